@@ -4,7 +4,7 @@ The runner's thread builds a `Progress` and publishes it by one reference assign
 `version` with the one it has shown and reads whatever it likes, without a lock.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -32,21 +32,21 @@ HELDOUT_COLUMNS = {
 NEXT_BATCH_COLUMNS = {**HELDOUT_COLUMNS, "num_tokens": np.int64}
 
 
-@dataclass(frozen=True)
-class Curve(Mapping):
+@dataclass(frozen=True, eq=False)
+class Curve:
     """Equally long, read-only columns by name, one row a point.
 
     >>> curve = Curve.build({"seconds": np.float64}, [(0.5,), (1.5,)])
-    >>> len(curve), curve["seconds"].tolist(), list(curve)
-    (2, [0.5, 1.5], ['seconds'])
+    >>> len(curve), curve["seconds"].tolist(), bool(Curve.build({"seconds": np.float64}))
+    (2, [0.5, 1.5], False)
 
-    The length is the number of points, not of columns, so an empty curve is false.
+    The length is the number of points, so an empty curve is false.
     """
 
     columns: Mapping[str, np.ndarray]
 
     @classmethod
-    def build(cls, dtypes: Mapping[str, Any], rows: list[tuple] = ()) -> "Curve":
+    def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple] = ()) -> "Curve":
         """Make a curve from rows whose values stand in the order of `dtypes`."""
         values = list(zip(*rows, strict=True)) if len(rows) else [()] * len(dtypes)
         columns = {}
@@ -57,9 +57,6 @@ class Curve(Mapping):
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -75,7 +72,7 @@ class Mark:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
     """The topics at one moment, as small as the page needs them.
 
@@ -94,7 +91,7 @@ class Checkpoint:
     num_topics: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Progress:
     """Everything a page shows of one run. Two of one service with the same `run_id` and `version` are the same.
 
