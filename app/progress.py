@@ -15,7 +15,7 @@ STATUSES = ("ready", "compiling", "waiting", "running", "paused", "finished", "f
 
 STEP_COLUMNS = {
     "documents_seen": np.int64,
-    "date": "datetime64[D]",
+    "date": "datetime64[s]",
     "seconds": np.float64,
     "learning_rate": np.float64,
     "num_topics": np.int64,
@@ -25,7 +25,7 @@ STEP_COLUMNS = {
 }
 HELDOUT_COLUMNS = {
     "documents_seen": np.int64,
-    "date": "datetime64[D]",
+    "date": "datetime64[s]",
     "seconds": np.float64,
     "nats_per_word": np.float64,
 }
