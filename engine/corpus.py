@@ -1,0 +1,210 @@
+"""The documents an algorithm learns from: word counts, dates and titles, none of which ever change."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+ORDERS = ("chronological", "shuffled")
+
+
+class CorpusError(ValueError):
+    """A corpus cannot be had as asked; the message names the place and the remedy."""
+
+
+class Documents(NamedTuple):
+    """The words of S documents, as rows one after another.
+
+    starts: (S + 1,) int64; document d holds the entries from `starts[d]` up to `starts[d + 1]`.
+    words: (nnz,) int32, word ids, ascending within a document.
+    counts: (nnz,) int32, how often the document holds that word.
+    """
+
+    starts: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+
+
+class Batch(NamedTuple):
+    """A mini-batch: S documents, their ids (S,) int64, and the number of documents D of the whole corpus."""
+
+    doc_ids: np.ndarray
+    documents: Documents
+    corpus_size: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a corpus, in the order of its columns.
+
+    >>> vocabulary = Vocabulary(("peace", "treaty"))
+    >>> vocabulary[1], vocabulary.index("peace"), len(vocabulary)
+    ('treaty', 0, 2)
+    """
+
+    words: tuple[str, ...]
+
+    def __post_init__(self):
+        object.__setattr__(self, "words", tuple(self.words))
+        if len(self._ids) < len(self.words):
+            twice = next(word for i, word in enumerate(self.words) if self._ids[word] != i)
+            raise CorpusError(f"The vocabulary holds {twice!r} more than once: name every column by a word of its own.")
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, word_id: int) -> str:
+        return self.words[word_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def index(self, word: str) -> int:
+        """The column of a word; KeyError, with the nearest words there are, if the corpus has none."""
+        if word in self._ids:
+            return self._ids[word]
+        near = get_close_matches(word, self.words, n=3)
+        remedy = f"nearest: {', '.join(near)}" if near else "rare words and stop words are left out"
+        raise KeyError(f"the corpus has no word {word!r} ({remedy})")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus:
+    """D documents over V words, in the order in which they are read.
+
+    counts: (D, V) int32, compressed by rows; each word once a row, ascending, no zeros stored.
+    dates: (D,) datetime64 whose unit is the precision known (`datetime64[Y]`: the year); NaT where nobody dated them.
+    titles: D names for people.
+    doc_ids: (D,) int64, one for every document; it keeps its own through `order`, `split` and `select`.
+
+    >>> corpus = Corpus("two notes", [[2, 0, 1], [0, 1, 0]], Vocabulary(("peace", "trade", "war")),
+    ...                 np.array(["1812", "1815"], "datetime64[Y]"), ("First", "Second"))
+    >>> corpus
+    Corpus('two notes', 2 documents, 3 words, 4 tokens, 1812 to 1815)
+    >>> corpus.documents().words.tolist(), corpus.documents().counts.tolist()
+    ([0, 2, 1], [2, 1, 1])
+    """
+
+    name: str
+    counts: csr_array
+    vocabulary: Vocabulary
+    dates: np.ndarray
+    titles: Sequence[str]
+    doc_ids: np.ndarray = field(default=None)
+
+    def __post_init__(self):
+        counts = csr_array(self.counts, dtype=np.int32, copy=True)
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+        doc_ids = np.arange(counts.shape[0]) if self.doc_ids is None else self.doc_ids
+        frozen = {
+            "counts": counts,
+            "dates": np.array(self.dates, dtype="datetime64"),
+            "titles": tuple(self.titles),
+            "doc_ids": np.array(doc_ids, dtype=np.int64),
+        }
+        for attribute, value in frozen.items():
+            object.__setattr__(self, attribute, value)
+        self._check()
+        for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids):
+            array.setflags(write=False)
+
+    def _check(self):
+        num_documents, vocab_size = self.counts.shape
+        lengths = {"dates": len(self.dates), "titles": len(self.titles), "doc_ids": len(self.doc_ids)}
+        for what, length in lengths.items():
+            if length != num_documents:
+                raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}: give one a document.")
+        if len(self.vocabulary) != vocab_size:
+            raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words: give one a column.")
+        if self.counts.data.size and self.counts.data.min() < 0:
+            raise CorpusError(f"{self.name}: a count is negative: counts are numbers of occurrences.")
+
+    def __repr__(self) -> str:
+        size = f"{self.num_documents} documents, {self.vocab_size} words, {self.num_tokens} tokens"
+        span = f", {self.dates.min()} to {self.dates.max()}" if self.has_dates else ""
+        return f"Corpus({self.name!r}, {size}{span})"
+
+    @property
+    def num_documents(self) -> int:
+        return self.counts.shape[0]
+
+    @property
+    def vocab_size(self) -> int:
+        return self.counts.shape[1]
+
+    @cached_property
+    def num_tokens(self) -> int:
+        return int(self.counts.data.sum(dtype=np.int64))
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether every document has a date; without dates the order of the file is the chronology."""
+        return self.num_documents > 0 and not np.isnat(self.dates).any()
+
+    def documents(self) -> Documents:
+        """All documents, in reading order, as read-only arrays."""
+        return self._rows(0, self.num_documents)
+
+    def _rows(self, start: int, stop: int) -> Documents:
+        starts = self.counts.indptr[start : stop + 1].astype(np.int64)
+        entries = slice(starts[0], starts[-1])
+        starts -= starts[0]
+        starts.setflags(write=False)
+        # The sparse matrix may hold wider indices; kernels are compiled for int32 alone.
+        words = self.counts.indices[entries].astype(np.int32, copy=False)
+        words.setflags(write=False)
+        return Documents(starts, words, self.counts.data[entries])
+
+    def select(self, rows: Sequence[int] | np.ndarray) -> "Corpus":
+        """The documents at these positions, in this order; a mask of D booleans keeps the reading order."""
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+        titles = tuple(self.titles[row] for row in rows)
+        return Corpus(self.name, self.counts[rows], self.vocabulary, self.dates[rows], titles, self.doc_ids[rows])
+
+    def order(self, order: str, seed: int = 0) -> "Corpus":
+        """The same documents by date (equal dates by `doc_ids`, so in the order of the file), or shuffled by `seed`."""
+        if order not in ORDERS:
+            raise CorpusError(f"No order is called {order!r}: choose one of {', '.join(ORDERS)}.")
+        if order == "shuffled":
+            return self.select(np.random.default_rng(seed).permutation(self.num_documents))
+        return self.select(self._chronology())
+
+    def _chronology(self) -> np.ndarray:
+        return np.lexsort((self.doc_ids, self.dates))
+
+    def split(self, num_test: int, seed: int = 0) -> tuple["Corpus", "Corpus"]:
+        """Set documents of all times aside: returns (train, test), both in the present reading order.
+
+        The chronology is cut into `num_test` stretches of equal length (one document more or less), and one document
+        is drawn from each. At most half of the documents are set aside, so a small corpus keeps something to learn from.
+        """
+        if num_test < 0:
+            raise CorpusError(f"{num_test} documents cannot be held out: choose 0 or more.")
+        num_test = min(num_test, self.num_documents // 2)
+        edges = np.arange(num_test + 1) * self.num_documents // max(num_test, 1)
+        # A fixed order under equal dates makes the test set the same however the corpus is ordered now.
+        drawn = np.random.default_rng(seed).integers(edges[:-1], edges[1:])
+        is_test = np.zeros(self.num_documents, dtype=bool)
+        is_test[self._chronology()[drawn]] = True
+        return self.select(~is_test), self.select(is_test)
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        """Mini-batches of `size` documents in reading order, from the document at `start`; the last may be short."""
+        if size < 1:
+            raise CorpusError(f"A mini-batch of {size} documents teaches nothing: choose 1 or more.")
+        for first in range(start, self.num_documents, size):
+            last = min(first + size, self.num_documents)
+            yield Batch(self.doc_ids[first:last], self._rows(first, last), self.num_documents)
