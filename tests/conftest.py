@@ -1,0 +1,85 @@
+"""What all tests share: tiny corpora, the order of the tiers, and the browser."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.corpus import Corpus, Vocabulary
+from engine.readers import load_corpus
+
+TIERS = ("fast", "recovery", "notebooks", "browser")
+TIMEOUTS = {"recovery": 900, "notebooks": 900, "browser": 180}
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+NO_BROWSER = "no Chromium or Chrome found: install one (Debian and Ubuntu: `sudo apt-get install chromium`) and run again"
+
+
+def find_browser() -> str | None:
+    """The first browser of `BROWSERS` that this machine has."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def name_tier(item: pytest.Item) -> str:
+    """A test's tier is the folder it lives in, or its marker."""
+    if item.path.suffix == ".ipynb":
+        return "notebooks"
+    folder = Path(item.path).parent.name
+    return next((tier for tier in TIERS[1:] if folder == tier or item.get_closest_marker(tier)), "fast")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
+    for item in items:
+        tier = name_tier(item)
+        if tier != "fast":
+            item.add_marker(tier)
+        if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
+    # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
+    items.sort(key=lambda item: TIERS.index(name_tier(item)))
+
+
+def pytest_runtest_setup(item: pytest.Item):
+    if item.get_closest_marker("browser") and find_browser() is None:
+        if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1":
+            pytest.fail(NO_BROWSER, pytrace=False)
+        pytest.skip(NO_BROWSER)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
+    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
+    """The system's own browser, quiet, without sandbox (CI runs as root) and without traffic of its own."""
+    flags = (
+        "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+        " --disable-component-update --disable-sync"
+    )
+    return browser_type_launch_args | {"executable_path": find_browser(), "args": flags.split()}
+
+
+@pytest.fixture
+def tiny_corpus() -> Corpus:
+    """Twelve documents, two a year from 1790 on: war in the even ones, trade in the odd ones, peace in all."""
+    words = ("army", "cotton", "navy", "peace", "ship", "tariff")
+    war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
+    years = np.datetime64("1790", "Y") + np.arange(12) // 2
+    return Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, [f"Document {i}" for i in range(12)])
+
+
+@pytest.fixture(scope="session")
+def state_of_the_union() -> Corpus:
+    """The built-in corpus; immutable, so one is enough."""
+    return load_corpus("state-of-the-union")
