@@ -63,7 +63,9 @@ def read_addresses(folder: Path) -> list[dict]:
     """
     addresses = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("data/*.json"))]
     speakers = {(address["year"], address["name"]) for address in addresses}
-    return sorted(addresses, key=lambda address: (address["year"], (address["year"] - 1, address["name"]) not in speakers))
+    return sorted(
+        addresses, key=lambda address: (address["year"], (address["year"] - 1, address["name"]) not in speakers)
+    )
 
 
 def split_passages(text: str) -> Iterator[str]:

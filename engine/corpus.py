@@ -189,7 +189,7 @@ class Corpus:
         """Set documents of all times aside: returns (train, test), both in the present reading order.
 
         The chronology is cut into `num_test` stretches of equal length (one document more or less), and one document
-        is drawn from each. At most half of the documents are set aside, so a small corpus keeps something to learn from.
+        is drawn from each. At most half of the documents are set aside, which leaves a small corpus something to learn.
         """
         if num_test < 0:
             raise CorpusError(f"{num_test} documents cannot be held out: choose 0 or more.")

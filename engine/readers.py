@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import logging
+import warnings
 from difflib import get_close_matches
 from importlib import resources
 from os import PathLike
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 logger = logging.getLogger(__name__)
+
+REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
 
 # Three letters or more; not the "don" of "don't", whose whole form is a stop word.
 WORD = r"(?u)\b[^\W\d_]{3,}\b(?!['’]t\b)"
@@ -81,18 +84,17 @@ def _read_checksums() -> dict[str, str]:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{file} cannot be read ({error}): reinstall stickbreaker, or restore it from git.") from error
+        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
 
 
 def _read_own(name: str) -> Corpus:
     file = _data_folder() / f"{name}.npz"
-    remedy = "reinstall stickbreaker, or restore it with `git checkout -- data`"
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise CorpusError(f"{file} cannot be read ({error}): {remedy}.") from error
+        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
     if hashlib.sha256(content).hexdigest() != _read_checksums()[name]:
-        raise CorpusError(f"{file} is damaged (its SHA-256 is not the one in checksums.json): {remedy}.")
+        raise CorpusError(f"{file} is damaged (its SHA-256 is not the one in checksums.json): {REMEDY}.")
     return _unpack(name, content)
 
 
@@ -151,19 +153,21 @@ def _read_table(path: Path) -> "pd.DataFrame":
     # pandas and scikit-learn take a second to import, and the corpora that come with the project need neither.
     import pandas as pd
 
+    layout = {"skip_blank_lines": False, "index_col": False, "encoding": "utf-8-sig"}
     try:
-        # Without index_col=False a comma too many in every row would shift the columns silently.
-        return pd.read_csv(
-            path, dtype=str, keep_default_na=False, skip_blank_lines=False, index_col=False, encoding="utf-8-sig"
-        ).fillna("")
+        with warnings.catch_warnings():
+            # A comma too many in every row is only warned of, and would cost the end of each text.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(path, dtype=str, keep_default_na=False, **layout).fillna("")
     except FileNotFoundError as error:
         raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.") from error
     except pd.errors.EmptyDataError as error:
         raise CorpusError(f"{path} is empty: its first row must name the columns.") from error
     except UnicodeDecodeError as error:
         raise CorpusError(f"{path} is not in UTF-8: save it again as 'CSV UTF-8'.") from error
-    except (pd.errors.ParserError, OSError) as error:
-        raise CorpusError(f"{path} cannot be read as CSV ({error}): put texts that hold commas in quotes.") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning, OSError) as error:
+        reason = str(error).strip()
+        raise CorpusError(f"{path} cannot be read as CSV ({reason}): put texts that hold commas in quotes.") from error
 
 
 def _find_text(path: Path, table: "pd.DataFrame", text: str | None) -> str:
@@ -187,8 +191,13 @@ def _names(table: "pd.DataFrame") -> str:
 def _warn_of_skipped(path: Path, num_rows: int, kept: np.ndarray):
     if len(kept) < num_rows:
         first = np.setdiff1d(np.arange(num_rows), kept)[0] + 2
-        logger.warning("%s: left %d of %d rows out that hold no word to count, row %d first.",
-                       path, num_rows - len(kept), num_rows, first)
+        logger.warning(
+            "%s: left %d of %d rows out that hold no word to count, row %d first.",
+            path,
+            num_rows - len(kept),
+            num_rows,
+            first,
+        )
 
 
 def _read_dates(path: Path, cells: "pd.Series") -> np.ndarray:
@@ -234,8 +243,8 @@ def _count_own(path: Path, texts: "pd.Series") -> tuple[csr_array, list[str]]:
         return count_words(texts, min_documents, max_share)
     except ValueError as error:
         raise CorpusError(
-            f"{path} has no words left to count in {num_documents} rows with text: a word must have three letters, be no"
-            f" English stop word and stand in {min_documents} or more and at most {max_share:.0%} of the rows."
+            f"{path} has no words left to count in {num_documents} rows with text: a word must have three letters, be"
+            f" no English stop word and stand in {min_documents} or more and at most {max_share:.0%} of the rows."
         ) from error
 
 

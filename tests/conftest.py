@@ -20,7 +20,7 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-NO_BROWSER = "no Chromium or Chrome found: install one (Debian and Ubuntu: `sudo apt-get install chromium`) and run again"
+NO_BROWSER = "no Chromium or Chrome found: install one (Debian, Ubuntu: `sudo apt-get install chromium`), run again"
 
 
 def find_browser() -> str | None:

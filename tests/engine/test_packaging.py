@@ -1,0 +1,60 @@
+"""The wheel carries the corpora, and they are found wherever the packages run from."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+REPORT = """
+import pathlib, sys
+import engine.readers
+corpus = engine.readers.load_corpus(engine.readers.list_corpora()[0])
+print(pathlib.Path(engine.readers.__file__).parents[1].resolve(), corpus.num_documents)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return zipfile.ZipFile(next(folder.glob("*.whl")))
+
+
+def load_from(folder, cwd):
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    result = subprocess.run(
+        [sys.executable, "-c", REPORT], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
+    names = wheel.namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"app", "engine"}
+    assert {name for name in names if name.startswith("engine/data/")} == {
+        f"engine/data/{name}" for name in ("README.md", "checksums.json", "state-of-the-union.npz")
+    }
+
+
+def test_the_licence_comes_with_the_wheel(wheel):
+    metadata = next(name for name in wheel.namelist() if name.endswith("/METADATA"))
+    assert "Permission is hereby granted, free of charge" in wheel.read(metadata).decode()
+
+
+def test_an_unpacked_wheel_loads_the_corpus_it_carries(wheel, tmp_path):
+    installed = tmp_path / "installed"
+    wheel.extractall(installed)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert load_from(installed, elsewhere) == [str(installed.resolve()), "10384"]
+
+
+def test_a_plain_checkout_loads_the_corpus_beside_the_packages():
+    assert load_from("", CHECKOUT) == [str(CHECKOUT.resolve()), "10384"]

@@ -1,0 +1,215 @@
+"""Reading corpora: the one that comes with the project, and CSV files of all kinds of damage."""
+
+import hashlib
+import re
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import readers
+from engine.corpus import CorpusError
+from engine.readers import list_corpora, load_corpus, pack
+
+DATA = Path(__file__).parents[2] / "data"
+NOTES = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
+
+
+@pytest.fixture
+def write_csv(tmp_path):
+    def write(*lines, name="mine.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n", encoding=encoding)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def copied_data(tmp_path, monkeypatch):
+    shutil.copytree(DATA, tmp_path / "data")
+    monkeypatch.setattr(readers, "_data_folder", lambda: tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_state_of_the_union_is_what_its_readme_says(state_of_the_union):
+    corpus = state_of_the_union
+    figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz)
+    readme = (DATA / "README.md").read_text(encoding="utf-8")
+    assert figures == (10384, 7399, 699107, 612672)
+    assert all(f"{figure:,}" in readme for figure in figures)
+    assert (str(corpus.dates.min()), str(corpus.dates.max())) == ("1790", "2021")
+    assert "1863 Abraham Lincoln, passage 12" in corpus.titles
+    assert np.diff(corpus.counts.indptr).min() > 0
+
+
+def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_the_union):
+    names = list(dict.fromkeys(title.split(",")[0] for title in state_of_the_union.titles))
+    for outgoing, incoming in (
+        ("1953 Harry S Truman", "1953 Dwight D Eisenhower"),
+        ("1961 Dwight D Eisenhower", "1961 John F Kennedy"),
+    ):
+        assert names.index(incoming) == names.index(outgoing) + 1
+    assert (np.diff(state_of_the_union.dates.astype(int)) >= 0).all()
+    assert len(names) == 233
+
+
+def test_the_checksum_of_the_readme_is_the_files():
+    content = (DATA / "state-of-the-union.npz").read_bytes()
+    assert len(content) < 2_000_000
+    assert hashlib.sha256(content).hexdigest() in (DATA / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_built_in_corpus_loads_in_half_a_second():
+    start = time.perf_counter()
+    load_corpus("state-of-the-union")
+    assert time.perf_counter() - start < 0.5
+
+
+def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data):
+    file = copied_data / "state-of-the-union.npz"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(CorpusError, match=r"state-of-the-union\.npz is damaged.*reinstall"):
+        load_corpus("state-of-the-union")
+
+
+@pytest.mark.parametrize("missing", ["state-of-the-union.npz", "checksums.json"])
+def test_a_lost_corpus_file_is_named_with_its_remedy(copied_data, missing):
+    (copied_data / missing).unlink()
+    with pytest.raises(CorpusError, match=rf"{re.escape(missing)} cannot be read.*git checkout"):
+        load_corpus("state-of-the-union")
+
+
+def test_packing_a_corpus_and_unpacking_it_gives_it_back(tiny_corpus):
+    again = readers._unpack("tiny", pack(tiny_corpus))
+    assert (again.counts != tiny_corpus.counts).nnz == 0
+    assert (again.titles, again.vocabulary) == (tiny_corpus.titles, tiny_corpus.vocabulary)
+    assert again.dates.dtype == tiny_corpus.dates.dtype
+    assert (again.dates == tiny_corpus.dates).all()
+
+
+def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
+    assert pack(state_of_the_union) == pack(state_of_the_union)
+
+
+def test_a_misspelt_name_is_answered_with_the_known_ones():
+    with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
+        load_corpus("state-of-the-onion")
+    with pytest.raises(CorpusError, match=r"Known corpora: state-of-the-union; .* \.csv"):
+        load_corpus("speeches.xlsx")
+
+
+def test_a_built_in_corpus_takes_no_columns():
+    assert list_corpora() == ("state-of-the-union",)
+    with pytest.raises(CorpusError, match="leave text, date and title out"):
+        load_corpus("state-of-the-union", text="text")
+
+
+def test_a_csv_file_becomes_a_corpus(write_csv):
+    path = write_csv("year,said,who", *(f'{1900 + i},"{note}",Speaker {i}' for i, note in enumerate(NOTES)))
+    corpus = load_corpus(str(path), text="said", date="year", title="who")
+    assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
+    assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
+    assert (corpus.name, corpus.titles[1]) == ("mine", "Speaker 1")
+    assert corpus.dates.dtype == "datetime64[Y]"
+
+
+def test_without_dates_and_titles_the_rows_name_and_order_the_documents(write_csv):
+    corpus = load_corpus(write_csv("text", *(f'"{note}"' for note in NOTES)))
+    assert not corpus.has_dates
+    assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
+
+
+def test_twenty_documents_and_one_document_are_enough(write_csv):
+    twenty = load_corpus(
+        write_csv("text", *(f"peace treaty number word{'abcdefghijklmnopqrst'[i]}" for i in range(20)))
+    )
+    assert (twenty.num_documents, twenty.vocab_size) == (20, 20)
+    assert load_corpus(write_csv("text", "peace and trade")).vocabulary.words == ("peace", "trade")
+
+
+def test_a_large_file_loses_rare_and_common_words(write_csv):
+    lines = [f"everywhere {'cotton' if i % 8 == 0 else 'indigo' if i < 3 else 'trade'}" for i in range(1200)]
+    assert load_corpus(write_csv("text", *lines)).vocabulary.words == ("cotton",)
+
+
+def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
+    corpus = load_corpus(
+        write_csv("text,year", "peace,1900", ",1901", "", "the,not a year", "treaty,1904"), date="year"
+    )
+    assert corpus.titles == ("mine, row 2", "mine, row 6")
+    assert "left 3 of 5 rows out" in caplog.text
+    assert "row 3 first" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("cells", "dates"),
+    [
+        (["1600", "1863"], ["1600", "1863"]),
+        (["1863.0", "1864.0"], ["1863", "1864"]),
+        (["1863-12", "1864-01"], ["1863-12", "1864-01"]),
+        (["1863-12-08", " 1600-02-03 "], ["1863-12-08", "1600-02-03"]),
+        (["2020-01-02T03:04:05Z", "2020-01-02"], ["2020-01-02T03:04:05", "2020-01-02T00:00:00"]),
+        (['"December 8, 1863"', '"January 2, 1864"'], ["1863-12-08", "1864-01-02"]),
+        (["12/8/1863", "1/2/1864"], ["1863-12-08", "1864-01-02"]),
+    ],
+)
+def test_dates_keep_the_precision_they_are_written_in(write_csv, cells, dates):
+    path = write_csv("text,when", *(f"peace,{cell}" for cell in cells))
+    assert load_corpus(path, date="when").dates.astype(str).tolist() == dates
+
+
+@pytest.mark.parametrize("cell", ["soon", "", "1863-13-40", "13/13/1863"])
+def test_a_cell_that_is_no_date_is_named_by_its_row(write_csv, cell):
+    path = write_csv("text,when", "peace,1863-12-08", '"two\nlines",1863-12-09', f"treaty,{cell}")
+    with pytest.raises(CorpusError, match=rf"mine\.csv, row 4: '{cell}' is not a date: write"):
+        load_corpus(path, date="when")
+
+
+def test_dates_of_no_known_form_are_named_by_their_row(write_csv):
+    with pytest.raises(CorpusError, match="row 2: 'yore' is not a date"):
+        load_corpus(write_csv("text,when", "peace,yore"), date="when")
+
+
+@pytest.mark.parametrize("column", ["text", "date", "title"])
+def test_a_missing_column_is_answered_with_the_columns_there_are(write_csv, column):
+    with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt': choose one of 'text', 'year'"):
+        load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
+
+
+def test_the_text_column_must_be_said_where_it_is_in_doubt(write_csv):
+    with pytest.raises(CorpusError, match="say which column .* 'body', 'year'"):
+        load_corpus(write_csv("body,year", "peace,1900"))
+
+
+def test_a_missing_file_is_named_in_full(tmp_path):
+    with pytest.raises(CorpusError, match=re.escape(f"There is no file {tmp_path / 'mine.csv'}")):
+        load_corpus(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([""], "is empty: its first row"),
+        (["text"], "no words left .* 0 rows"),
+        (["text", "the", "of a"], "no words left .* 2 rows"),
+        (["text,year", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
+        (["text,year", "peace,1900", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
+    ],
+)
+def test_a_file_that_is_no_corpus_says_what_to_do(write_csv, lines, message):
+    with pytest.raises(CorpusError, match=rf"mine\.csv.*{message}"):
+        load_corpus(write_csv(*lines))
+
+
+def test_other_encodings_are_named_and_a_byte_order_mark_is_not_seen(write_csv):
+    with pytest.raises(CorpusError, match="not in UTF-8"):
+        load_corpus(write_csv("text", "naïve peace", encoding="latin-1"))
+    assert load_corpus(
+        write_csv("text,year", "Größe naïve,1900", encoding="utf-8-sig"), date="year"
+    ).vocabulary.words == (
+        "größe",
+        "naïve",
+    )
