@@ -1,0 +1,205 @@
+"""One run being written down: events in, `Progress` out. Only the runner's thread touches it."""
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from app.history import History
+from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
+from app.recipe import Recipe, describe_change, plan_columns
+from engine.evaluation import count_topics
+from engine.events import Evaluated, Finished, Snapshot, Stepped
+
+NUM_TOP_WORDS = 10
+MAX_MARKS = 100
+SPEED_SECONDS = 5.0
+
+
+class Record:
+    """The state of one run, from its recipe to its last event."""
+
+    def __init__(self, recipe: Recipe, run_id: int, clock: Callable[[], float]):
+        self.recipe, self.run_id, self._clock = recipe, run_id, clock
+        self.status, self.message, self.compile_share = "ready", "", 0.0
+        self.is_over = False
+        self.corpus_size = self.documents_seen = self.batch_size = 0
+        self._corpus: Any = None
+        self._date: Any = None
+        self._seconds = 0.0
+        self._phase, self._startup_share = "", 1.0
+        self._state: Any = None
+        self._now: Checkpoint | None = None
+        self._steps, self._heldout = History(STEP_COLUMNS), History(HELDOUT_COLUMNS)
+        self._next_batch = History(NEXT_BATCH_COLUMNS)
+        self._marks: list[Mark] = []
+        self._checkpoints: list[Checkpoint] = []
+        self._learned_config = recipe.config
+        self._sent_config = recipe.config
+        self._times: deque[tuple[float, int]] = deque()
+
+    @property
+    def documents_total(self) -> int:
+        return self.corpus_size * self.recipe.settings.passes
+
+    def prepare(self, corpus: Any) -> None:
+        """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
+        self._corpus = corpus
+        self.corpus_size = max(0, corpus.num_documents - self.recipe.settings.num_test)
+        self.batch_size = getattr(self.recipe.config, "batch_size", 1)
+
+    def begin(self, run: Callable[..., Generator]) -> Generator:
+        """Start the engine."""
+        recipe = self.recipe
+        self._sent_config = recipe.config
+        return run(recipe.algorithm, recipe.config, self._corpus, recipe.settings)
+
+    def configure(self, values: dict[str, Any]) -> None:
+        """Change learning settings; a run that has learned already gets a mark that says so."""
+        self.recipe = self.recipe.with_live(values)
+        if not self.documents_seen:
+            self._learned_config = self.recipe.config
+            return
+        marks = [mark for mark in self._marks if mark.documents_seen != self.documents_seen]
+        text = describe_change(self._learned_config, self.recipe.config)
+        if text:
+            marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
+        self._marks = marks[-MAX_MARKS:]
+
+    def advance(self, events: Generator) -> None:
+        """Pull events until one mini-batch has been learned from, or the stream has ended."""
+        self._learned_config = self.recipe.config
+        is_learned = False
+        while not is_learned and not self.is_over:
+            event = self._pull(events)
+            self._take_in(event)
+            is_last = self.documents_seen >= self.documents_total
+            is_learned = isinstance(event, Stepped) and not is_last
+
+    def stand_still(self) -> None:
+        """Say why nothing is being learned."""
+        self._times.clear()
+        if not self.is_over:
+            self.status, self.message = ("paused" if self.documents_seen else "ready"), ""
+
+    def fail(self, error: BaseException) -> None:
+        """End the run; everything computed stays."""
+        self.is_over = True
+        self._times.clear()
+        self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
+
+    def progress(self, version: int) -> Progress:
+        """Put everything into one immutable record."""
+        recipe = self.recipe
+        return Progress(
+            version=version,
+            run_id=self.run_id,
+            status=self.status,
+            message=self.message,
+            compile_share=self.compile_share,
+            corpus_name=recipe.corpus_name,
+            algorithm_title=recipe.algorithm.title,
+            config=recipe.config,
+            settings=recipe.settings,
+            corpus_size=self.corpus_size,
+            documents_seen=self.documents_seen,
+            documents_total=self.documents_total,
+            date=self._date,
+            documents_per_second=self._measure_speed(),
+            phase=self._phase,
+            startup_share=self._startup_share,
+            steps=self._steps.curve(),
+            heldout=self._heldout.curve(),
+            next_batch=self._next_batch.curve(),
+            marks=tuple(self._marks),
+            checkpoints=tuple(self._checkpoints),
+            now=self._summarize_now(),
+            vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
+            planned_columns=self._plan_columns(),
+            label=recipe.label(),
+        )
+
+    def _pull(self, events: Generator) -> Any:
+        if self._sent_config is self.recipe.config:
+            return next(events)
+        self._sent_config = self.recipe.config
+        return events.send(self.recipe.config)
+
+    def _take_in(self, event: Any) -> None:
+        if isinstance(event, Stepped):
+            self._take_step(event)
+        elif isinstance(event, Evaluated):
+            self._take_score(event)
+        elif isinstance(event, Snapshot):
+            self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary))
+        elif isinstance(event, Finished):
+            self.is_over = True
+            self.status, self.message = "finished", ""
+            self._state, self._now = event.state, None
+            self._times.clear()
+
+    def _take_step(self, event: Stepped) -> None:
+        self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
+        self.batch_size, self._state, self._now = event.batch_size, event.state, None
+        self._phase, self._startup_share = event.info.phase, event.info.startup_share
+        now = self._clock()
+        self._times.append((now, event.documents_seen))
+        while len(self._times) > 2 and now - self._times[0][0] > SPEED_SECONDS:
+            self._times.popleft()
+        self._steps.append(
+            event.documents_seen,
+            event.date,
+            event.seconds,
+            event.info.learning_rate,
+            event.num_topics,
+            event.info.startup_share,
+            0 if event.info.phase == "warm-up" else 1,
+            event.batch_size,
+        )
+
+    def _take_score(self, event: Evaluated) -> None:
+        if event.predictive != "own":
+            return
+        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word)
+        if event.protocol == "next_batch":
+            self._next_batch.append(*row, event.num_tokens)
+        elif event.protocol == "disjoint_words":
+            self._heldout.append(*row)
+
+    def _measure_speed(self) -> float:
+        if len(self._times) < 2:
+            return 0.0
+        (first_time, first), (last_time, last) = self._times[0], self._times[-1]
+        return (last - first) / max(1e-9, last_time - first_time)
+
+    def _summarize_now(self) -> Checkpoint | None:
+        if self._now is None and self._state is not None:
+            summary = self.recipe.algorithm.summarize(self.recipe.config, self._state)
+            self._now = self._make_checkpoint(self.documents_seen, self._date, summary)
+        return self._now
+
+    def _make_checkpoint(self, documents_seen: int, date: Any, summary: Any) -> Checkpoint:
+        tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
+        total = tokens.sum()
+        arrays = {
+            "topic_ids": np.array(summary.topic_ids),
+            "weights": tokens / total if total > 0 else np.zeros_like(tokens),
+            "expected_tokens": tokens.copy(),
+            "top_words": find_top_words(summary.topics),
+        }
+        for array in arrays.values():
+            array.setflags(write=False)
+        return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), **arrays)
+
+    def _plan_columns(self) -> tuple[int, ...]:
+        planned = plan_columns(self.documents_total, self.recipe.settings.num_snapshots, self.batch_size)
+        return tuple(column for column in planned if column > self.documents_seen)
+
+
+def find_top_words(topics: np.ndarray) -> np.ndarray:
+    """Find the likeliest words of each topic, likeliest first: (K, 10) int32 word ids, fewer columns for few words."""
+    num_words = min(NUM_TOP_WORDS, topics.shape[1])
+    best = np.argpartition(topics, topics.shape[1] - num_words, axis=1)[:, -num_words:]
+    order = np.argsort(-np.take_along_axis(topics, best, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1).astype(np.int32)

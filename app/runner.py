@@ -1,0 +1,269 @@
+"""The thread that pulls one run: the only writer of its progress.
+
+Commands set wishes under a lock and return at once; the thread reads them between mini-batches. Each turn of its loop
+looks at what is wished for and does one thing: begin, change a setting, wait, or learn from one mini-batch.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+from app.compiling import Compilation
+from app.progress import Progress
+from app.recipe import Recipe
+from app.record import Record
+from app.slots import Slots
+
+PUBLISH_SECONDS = 0.2
+POLL_SECONDS = 0.2
+PASS_SECONDS = 60.0
+MAX_EARLIER = 6
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The engine as a runner needs it: `load(corpus_name)` a corpus, and `run(algorithm, config, corpus, settings)`."""
+
+    load: Callable[[str], Any]
+    run: Callable[..., Generator]
+
+
+@dataclass
+class Wishes:
+    """What the pages want. `recipe` and `live` are taken once, the others stay as they are.
+
+    number: grows with every wish, so that none is slept through.
+    """
+
+    number: int = 0
+    is_running: bool = False
+    num_steps: int = 0
+    recipe: Recipe | None = None
+    live: dict[str, Any] | None = None
+    forgets_earlier: bool = False
+    is_closed: bool = False
+
+
+class Runner:
+    """Runs one recipe after another on its own thread and publishes `progress`, an immutable record, as it goes.
+
+    seconds_per_batch: the pace; 0 is as fast as it goes, None is one pass a minute.
+    earlier: the last progress of each run that a restart has replaced, oldest first.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        slots: Slots,
+        compilation: Compilation,
+        ring: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ):
+        self._engine, self._slots, self._compilation, self._ring, self._clock = engine, slots, compilation, ring, clock
+        self._changed = threading.Condition()
+        self._wishes = Wishes()
+        self._num_obeyed = 0
+        self._record: Record | None = None
+        self._events: Any = None
+        self._num_runs = 0
+        self._version = 0
+        self._due = self._published_at = float("-inf")
+        self.seconds_per_batch: float | None = None
+        self.earlier: tuple[Progress, ...] = ()
+        self.progress = Progress()
+        self._thread = threading.Thread(target=self._work, name="run", daemon=True)
+        self._thread.start()
+
+    def restart(self, recipe: Recipe, is_running: bool = True) -> None:
+        """Leave the present run behind and begin this one; it learns at once, or waits for `resume`."""
+        self._wish(recipe=recipe, live=None, is_running=is_running, num_steps=0)
+
+    def resume(self) -> None:
+        """Go on learning."""
+        self._wish(is_running=True)
+
+    def pause(self) -> None:
+        """Stop after the present mini-batch."""
+        self._wish(is_running=False, num_steps=0)
+
+    def step(self) -> None:
+        """Learn from one more mini-batch, then stand still."""
+        self._wish(is_running=False, num_steps=self._wishes.num_steps + 1)
+
+    def configure(self, **values: Any) -> None:
+        """Change learning settings from the next mini-batch on; raises ValueError where the config refuses one."""
+        with self._changed:
+            recipe = self._wishes.recipe or (self._record.recipe if self._record else None)
+            if recipe is None:
+                raise ValueError("there is no run to change yet; begin one with restart(recipe)")
+            wished = {**(self._wishes.live or {}), **values}
+            recipe.with_live(wished)
+            self._wish(live=wished)
+
+    def set_pace(self, seconds_per_batch: float | None) -> None:
+        """Set the seconds from one mini-batch to the next: 0 as fast as it goes, None one pass a minute."""
+        self.seconds_per_batch = seconds_per_batch
+        self._due = float("-inf")
+        self._wish()
+
+    def forget_earlier(self) -> None:
+        """Drop the runs before this one."""
+        self._wish(forgets_earlier=True)
+
+    def close(self) -> None:
+        """End the thread after the present mini-batch and give the slot back."""
+        self._wish(is_closed=True)
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until the thread has ended."""
+        self._thread.join(timeout)
+
+    @property
+    def wants_to_run(self) -> bool:
+        """True from `resume` until `pause`, or until there is nothing left to learn from."""
+        return self._wishes.is_running
+
+    def _wish(self, **values: Any) -> None:
+        with self._changed:
+            for name, value in values.items():
+                setattr(self._wishes, name, value)
+            self._wishes.number += 1
+            self._changed.notify()
+
+    def _work(self) -> None:
+        while not self._wishes.is_closed:
+            try:
+                self._turn()
+            except BaseException as error:
+                _log.exception("The run has failed")
+                self._fail(error)
+        self._slots.leave(self)
+        self._stop_events()
+
+    def _turn(self) -> None:
+        self._obey()
+        record = self._record
+        if record is None or record.is_over or not (self._wishes.is_running or self._wishes.num_steps):
+            self._stand_still()
+        elif not self._compilation.is_done:
+            self._compilation.begin()
+            self._hold_up("compiling", self._compilation.message, self._compilation.share)
+        elif self._compilation.error:
+            raise RuntimeError(self._compilation.error)
+        elif place := self._slots.take(self):
+            self._hold_up("waiting", _describe_wait(place, self._slots.num_slots))
+        elif self._clock() < self._due and not self._wishes.num_steps:
+            self._sleep(self._due - self._clock())
+        else:
+            self._advance(record)
+
+    def _obey(self) -> None:
+        with self._changed:
+            wishes = self._wishes
+            self._num_obeyed = wishes.number
+            recipe, live, forgets = wishes.recipe, wishes.live, wishes.forgets_earlier
+            wishes.recipe = wishes.live = None
+            wishes.forgets_earlier = False
+            if recipe is not None:
+                self._record_new(recipe)
+            if live is not None and self._record is not None:
+                self._record.configure(live)
+        if forgets:
+            self.earlier = ()
+        if recipe is not None:
+            self._begin()
+        if live is not None or forgets:
+            self._publish()
+
+    def _record_new(self, recipe: Recipe) -> None:
+        if self._record is not None and self._record.documents_seen:
+            self._record.stand_still()
+            self._version += 1
+            self.earlier = (*self.earlier, self._record.progress(self._version))[-MAX_EARLIER:]
+        self._num_runs += 1
+        self._record = Record(recipe, self._num_runs, self._clock)
+
+    def _begin(self) -> None:
+        self._stop_events()
+        self._due = float("-inf")
+        self._publish()
+        self._record.prepare(self._engine.load(self._record.recipe.corpus_name))
+        self._publish()
+
+    def _advance(self, record: Record) -> None:
+        started, is_single = self._clock(), self._wishes.num_steps > 0
+        if self._events is None:
+            self._events = record.begin(self._engine.run)
+        record.status, record.message = "running", ""
+        if self.progress.status != "running":
+            self._publish()
+        record.advance(self._events)
+        self._due = started + self._delay(record)
+        if is_single:
+            with self._changed:
+                self._wishes.num_steps = max(0, self._wishes.num_steps - 1)
+        if self._clock() - self._published_at >= PUBLISH_SECONDS:
+            self._publish()
+
+    def _delay(self, record: Record) -> float:
+        if self.seconds_per_batch is not None:
+            return self.seconds_per_batch
+        return PASS_SECONDS * record.batch_size / max(1, record.corpus_size)
+
+    def _stand_still(self) -> None:
+        self._slots.leave(self)
+        record = self._record
+        if record is not None:
+            if record.is_over:
+                self._settle()
+            record.stand_still()
+            if (record.status, record.documents_seen) != (self.progress.status, self.progress.documents_seen):
+                self._publish()
+        self._sleep(None)
+
+    def _settle(self) -> None:
+        with self._changed:
+            if self._wishes.recipe is None:
+                self._wishes.is_running, self._wishes.num_steps = False, 0
+
+    def _hold_up(self, status: str, message: str, share: float = 0.0) -> None:
+        record = self._record
+        if (status, message) != (record.status, record.message):
+            record.status, record.message, record.compile_share = status, message, share
+            self._publish()
+        self._sleep(POLL_SECONDS)
+
+    def _sleep(self, seconds: float | None) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._wishes.number != self._num_obeyed, seconds)
+
+    def _publish(self) -> None:
+        if self._record is None:
+            return
+        self._version += 1
+        self.progress = self._record.progress(self._version)
+        self._published_at = self._clock()
+        self._ring()
+
+    def _fail(self, error: BaseException) -> None:
+        self._slots.leave(self)
+        self._settle()
+        if self._record is not None:
+            self._record.fail(error)
+            self._publish()
+
+    def _stop_events(self) -> None:
+        events, self._events = self._events, None
+        if events is not None:
+            events.close()
+
+
+def _describe_wait(place: int, num_slots: int) -> str:
+    others = "another run is" if num_slots == 1 else f"{num_slots} other runs are"
+    turn = "this one is next" if place == 1 else f"{place - 1} more wait before this one"
+    return f"Waiting for a free processor core: {others} learning, {turn}."

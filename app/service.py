@@ -1,0 +1,135 @@
+"""Everything this process shares between its pages: the runs by their address, the processor, the compiled kernels."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import panel as pn
+from threadpoolctl import threadpool_limits
+
+import engine
+from app.compiling import Compilation
+from app.hub import Hub
+from app.recipe import Recipe
+from app.runner import Engine, Runner
+from app.slots import Slots, count_cores
+from engine.compile import compile_kernels
+
+FREE_AFTER_SECONDS = 300.0
+CORPUS_NAME = "state-of-the-union"
+
+@dataclass
+class Run:
+    """One run and the pages that show it.
+
+    left_at: when its last page closed; None while a page is open.
+    resumes: True if it was learning then, so that a reload goes on by itself.
+    """
+
+    key: str
+    runner: Runner
+    hub: Hub
+    left_at: float | None = None
+    resumes: bool = False
+
+
+class Service:
+    """The runs of all browsers. Pages come with `join` and go with `leave`; nothing here keeps a session alive."""
+
+    def __init__(
+        self,
+        runner_engine: Engine,
+        compilation: Compilation,
+        num_slots: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._engine, self.compilation, self._clock = runner_engine, compilation, clock
+        self.slots = Slots(num_slots or count_cores())
+        self._lock = threading.Lock()
+        self._runs: dict[str, Run] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def join(self, key: str | None, bell: Any, make_recipe: Callable[[], Recipe]) -> Run:
+        """Add a page to the run at this address; where there is none (any more), a new one begins at a new address.
+
+        The first page back after all had left goes on where they stopped.
+        """
+        with self._lock:
+            run = self._runs.get(key or "")
+            if run is not None:
+                run.hub.add(bell)
+                run.left_at = None
+                resumes, run.resumes = run.resumes, False
+        if run is None:
+            return self._open(make_recipe(), bell)
+        if resumes:
+            run.runner.resume()
+        return run
+
+    def leave(self, run: Run, bell: Any) -> None:
+        """Take a page away; the last one pauses the run and starts the five minutes until it is freed."""
+        with self._lock:
+            run.hub.remove(bell)
+            if len(run.hub) or run.left_at is not None:
+                return
+            run.left_at = self._clock()
+            run.resumes = run.runner.wants_to_run
+        run.runner.pause()
+        self._sweep_later()
+
+    def sweep(self) -> None:
+        """Free every run whose last page closed five minutes ago."""
+        now = self._clock()
+        with self._lock:
+            stale = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
+            for run in stale:
+                del self._runs[run.key]
+        for run in stale:
+            run.runner.close()
+
+    def close(self) -> None:
+        """End every run; for the end of the process."""
+        with self._lock:
+            runs, self._runs = list(self._runs.values()), {}
+        for run in runs:
+            run.runner.close()
+
+    def _open(self, recipe: Recipe, bell: Any) -> Run:
+        hub = Hub()
+        hub.add(bell)
+        runner = Runner(self._engine, self.slots, self.compilation, ring=hub.ring)
+        run = Run(secrets.token_urlsafe(16), runner, hub)
+        with self._lock:
+            self._runs[run.key] = run
+        runner.restart(recipe)
+        return run
+
+    def _sweep_later(self) -> None:
+        timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
+        timer.daemon = True
+        timer.start()
+
+
+def find_service() -> Service:
+    """Return the one service of this process."""
+    return pn.state.as_cached("stickbreaker-service", _make_service)
+
+
+def first_recipe() -> Recipe:
+    """What a new page begins with: the first algorithm there is, at its defaults, on the corpus that comes with it."""
+    algorithm = engine.REGISTRY[0]
+    return Recipe(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
+
+
+def _make_service() -> Service:
+    threadpool_limits(1, user_api="blas")
+    load = lru_cache(maxsize=4)(engine.load_corpus)
+    service = Service(Engine(load, engine.run), Compilation(compile_kernels))
+    service.compilation.begin()
+    return service

@@ -1,0 +1,172 @@
+"""One browser: its page, the run it shows, and one look at it whenever the run rings."""
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+import engine
+from app.hub import Bell
+from app.recipe import Recipe
+from app.service import Run, Service, find_service, first_recipe
+from app.views.controls import Controls
+from app.views.curves import Curves
+from app.views.header import Header
+from app.views.rate_sketch import RateSketch
+from app.views.topics_now import TopicsNow
+from app.views.word_table import WordTable
+
+SAFETY_NET_MILLISECONDS = 1_000
+TITLE = "Stickbreaker"
+TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading, by an online HDP</p>"""
+TITLE_STYLE = """
+:host { color: #fff; }
+h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 14px; }
+div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
+@media (max-width: 900px) { p { display: none; } }
+"""
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """What one browser sees. `start` when its websocket is open, `stop` when it has gone."""
+
+    def __init__(self, service: Service):
+        self._service = service
+        self._run: Run | None = None
+        self._bell: Any = None
+        self._seen: Any = None
+        self._document: Any = None
+        recipe = first_recipe()
+        self.header = Header(
+            {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
+        )
+        self.sketch = RateSketch()
+        self.controls = Controls(
+            recipe.config,
+            recipe.settings,
+            engine.list_corpora(),
+            self.sketch,
+            {"configure": self.configure, "restart": self.restart, "clear": self.clear},
+        )
+        self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
+        self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
+
+    def start(self) -> None:
+        """Find the run of this address, or begin one and write its address down."""
+        self._document = pn.state.curdoc
+        self._bell = Bell(self._document, self.look)
+        location = pn.state.location
+        key = location.query_params.get("run") if location is not None else None
+        self._run = self._service.join(None if key is None else str(key), self._bell, first_recipe)
+        if location is not None:
+            location.update_query(run=self._run.key)
+        self.header.show_pace(self._run.runner.seconds_per_batch)
+        pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
+        self.look()
+
+    def stop(self) -> None:
+        """Leave the run; nothing of this session is held after that."""
+        if self._run is not None:
+            self._bell.close()
+            self._service.leave(self._run, self._bell)
+            self._run = None
+
+    def look(self) -> None:
+        """Show what has changed since the last look, all of it in one message."""
+        if self._run is None:
+            return
+        runner = self._run.runner
+        progress, earlier = runner.progress, runner.earlier
+        if (progress, earlier) == self._seen:
+            return
+        before, self._seen = self._seen, (progress, earlier)
+        with pn.io.hold(self._document):
+            for view in self.views:
+                view.update(progress, earlier)
+            if progress.status == "failed" and (before is None or before[0].status != "failed"):
+                self._notify(f"The engine has stopped: {progress.message}")
+
+    def toggle(self) -> None:
+        """Run or pause; a run that is over begins again."""
+        if self._run is None:
+            return
+        runner = self._run.runner
+        if runner.progress.status in ("finished", "failed"):
+            self.restart()
+        elif runner.wants_to_run:
+            runner.pause()
+        else:
+            runner.resume()
+
+    def step(self) -> None:
+        """Learn from one mini-batch."""
+        if self._run is not None:
+            self._run.runner.step()
+
+    def set_pace(self, seconds_per_batch: float | None) -> None:
+        """Change the pace at once."""
+        if self._run is not None:
+            self._run.runner.set_pace(seconds_per_batch)
+
+    def configure(self, values: dict[str, Any]) -> None:
+        """Send the sliders to the run, which heeds them from its next mini-batch."""
+        if self._run is None:
+            return
+        try:
+            self._run.runner.configure(**values)
+        except ValueError as error:
+            self._notify(str(error))
+
+    def restart(self) -> None:
+        """Begin again with everything as the controls have it, unless a form shows a fault."""
+        answers = self.controls.read()
+        if answers is None or self._run is None:
+            self._notify("The run was not restarted: a setting under Advanced needs another value.")
+            return
+        config, settings = answers
+        recipe = first_recipe()
+        recipe = Recipe(
+            self.controls.corpus.value,
+            recipe.algorithm,
+            replace(recipe.config, **config),
+            replace(recipe.settings, **settings),
+        )
+        self._run.runner.restart(recipe)
+
+    def clear(self) -> None:
+        """Drop the faint lines of earlier runs."""
+        if self._run is not None:
+            self._run.runner.forget_earlier()
+
+    def page(self) -> pmui.Page:
+        """Lay the views out as a page of its own."""
+        title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
+        return pmui.Page(
+            meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
+            header=[title],
+            sidebar=[self.controls],
+            sidebar_width=340,
+            main=[self.layout()],
+            busy_indicator=None,
+        )
+
+    def layout(self) -> pn.viewable.Viewable:
+        """Lay the views out without the page around them, as a notebook shows them."""
+        lists = pn.FlexBox(self.table, self.now, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
+        return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))
+
+    def _notify(self, text: str) -> None:
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(text, duration=0)
+
+
+def create() -> pmui.Page:
+    """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
+    session = Session(find_service())
+    pn.state.onload(session.start)
+    pn.state.on_session_destroyed(lambda context: session.stop())
+    return session.page()

@@ -1,0 +1,248 @@
+"""The settings: corpus, presets, the three that act at once, and the rest, which act on restart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.forms import ConfigForm
+from app.progress import Progress
+from engine.schedules import forecast
+
+DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
+BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+MAX_STARTUP_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Learning settings that a paper used."""
+
+    name: str
+    forgetting_rate: float
+    delay: float
+    batch_size: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}: κ {self.forgetting_rate:g}, τ₀ {self.delay:g}, S {self.batch_size}"
+
+
+PRESETS = (
+    Preset("Wang 2011", 0.6, 64.0, 256),
+    Preset("Wang 2011, Table 1", 0.6, 64.0, 1024),
+    Preset("SVI 2013", 0.9, 1.0, 500),
+    Preset("Hoffman 2010", 0.5, 64.0, 4096),
+)
+
+SENTENCES = {
+    "forgetting_rate": "How fast steps shrink: a low κ keeps learning from what is new, a high κ settles early.",
+    "delay": "Holds the first steps back: a high τ₀ makes them small, so early documents count for less.",
+    "batch_size": "Documents read before each step: a large S makes surer steps, but fewer of them in a pass.",
+}
+
+NOTE_STYLE = """
+p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
+p.warning { padding: 8px 12px; border-left: 4px solid #ef6c00; border-radius: 4px;
+  background: color-mix(in srgb, #ef6c00 15%, transparent); font-size: 14px; }
+h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inherit); }
+"""
+
+
+class Controls(pn.viewable.Viewer):
+    """The side of the page. `act` holds what happens: "configure", "restart" and "clear"."""
+
+    def __init__(
+        self,
+        config: Any,
+        settings: Any,
+        corpora: tuple[str, ...],
+        sketch: Any,
+        act: dict[str, Callable[..., Any]],
+        **params: Any,
+    ):
+        super().__init__(**params)
+        self._act, self._sketch = act, sketch
+        self._corpus_size, self._shown, self._is_filling = 0, None, False
+        self.corpus = pmui.Select(
+            label="Corpus", options=list(corpora), value=corpora[0], size="small", sizing_mode="stretch_width",
+            helper_text="Acts on restart.",
+        )
+        self.sliders = make_sliders(config)
+        self.forms = (ConfigForm(type(config)), ConfigForm(type(settings)))
+        self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
+        self.clear = pmui.Button(
+            label="Clear earlier runs", icon="layers_clear", variant="outlined", disabled=True,
+            sizing_mode="stretch_width", on_click=lambda event: act["clear"](),
+        )
+        self._fill_forms(config, settings)
+        self._watch()
+        self._layout = self._lay_out()
+        self.preview()
+
+    def live_values(self) -> dict[str, Any]:
+        """Read the sliders."""
+        return {name: slider.value for name, slider in self.sliders.items()}
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Read everything a restart needs: the config's and the run's settings; None where a form shows a fault."""
+        config, settings = (form.read() for form in self.forms)
+        if config is None or settings is None:
+            self.advanced.active = [0]
+            return None
+        return {**config, **self.live_values()}, settings
+
+    def preview(self) -> None:
+        """Say, before anything starts, where the settings as they stand would lead."""
+        config_answers, settings_answers = (form.answers() for form in self.forms)
+        try:
+            config = self.forms[0].config_class(**config_answers, **self.live_values())
+            passes = int(settings_answers["passes"])
+            expected = forecast(config, self._corpus_size, passes) if self._corpus_size else None
+        except (ValueError, TypeError):
+            return
+        if expected is None:
+            return
+        self._sketch.show(config, expected.steps)
+        text = describe_forecast(expected)
+        self.forecast.object = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
+
+    def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
+        """Follow the run: another page, a preset or a reload may have changed it."""
+        self.clear.disabled = not earlier
+        if progress.config is None:
+            return
+        is_new_size = progress.corpus_size != self._corpus_size
+        self._corpus_size = progress.corpus_size
+        if progress.config != self._shown:
+            self._follow(progress)
+        elif is_new_size:
+            self.preview()
+
+    def _follow(self, progress: Progress) -> None:
+        is_first = self._shown is None
+        self._shown = progress.config
+        self.set_live({name: getattr(progress.config, name) for name in self.sliders})
+        if is_first:
+            self.corpus.value = progress.corpus_name
+            self._fill_forms(progress.config, progress.settings)
+        self.preview()
+
+    def set_live(self, values: dict[str, Any]) -> None:
+        """Move the sliders without telling the run."""
+        self._is_filling = True
+        try:
+            for name, value in values.items():
+                show_value(self.sliders[name], value)
+        finally:
+            self._is_filling = False
+        self.preview()
+
+    def _fill_forms(self, config: Any, settings: Any) -> None:
+        for form, values in zip(self.forms, (config, settings), strict=True):
+            form.fill(values)
+
+    def _watch(self) -> None:
+        for slider in self.sliders.values():
+            slider.param.watch(lambda event: self._is_filling or self.preview(), "value")
+            slider.param.watch(self._apply, "value_throttled")
+        for form in self.forms:
+            for widget in form.widgets.values():
+                widget.param.watch(lambda event: self.preview(), "value")
+
+    def _apply(self, event: Any = None) -> None:
+        if not self._is_filling:
+            self._act["configure"](self.live_values())
+
+    def _choose(self, preset: Preset) -> None:
+        self.set_live({name: getattr(preset, name) for name in self.sliders})
+        self._apply()
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        restart = pmui.Button(
+            label="Restart with these", icon="replay", sizing_mode="stretch_width",
+            on_click=lambda event: self._act["restart"](),
+        )
+        advanced = pn.Column(
+            _note("These act on restart, not on the run you see."), *self.forms, restart, sizing_mode="stretch_width"
+        )
+        self.advanced = pmui.Accordion(("Advanced: acts on restart", advanced), sizing_mode="stretch_width")
+        presets = [
+            pmui.Button(
+                label=preset.label, variant="text", size="small", sizing_mode="stretch_width",
+                on_click=lambda event, preset=preset: self._choose(preset),
+            )
+            for preset in PRESETS
+        ]
+        sliders = [part for name, slider in self.sliders.items() for part in (slider, _note(SENTENCES[name]))]
+        return pn.Column(
+            self.corpus,
+            _heading("Learning, from the next mini-batch on"), *sliders, self.forecast, self._sketch,
+            _heading("Settings of the papers"), *presets,
+            self.advanced,
+            self.clear,
+            sizing_mode="stretch_width", margin=(0, 8),
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+
+def make_sliders(config: Any) -> dict[str, Any]:
+    """Make the three sliders, by setting; delay and mini-batch size run over doubling values."""
+    shared = {"sizing_mode": "stretch_width", "size": "small"}
+    return {
+        "forgetting_rate": pmui.FloatSlider(
+            label="Forgetting rate κ", start=0.5, end=1.0, step=0.01, value=config.forgetting_rate, format="0.00",
+            **shared,
+        ),
+        "delay": pmui.DiscreteSlider(
+            label="Delay τ₀", options=_options(DELAYS, config.delay), value=config.delay, formatter="%d", **shared
+        ),
+        "batch_size": pmui.DiscreteSlider(
+            label="Mini-batch size S", options=_options(BATCH_SIZES, config.batch_size), value=config.batch_size,
+            formatter="%d", **shared,
+        ),
+    }
+
+
+def show_value(slider: Any, value: Any) -> None:
+    """Move a slider; one of fixed places gets the place it lacks."""
+    if slider.value == value:
+        return
+    if isinstance(slider, pmui.DiscreteSlider):
+        places = DELAYS if isinstance(value, float) else BATCH_SIZES
+        slider.param.update(options=_options(places, value), value=value)
+    else:
+        slider.value = value
+
+
+def describe_forecast(expected: Any) -> str:
+    """Say what is wrong with the settings, or nothing."""
+    if not expected.leaves_warmup:
+        return (
+            f"These settings give {expected.steps} steps, and the run never leaves its warm-up. "
+            "Lower S or τ₀, or take more passes."
+        )
+    if expected.startup_share > MAX_STARTUP_SHARE:
+        return (
+            f"Too few or too small steps to learn well: {expected.steps} in all, after which {expected.startup_share:.0%} "
+            "of the random start is still in the topics. Lower κ, S or τ₀, or take more passes."
+        )
+    return ""
+
+
+def _options(places: tuple[Any, ...], value: Any) -> list[Any]:
+    return sorted({*places, value})
+
+
+def _note(text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(f"<p>{escape(text)}</p>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def _heading(text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(f"<h2>{escape(text)}</h2>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")

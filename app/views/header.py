@@ -1,0 +1,129 @@
+"""The line at the top: corpus, state and phase, how far the stream has come, and the buttons that move it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from app.progress import Progress
+from app.theme import STATUS_COLORS
+
+PACES = {
+    "One pass a minute": "minute",
+    "One batch a second": 1.0,
+    "Two batches a second": 0.5,
+    "Four batches a second": 0.25,
+    "Ten batches a second": 0.1,
+    "As fast as it goes": 0.0,
+}
+STATES = {
+    "ready": "Ready",
+    "compiling": "Compiling",
+    "waiting": "Waiting",
+    "running": "Running",
+    "paused": "Paused",
+    "finished": "Finished",
+    "failed": "Failed",
+}
+CORPUS_TITLES = {"state-of-the-union": "State of the Union"}
+
+
+def title_corpus(name: str) -> str:
+    """Write a corpus' name for people."""
+    return CORPUS_TITLES.get(name, name)
+
+
+class StatusBar(pn.custom.JSComponent):
+    """Writes only what has changed; sends "toggle" when space is pressed outside of anything that takes it."""
+
+    status = param.String("ready")
+    state = param.String("Ready")
+    color = param.String(STATUS_COLORS["ready"])
+    phase = param.String()
+    corpus = param.String()
+    reading = param.String()
+    documents = param.String()
+    speed = param.String()
+    share = param.Number(0.0)
+    note = param.String()
+
+    _esm = Path(__file__).with_name("status_bar.js").read_text()
+    _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
+
+
+class Header(pn.viewable.Viewer):
+    """Shows where the run stands and has the buttons to run, pause, step, restart and pace it."""
+
+    def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
+        super().__init__(**params)
+        self._act = act
+        self.bar = StatusBar(sizing_mode="stretch_width")
+        self.bar.on_msg(lambda event: act["toggle"]())
+        self.run = pmui.Button(label="Pause", icon="pause", color="primary", width=120, on_click=self._click("toggle"))
+        self.step = pmui.Button(
+            label="Step", icon="skip_next", variant="outlined", width=110, on_click=self._click("step"),
+            description="Learn from one mini-batch, then stand still",
+        )
+        self.restart = pmui.Button(
+            label="Restart", icon="replay", variant="outlined", width=120, on_click=self._click("restart"),
+            description="Begin again with the settings as they stand; this run stays as a faint line",
+        )
+        self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=210)
+        self.pace.param.watch(self._change_pace, "value")
+        buttons = pn.FlexBox(self.run, self.step, self.restart, self.pace, align_items="center", gap="8px")
+        self._layout = pn.Column(self.bar, buttons, sizing_mode="stretch_width")
+
+    def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
+        """Show a progress; what has not changed is not sent."""
+        self.bar.param.update(**describe_progress(progress))
+        is_going = progress.status in ("running", "compiling", "waiting")
+        is_over = progress.status in ("finished", "failed")
+        label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")
+        self.run.param.update(label=label, icon=icon)
+        self.step.disabled = is_over
+
+    def show_pace(self, seconds_per_batch: float | None) -> None:
+        """Show the pace a run already has."""
+        self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
+
+    def _click(self, name: str) -> Callable[[Any], None]:
+        return lambda event: self._act[name]()
+
+    def _change_pace(self, event: Any) -> None:
+        self._act["pace"](None if event.new == "minute" else event.new)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+
+def describe_progress(progress: Progress) -> dict[str, Any]:
+    """Write a progress as the texts of the status bar."""
+    share = progress.compile_share if progress.status == "compiling" else progress.share_done
+    return {
+        "status": progress.status,
+        "color": STATUS_COLORS[progress.status],
+        "state": STATES.get(progress.status, progress.status),
+        "phase": f"{progress.phase} phase" if progress.phase else "",
+        "corpus": title_corpus(progress.corpus_name),
+        "reading": _describe_date(progress),
+        "documents": f"{progress.documents_seen:,} of {progress.documents_total:,} documents",
+        "speed": f"{progress.documents_per_second:,.0f} documents a second" if progress.documents_per_second else "",
+        "share": round(share, 4),
+        "note": _describe_note(progress),
+    }
+
+
+def _describe_date(progress: Progress) -> str:
+    if progress.date is None or np.isnat(progress.date):
+        return ""
+    return f"{'now reading' if progress.status == 'running' else 'read up to'} {progress.date}"
+
+
+def _describe_note(progress: Progress) -> str:
+    if progress.status == "failed":
+        return f"The engine has stopped: {progress.message} Everything computed so far stays below."
+    return progress.message
