@@ -68,6 +68,7 @@ class Runner:
         self._changed = threading.Condition()
         self._wishes = Wishes()
         self._num_obeyed = 0
+        self._is_stale = False
         self._record: Record | None = None
         self._events: Any = None
         self._num_runs = 0
@@ -158,7 +159,7 @@ class Runner:
         elif place := self._slots.take(self):
             self._hold_up("waiting", _describe_wait(place, self._slots.num_slots))
         elif self._clock() < self._due and not self._wishes.num_steps:
-            self._sleep(self._due - self._clock())
+            self._keep_pace()
         else:
             self._advance(record)
 
@@ -207,8 +208,17 @@ class Runner:
         if is_single:
             with self._changed:
                 self._wishes.num_steps = max(0, self._wishes.num_steps - 1)
+        self._is_stale = True
         if self._clock() - self._published_at >= PUBLISH_SECONDS:
             self._publish()
+
+    def _keep_pace(self) -> None:
+        if self._is_stale:
+            self._sleep(max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock()))
+            if self._clock() - self._published_at >= PUBLISH_SECONDS:
+                self._publish()
+        else:
+            self._sleep(max(0.0, self._due - self._clock()))
 
     def _delay(self, record: Record) -> float:
         if self.seconds_per_batch is not None:
@@ -222,7 +232,7 @@ class Runner:
             if record.is_over:
                 self._settle()
             record.stand_still()
-            if (record.status, record.documents_seen) != (self.progress.status, self.progress.documents_seen):
+            if self._is_stale or record.status != self.progress.status:
                 self._publish()
         self._sleep(None)
 
@@ -246,6 +256,7 @@ class Runner:
         if self._record is None:
             return
         self._version += 1
+        self._is_stale = False
         self.progress = self._record.progress(self._version)
         self._published_at = self._clock()
         self._ring()

@@ -1,0 +1,37 @@
+import time
+
+import pytest
+
+from app.runner import Runner
+from app.slots import Slots
+from tests.app.toy_engine import Toy, compiled
+
+
+def eventually(condition, seconds=5.0):
+    """Wait until a condition holds; fail with it if it never does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def until():
+    return eventually
+
+
+@pytest.fixture
+def make_runner():
+    """Make runners that are as fast as they go and end with the test."""
+    runners = []
+
+    def make(toy=None, slots=None, compilation=None, ring=lambda: None):
+        runner = Runner((toy or Toy()).engine(), slots or Slots(2), compilation or compiled(), ring)
+        runner.set_pace(0.0)
+        runners.append(runner)
+        return runner
+
+    yield make
+    for runner in runners:
+        runner.close()
+        runner.join(5)

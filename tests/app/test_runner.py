@@ -1,0 +1,222 @@
+import threading
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from app.compiling import Compilation
+from app.runner import MAX_EARLIER, PUBLISH_SECONDS
+from app.slots import Slots
+from tests.app.toy_engine import Toy, toy_recipe
+
+
+def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
+    runner = make_runner()
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "finished")
+    progress = runner.progress
+    assert (progress.documents_seen, progress.documents_total, progress.share_done) == (100, 100, 1.0)
+    assert len(progress.steps) == len(progress.heldout) == len(progress.next_batch) == 10
+    assert [c.documents_seen for c in progress.checkpoints] == [50, 100]
+    assert progress.planned_columns == ()
+
+
+def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until):
+    toy = Toy()
+    runner = make_runner(toy)
+    runner.restart(toy_recipe(), is_running=False)
+    until(lambda: runner.progress.status == "ready" and runner.progress.documents_total == 100)
+    assert runner.progress.planned_columns == (50, 100)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10 and runner.progress.status == "paused")
+    runner.step()
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 30 and runner.progress.status == "paused")
+    assert len(toy.configs) == 3
+
+
+def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
+    gate = threading.Event()
+    runner = make_runner(Toy(gate=gate))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "running")
+    runner.pause()
+    gate.set()
+    until(lambda: runner.progress.status == "paused")
+    assert runner.progress.documents_seen == 10
+    runner.resume()
+    until(lambda: runner.progress.status == "finished")
+
+
+def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_runner, until):
+    toy = Toy()
+    runner = make_runner(toy)
+    runner.restart(toy_recipe(), is_running=False)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10)
+    runner.configure(forgetting_rate=0.8, batch_size=20)
+    until(lambda: runner.progress.marks)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 30)
+    assert [config.forgetting_rate for config in toy.configs] == [0.6, 0.8]
+    (mark,) = runner.progress.marks
+    assert (mark.documents_seen, mark.text) == (10, "κ 0.6 → 0.8, S 10 → 20")
+    assert runner.progress.label == "κ 0.8, τ₀ 64, S 20, K 3, start warm"
+
+
+def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_back_none(make_runner, until):
+    runner = make_runner()
+    runner.restart(toy_recipe(), is_running=False)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10)
+    runner.configure(delay=1.0)
+    until(lambda: runner.progress.marks)
+    runner.configure(delay=2.0)
+    until(lambda: runner.progress.config.delay == 2.0)
+    assert [mark.text for mark in runner.progress.marks] == ["τ₀ 64 → 2"]
+    runner.configure(delay=64.0)
+    until(lambda: not runner.progress.marks)
+
+
+def test_a_setting_changed_before_the_first_mini_batch_needs_no_mark(make_runner, until):
+    toy = Toy()
+    runner = make_runner(toy)
+    runner.restart(toy_recipe(), is_running=False)
+    runner.configure(forgetting_rate=0.9)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10)
+    assert toy.configs[0].forgetting_rate == 0.9
+    assert runner.progress.marks == ()
+
+
+def test_a_refused_setting_is_an_error_for_the_caller_and_nothing_for_the_run(make_runner, until):
+    runner = make_runner()
+    runner.restart(toy_recipe(), is_running=False)
+    until(lambda: runner.progress.documents_total == 100)
+    with pytest.raises(ValueError, match="within 0.5 and 1"):
+        runner.configure(forgetting_rate=2.0)
+    assert runner.progress.status == "ready"
+
+
+def test_a_failed_engine_is_reported_with_its_reason_and_keeps_what_it_computed(make_runner, until):
+    runner = make_runner(Toy(fails_at=4))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "failed")
+    progress = runner.progress
+    assert progress.message == "FloatingPointError: a topic has become infinite"
+    assert len(progress.steps) == 3
+    assert progress.now is not None
+    assert not runner.wants_to_run
+
+
+def test_a_failed_run_can_be_restarted(make_runner, until):
+    toy = Toy(fails_at=2)
+    runner = make_runner(toy)
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "failed")
+    toy.fails_at = None
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "finished")
+
+
+def test_a_restart_begins_again_and_keeps_the_run_before(make_runner, until):
+    runner = make_runner()
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "finished")
+    runner.restart(toy_recipe(forgetting_rate=0.9), is_running=False)
+    until(lambda: runner.progress.run_id == 2 and runner.progress.documents_total == 100)
+    assert runner.progress.documents_seen == len(runner.progress.steps) == 0
+    (before,) = runner.earlier
+    assert (before.run_id, before.documents_seen, before.config.forgetting_rate) == (1, 100, 0.6)
+    runner.forget_earlier()
+    until(lambda: runner.earlier == ())
+
+
+def test_only_the_last_earlier_runs_are_kept(make_runner, until):
+    runner = make_runner()
+    for number in range(1, MAX_EARLIER + 3):
+        runner.restart(toy_recipe())
+        until(lambda number=number: runner.progress.run_id == number and runner.progress.status == "finished")
+    assert [progress.run_id for progress in runner.earlier] == list(range(2, MAX_EARLIER + 2))
+
+
+def test_what_is_published_cannot_be_changed_and_its_version_only_grows(make_runner, until):
+    seen = []
+    runner = make_runner(ring=lambda: seen.append(runner.progress.version))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "finished")
+    assert seen == sorted(set(seen))
+    with pytest.raises(FrozenInstanceError):
+        runner.progress.status = "paused"
+    with pytest.raises(ValueError, match="read-only"):
+        runner.progress.steps["seconds"][0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        runner.progress.now.weights[0] = 1.0
+
+
+def test_publishing_does_not_follow_every_step_of_a_fast_run(make_runner, until):
+    rings = []
+    runner = make_runner(ring=lambda: rings.append(1))
+    runner.restart(toy_recipe(batch_size=1))
+    until(lambda: runner.progress.status == "finished")
+    assert len(rings) <= 6 + runner.progress.steps["seconds"][-1] / PUBLISH_SECONDS
+    assert len(runner.progress.steps) == 100
+
+
+def test_the_pace_holds_mini_batches_apart_and_can_be_lifted(make_runner, until):
+    runner = make_runner()
+    runner.set_pace(30.0)
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.documents_seen == 10)
+    runner.set_pace(0.0)
+    until(lambda: runner.progress.status == "finished")
+
+
+def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, until):
+    gate = threading.Event()
+
+    def compile_kernels(report):
+        report(1, 4, "local step")
+        gate.wait(5)
+
+    runner = make_runner(compilation=Compilation(compile_kernels))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.25)
+    assert "1 of 4, local step" in runner.progress.message
+    gate.set()
+    until(lambda: runner.progress.status == "finished")
+
+
+def test_an_engine_that_cannot_be_compiled_is_a_failed_run(make_runner, until):
+    def compile_kernels(report):
+        raise OSError("the cache folder is full")
+
+    runner = make_runner(compilation=Compilation(compile_kernels))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "failed")
+    assert "the cache folder is full" in runner.progress.message
+
+
+def test_one_run_more_than_there_are_cores_waits_and_says_so(make_runner, until):
+    slots, gate = Slots(1), threading.Event()
+    first = make_runner(Toy(gate=gate), slots)
+    first.restart(toy_recipe())
+    until(lambda: first.progress.status == "running")
+    second, third = make_runner(slots=slots), make_runner(slots=slots)
+    second.restart(toy_recipe())
+    until(lambda: second.progress.status == "waiting")
+    third.restart(toy_recipe())
+    until(lambda: third.progress.status == "waiting")
+    assert "this one is next" in second.progress.message
+    assert "1 more wait" in third.progress.message
+    first.pause()
+    gate.set()
+    until(lambda: second.progress.status == third.progress.status == "finished")
+
+
+def test_a_corpus_that_cannot_be_loaded_is_a_failed_run(make_runner, until):
+    toy = Toy()
+    runner = make_runner(toy)
+    object.__setattr__(runner._engine, "load", lambda name: (_ for _ in ()).throw(ValueError(f"no corpus {name}")))
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.status == "failed")
+    assert runner.progress.message == "ValueError: no corpus toy-corpus"

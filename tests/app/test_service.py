@@ -1,0 +1,162 @@
+import threading
+
+import pytest
+
+from app.hub import Bell
+from app.service import FREE_AFTER_SECONDS, Service
+from tests.app.toy_engine import Toy, compiled, toy_recipe
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Page:
+    def __init__(self):
+        self.num_rings = 0
+
+    def ring(self):
+        self.num_rings += 1
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def gate():
+    return threading.Event()
+
+
+@pytest.fixture
+def service(clock, gate):
+    service = Service(Toy(gate=gate).engine(), compiled(), 2, clock)
+    yield service
+    gate.set()
+    service.close()
+
+
+def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(service):
+    one, other = service.join(None, Page(), toy_recipe), service.join(None, Page(), toy_recipe)
+    assert one is not other
+    assert one.runner is not other.runner
+    assert min(len(one.key), len(other.key)) >= 20
+    assert one.key != other.key
+
+
+def test_an_address_that_nobody_was_given_is_not_taken_over(service):
+    run = service.join("chosen-by-a-visitor", Page(), toy_recipe)
+    assert run.key != "chosen-by-a-visitor"
+
+
+def test_a_reload_comes_back_to_the_same_run(service):
+    page = Page()
+    run = service.join(None, page, toy_recipe)
+    service.leave(run, page)
+    assert service.join(run.key, Page(), toy_recipe) is run
+
+
+def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(service, gate, until):
+    one, other = Page(), Page()
+    run = service.join(None, one, toy_recipe)
+    assert service.join(run.key, other, toy_recipe) is run
+    until(lambda: run.runner.progress.status == "running")
+    service.leave(run, one)
+    assert run.runner.wants_to_run
+    service.leave(run, other)
+    gate.set()
+    until(lambda: run.runner.progress.status == "paused")
+    assert run.runner.progress.documents_seen < 100
+    service.join(run.key, Page(), toy_recipe)
+    assert run.runner.wants_to_run
+
+
+def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until):
+    page = Page()
+    run = service.join(None, page, toy_recipe)
+    run.runner.pause()
+    service.leave(run, page)
+    service.join(run.key, Page(), toy_recipe)
+    assert not run.runner.wants_to_run
+
+
+def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate):
+    page = Page()
+    run = service.join(None, page, toy_recipe)
+    service.join(None, Page(), toy_recipe)
+    service.leave(run, page)
+    clock.now = FREE_AFTER_SECONDS - 1
+    service.sweep()
+    assert len(service) == 2
+    clock.now = FREE_AFTER_SECONDS
+    service.sweep()
+    assert len(service) == 1
+    gate.set()
+    run.runner.join(5)
+    assert service.join(run.key, Page(), toy_recipe) is not run
+
+
+def test_a_reload_stops_the_clock(service, clock):
+    page = Page()
+    run = service.join(None, page, toy_recipe)
+    service.leave(run, page)
+    clock.now = FREE_AFTER_SECONDS - 1
+    service.join(run.key, Page(), toy_recipe)
+    clock.now = 2 * FREE_AFTER_SECONDS
+    service.sweep()
+    assert len(service) == 1
+
+
+def test_leaving_twice_is_leaving_once(service, clock):
+    page = Page()
+    run = service.join(None, page, toy_recipe)
+    service.leave(run, page)
+    clock.now = 10.0
+    service.leave(run, page)
+    assert run.left_at == 0.0
+
+
+def test_every_page_of_a_run_is_rung_and_no_other(service, until):
+    one, other, stranger = Page(), Page(), Page()
+    run = service.join(None, one, toy_recipe)
+    service.join(run.key, other, toy_recipe)
+    service.join(None, stranger, lambda: toy_recipe(max_topics=4))
+    until(lambda: one.num_rings and other.num_rings)
+    until(lambda: run.runner.progress.status == "running")
+    before = stranger.num_rings
+    run.runner.configure(delay=3.0)
+    assert stranger.num_rings == before
+
+
+class Document:
+    def __init__(self):
+        self.callbacks = []
+
+    def add_next_tick_callback(self, callback):
+        self.callbacks.append(callback)
+
+
+def test_rings_between_two_looks_are_one():
+    document, looks = Document(), []
+    bell = Bell(document, lambda: looks.append(1))
+    bell.ring()
+    bell.ring()
+    assert len(document.callbacks) == 1
+    document.callbacks.pop()()
+    bell.ring()
+    assert (len(looks), len(document.callbacks)) == (1, 1)
+
+
+def test_a_closed_bell_is_silent_even_if_it_had_been_rung():
+    document, looks = Document(), []
+    bell = Bell(document, lambda: looks.append(1))
+    bell.ring()
+    bell.close()
+    bell.ring()
+    document.callbacks.pop()()
+    assert (looks, document.callbacks) == ([], [])
