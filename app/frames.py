@@ -1,0 +1,236 @@
+"""A run's progress as tidy data frames, and the rule that picks the two topics shown first. Pure: no widget, no plot."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from app.progress import Checkpoint, Mark, Progress
+
+AXES = {"documents": "documents_seen", "dates": "date", "seconds": "seconds"}
+CURVES = {
+    "heldout": ("heldout", "nats_per_word"),
+    "next_batch": ("next_batch", "nats_per_word"),
+    "num_topics": ("steps", "num_topics"),
+    "learning_rate": ("steps", "learning_rate"),
+}
+CURVE_COLUMNS = ("x", "y", "documents_seen", "date", "seconds")
+
+NUM_TOP_WORDS = 10
+NUM_LARGE_TOPICS = 20
+TOKENS_OF_A_TOPIC = 1.0
+DEFAULT_TOPICS_RULE = (
+    f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present ten words "
+    "already in its first lists, and one that formed late, whose lists moved furthest from the first third of the columns "
+    "to the last. Decided anew at each column, until you choose."
+)
+
+
+def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
+    """One curve of a run: columns x, y, documents_seen, date (text), seconds; one row a point.
+
+    On the axis of dates each new pass over the corpus starts with an empty row, so that no line runs back in time.
+    """
+    source, column = CURVES[name]
+    curve = getattr(progress, source)
+    dates = np.asarray(curve["date"])
+    frame = pd.DataFrame(
+        {
+            "x": axis_values(curve[AXES[axis]]),
+            "y": np.asarray(curve[column], dtype=float),
+            "documents_seen": np.asarray(curve["documents_seen"]),
+            "date": np.datetime_as_string(dates, unit=date_unit(progress.date))
+            if len(dates)
+            else np.array([], dtype=str),
+            "seconds": np.asarray(curve["seconds"], dtype=float),
+        }
+    )
+    return _break_passes(frame) if axis == "dates" else frame
+
+
+def _break_passes(frame: pd.DataFrame) -> pd.DataFrame:
+    backwards = np.flatnonzero(np.diff(frame["x"].to_numpy()) < 0) + 1
+    if not len(backwards):
+        return frame
+    gaps = frame.iloc[backwards].assign(x=np.nan, y=np.nan)
+    gaps.index = backwards - 0.5
+    return pd.concat([frame, gaps]).sort_index().reset_index(drop=True)
+
+
+def axis_values(values: np.ndarray) -> np.ndarray:
+    """Positions on an axis as float64; dates become milliseconds since 1970, as the plots count them."""
+    values = np.asarray(values)
+    if np.issubdtype(values.dtype, np.datetime64):
+        return values.astype("datetime64[ms]").astype(np.int64).astype(float)
+    return values.astype(float)
+
+
+def date_unit(date: object) -> str:
+    """The precision of a date: "Y" where only the year is known, "D" where nothing is.
+
+    >>> date_unit(np.datetime64("1863")), date_unit(None)
+    ('Y', 'D')
+    """
+    unit = np.datetime_data(date)[0] if isinstance(date, np.datetime64) else "D"
+    return unit if unit in ("Y", "M", "D") else "D"
+
+
+def date_text(date: object) -> str:
+    """A date in its own precision, empty where there is none.
+
+    >>> date_text(np.datetime64("1863")), date_text(None)
+    ('1863', '')
+    """
+    if date is None or np.isnat(np.datetime64(date)):
+        return ""
+    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date)))
+
+
+def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
+    """Where the shared x axis starts and ends for these runs, or None while nothing says so.
+
+    Documents are known from the start, to the end of the run; dates and seconds reach as far as the longest run has come.
+    """
+    if axis == "documents":
+        ends = [float(run.documents_total) for run in runs if run.documents_total]
+        return (0.0, max(ends)) if ends else None
+    values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
+    if not values:
+        return None
+    start = 0.0 if axis == "seconds" else min(v.min() for v in values)
+    end = max(v.max() for v in values)
+    return (start, end) if end > start else None
+
+
+def warm_up_frame(progress: Progress, axis: str = "documents") -> pd.DataFrame:
+    """The span of the warm-up: columns start, end; one row, or none where the run has no warm-up (yet)."""
+    steps = progress.steps
+    warm = np.flatnonzero(steps["phase"] == 0)
+    if not len(warm):
+        return pd.DataFrame({"start": [], "end": []}, dtype=float)
+    x = axis_values(steps[AXES[axis]])
+    start = x[0] if axis == "dates" else 0.0
+    return pd.DataFrame({"start": [start], "end": [x[warm].max()]})
+
+
+def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
+    """Changes of settings: columns x, text; those at the same place share a row.
+
+    >>> mark_frame([Mark(512, 1.0, np.datetime64("1801"), "κ 0.6 → 0.8"), Mark(512, 1.0, np.datetime64("1801"), "S 256 → 64")])
+           x                      text
+    0  512.0  κ 0.6 → 0.8 · S 256 → 64
+    """
+    texts: dict[float, list[str]] = {}
+    for mark in marks:
+        place = np.datetime64(mark.date) if axis == "dates" else getattr(mark, AXES[axis])
+        texts.setdefault(float(axis_values(np.array([place]))[0]), []).append(mark.text)
+    return pd.DataFrame(
+        {"x": pd.Series(list(texts), dtype=float), "text": [" · ".join(each) for each in texts.values()]}
+    )
+
+
+def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents") -> pd.DataFrame:
+    """The same curve of earlier runs: columns xs, ys (lists), label; one row a run that has points."""
+    rows = []
+    for run in earlier:
+        frame = curve_frame(run, name, axis)
+        if len(frame):
+            rows.append((frame["x"].to_numpy(), frame["y"].to_numpy(), run.label or f"run {run.run_id}"))
+    return pd.DataFrame(rows, columns=["xs", "ys", "label"])
+
+
+def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
+    """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten).
+
+    A topic is in use when it explains at least one token; others hold start-up noise and have no words to show.
+    """
+    if checkpoint is None or vocabulary is None:
+        return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
+    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
+    order = used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+    return pd.DataFrame(
+        {
+            "topic_id": checkpoint.topic_ids[order],
+            "weight": checkpoint.weights[order],
+            "words": [_words(row, vocabulary) for row in checkpoint.top_words[order]],
+        }
+    )
+
+
+def _words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
+
+
+def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
+    """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new.
+
+    One row for each topic, checkpoint and rank. A word is new when the topic's list at the checkpoint before lacks it; in a
+    topic's first list no word is. Where a topic explains less than one token it has no rows.
+    """
+    rows = []
+    for topic_id in topic_ids:
+        before: tuple[str, ...] = ()
+        for column, checkpoint in enumerate(checkpoints):
+            position = _position(checkpoint, topic_id)
+            words = () if position is None else _words(checkpoint.top_words[position], vocabulary)
+            for rank, word in enumerate(words):
+                is_new = bool(before) and word not in before
+                head = (int(topic_id), column, checkpoint.documents_seen, date_text(checkpoint.date))
+                rows.append((*head, float(checkpoint.weights[position]), rank, word, is_new))
+            before = words
+    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _position(checkpoint: Checkpoint, topic_id: int) -> int | None:
+    """Where a topic stands in a checkpoint's arrays; None where it is absent or not in use."""
+    found = np.flatnonzero(checkpoint.topic_ids == topic_id)
+    if not len(found) or checkpoint.expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
+        return None
+    return int(found[0])
+
+
+def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
+    """The topics shown until the reader chooses: one clear early, then one formed late, by `DEFAULT_TOPICS_RULE`.
+
+    None before the first checkpoint and where no topic is in use, one where there is only one.
+    """
+    candidates = _large_topics(checkpoints[-1]) if checkpoints else []
+    if len(candidates) < 2:
+        return tuple(candidates)
+    early, late = np.array([_early_and_late_overlap(checkpoints, topic_id) for topic_id in candidates]).T
+    clear_early = int(np.argmax(early))
+    growth = late - early
+    growth[clear_early] = -np.inf
+    return candidates[clear_early], candidates[int(np.argmax(growth))]
+
+
+def _large_topics(checkpoint: Checkpoint) -> list[int]:
+    """The largest topics in use, largest first; ids decide ties."""
+    order = np.lexsort((checkpoint.topic_ids, -checkpoint.expected_tokens))
+    used = order[checkpoint.expected_tokens[order] >= TOKENS_OF_A_TOPIC]
+    return [int(topic_id) for topic_id in checkpoint.topic_ids[used[:NUM_LARGE_TOPICS]]]
+
+
+def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
+    """Mean share of the topic's present top words in its lists of the first third of the checkpoints, and of the last."""
+    lists = []
+    for checkpoint in checkpoints:
+        position = _position(checkpoint, topic_id)
+        lists.append(set() if position is None else set(checkpoint.top_words[position][:NUM_TOP_WORDS].tolist()))
+    overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
+    third = max(1, round(len(checkpoints) / 3))
+    return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
+
+
+def steady_order(topics: pd.DataFrame, shown: Sequence[int], limit: int) -> list[int]:
+    """Rows of the largest topics in the order to show them: by weight to 0.1 %, and as they stood where that is equal.
+
+    Without the second rule two topics of nearly the same weight would change places at every repaint.
+    """
+    place = {topic_id: position for position, topic_id in enumerate(shown)}
+    keys = [
+        (-round(weight, 3), place.get(topic_id, len(place)), row)
+        for row, (topic_id, weight) in enumerate(zip(topics["topic_id"], topics["weight"], strict=True))
+    ]
+    return [row for *_, row in sorted(keys)[:limit]]

@@ -1,0 +1,192 @@
+"""Four curves of a run over one x axis: held-out and next-batch likelihood, number of topics, learning rate."""
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import ColumnDataSource, Range1d
+from panel.viewable import Viewer
+
+from app.frames import (
+    AXES,
+    CURVE_COLUMNS,
+    CURVES,
+    axis_span,
+    curve_frame,
+    earlier_frame,
+    mark_frame,
+    warm_up_frame,
+)
+from app.plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
+from app.progress import Progress
+from engine.evaluation import NUM_TOPICS_RULE
+
+GRID_STYLE = """
+:host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 12px; }
+"""
+HELP = (
+    "Higher is better in the two likelihoods. Held-out passages come from all years, also from those not yet read; "
+    "the next batch is scored just before it is learned from. "
+)
+NOTES = {
+    "heldout": "The first score",
+    "next_batch": "The first score",
+    "num_topics": "The first count",
+    "learning_rate": "The first step",
+}
+
+
+class Curves(Viewer):
+    """The curves of the run, with earlier runs as faint lines. Call `update` with each new progress."""
+
+    axis = param.Selector(default="documents", objects=list(AXES), doc="What the shared x axis counts.")
+
+    def __init__(self, **params):
+        super().__init__(**params)
+        self._x_range = Range1d(0, 1)
+        self._span: tuple[float, float] | None = None
+        self._plots = {name: curve_plot(name, self._x_range) for name in CURVES}
+        self._progress = Progress()
+        self._earlier: tuple[Progress, ...] = ()
+        self._shown: tuple = ()
+        self._shown_earlier: tuple = ()
+        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        picker = pmui.RadioButtonGroup.from_param(
+            self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
+        )
+        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self._plots.values()]
+        grid = pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
+        heading = pn.pane.HTML("<h2 style='margin:0'>Curves</h2>", margin=(0, 10))
+        self._layout = pn.Column(
+            heading, picker, grid, self._legend, sizing_mode="stretch_width", css_classes=["curves"], margin=0
+        )
+        self._draw()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Show this progress; does nothing where it and the earlier runs are those shown already."""
+        self._progress, self._earlier = progress, tuple(earlier)
+        self._draw()
+
+    @param.depends("axis", watch=True)
+    def _change_axis(self) -> None:
+        for plot in self._plots.values():
+            set_x_axis(plot.figure, self.axis)
+        with pn.io.hold():
+            self._draw()
+
+    def _draw(self) -> None:
+        progress = self._progress
+        earlier = (self.axis, *((run.run_id, run.version) for run in self._earlier))
+        shown = (self.axis, progress.run_id, progress.version, earlier)
+        if shown == self._shown:
+            return
+        is_fresh = shown[:2] != self._shown[:2]
+        self._shown = shown
+        self._move_range()
+        marks = mark_columns(mark_frame(progress.marks, self.axis), self._span)
+        warm_up = warm_up_frame(progress, self.axis).to_dict("list")
+        for name, plot in self._plots.items():
+            if earlier != self._shown_earlier:
+                plot.earlier.data = earlier_frame(self._earlier, name, self.axis).to_dict("list")
+            self._draw_curve(name, plot, is_fresh)
+            replace_if_changed(plot.marks, marks)
+            replace_if_changed(plot.warm_up, warm_up)
+        self._shown_earlier = earlier
+        self._write_legend()
+
+    def _draw_curve(self, name: str, plot: CurvePlot, is_fresh: bool) -> None:
+        frame = curve_frame(self._progress, name, self.axis)
+        if not grow_source(plot.points, frame, is_fresh) and not is_fresh:
+            self._draw_note(name, plot, is_empty=frame.empty)
+            return
+        last = frame.tail(1)
+        plot.newest.data = {"x": last["x"].tolist(), "y": last["y"].tolist()}
+        plot.figure.title.text = curve_title(name, last["y"].iloc[0] if len(last) else None)
+        self._draw_note(name, plot, is_empty=frame.empty)
+
+    def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
+        """Say in an empty plot what will come, and when; an axis without values shows no numbers."""
+        text = wrap_note(first_value_note(self._progress, name)) if is_empty else ""
+        replace_if_changed(plot.note, {"text": [text] if text else []})
+        has_values = not is_empty or bool(len(plot.earlier.data["xs"]))
+        plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
+
+    def _move_range(self) -> None:
+        """Let the shared axis follow the run, unless the reader has zoomed in; a reset follows again."""
+        span = axis_span((self._progress, *self._earlier), self.axis) or (0.0, 1.0)
+        follows = self._span is None or (self._x_range.start, self._x_range.end) == self._span
+        axis_changed = self._x_range.tags != [self.axis]
+        if span != self._span or axis_changed:
+            self._x_range.update(reset_start=span[0], reset_end=span[1])
+            if follows or axis_changed:
+                self._x_range.update(start=span[0], end=span[1], tags=[self.axis])
+            self._span = span
+
+    def _write_legend(self) -> None:
+        text = legend_html(self._progress, self._earlier, self.axis)
+        if text != self._legend.object:
+            self._legend.object = text
+
+
+def first_value_note(progress: Progress, name: str) -> str:
+    """What an empty plot says: when its first value comes, or why none will."""
+    if progress.status == "failed":
+        return "The engine failed before this curve had a value."
+    if progress.status == "finished":
+        return "This run ended without a value for this curve."
+    settings = progress.settings
+    if name == "next_batch" and not getattr(settings, "score_next_batch", True):
+        return "Switched off: this run does not score the next batch."
+    num_evaluations = getattr(settings, "num_evaluations", 0)
+    if name == "heldout" and num_evaluations and progress.corpus_size:
+        return f"{NOTES[name]} appears after about {progress.corpus_size // num_evaluations:,} documents."
+    return f"{NOTES[name]} appears with the first mini-batch."
+
+
+def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:
+    """The lines under the plots: what they show, of which run, and how to read them."""
+    lines = [HELP + f"Number of topics: {escape(NUM_TOPICS_RULE)}"]
+    if progress.label:
+        lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
+    if len(progress.steps) and (progress.steps["phase"] == 0).any():
+        lines.append("<b>Warm-up</b> (shaded): the first mini-batches, learned by the simpler Dirichlet sweep alone.")
+    if progress.marks:
+        lines.append("<b>Dashed upright lines</b>: a setting was changed there.")
+    if earlier:
+        labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
+        lines.append(f"<b>Earlier runs</b> (faint, dashed; point at one for its settings): {labels}.")
+    if axis == "dates" and getattr(progress.settings, "order", "chronological") != "chronological":
+        lines.append(
+            "Passages are read in shuffled order, so dates do not order this run: choose documents or seconds."
+        )
+    return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
+
+
+def replace_if_changed(source: ColumnDataSource, columns: dict[str, list]) -> None:
+    """Replace the columns of a small source, only where they differ."""
+    if {name: list(values) for name, values in source.data.items()} != columns:
+        source.data = columns
+
+
+def grow_source(source: ColumnDataSource, frame: pd.DataFrame, is_fresh: bool) -> bool:
+    """Bring a source up to a frame, whose `documents_seen` tells rows apart; returns whether anything changed.
+
+    Streams the rows it lacks where it holds the beginning already; replaces it otherwise, as for a thinned curve.
+    """
+    shown, seen = source.data["documents_seen"], frame["documents_seen"].to_numpy()
+    num_shown, num_rows = len(shown), len(frame)
+    is_prefix = 0 < num_shown <= num_rows and shown[0] == seen[0] and shown[-1] == seen[num_shown - 1]
+    if is_fresh or not is_prefix:
+        has_changed = bool(num_shown or num_rows)
+        if has_changed:
+            source.data = {column: frame[column].to_numpy() for column in CURVE_COLUMNS}
+        return has_changed
+    if num_shown < num_rows:
+        source.stream({column: frame[column].to_numpy()[num_shown:] for column in CURVE_COLUMNS})
+    return num_shown < num_rows

@@ -1,0 +1,99 @@
+"""A sketch of the learning rate over a run's mini-batches, with the present one marked."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+import panel as pn
+from panel.viewable import Viewer
+
+from app.plots import rate_plot
+from app.progress import Curve, Progress
+from engine.schedules import learning_rate, startup_share
+
+MAX_POINTS = 200
+
+
+class RateSketch(Viewer):
+    """ρ over the mini-batches of the run: planned, taken, present. `show` previews settings, `update` follows a run."""
+
+    def __init__(self, **params):
+        super().__init__(**params)
+        self._shown: tuple = ()
+        self._plot = rate_plot()
+        self._text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
+        figure = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(figure, self._text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def show(self, config: Any, num_steps: int) -> None:
+        """Sketch the rates a config would take over this many mini-batches from its start."""
+        shown = (config, num_steps)
+        if shown != self._shown:
+            self._shown = shown
+            self._draw(config, np.array([]), np.array([]), num_steps, startup_share(num_steps, *_schedule(config)))
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Follow a run: rates taken so far, and those that its present settings would still take."""
+        config = progress.config
+        if config is None or not hasattr(config, "forgetting_rate") or not progress.documents_total:
+            return
+        shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        taken = steps_taken(progress.steps)
+        step = int(taken[-1]) if len(taken) else 0
+        left = ceil((progress.documents_total - progress.documents_seen) / config.batch_size)
+        at_end = progress.startup_share * startup_share(step + left, *_schedule(config))
+        at_end /= max(startup_share(step, *_schedule(config)), 1e-300) if step else 1.0
+        self._draw(config, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
+
+    def _draw(
+        self, config: Any, taken: np.ndarray, rates: np.ndarray, num_steps: int, at_end: float, now: float = 1.0
+    ) -> None:
+        step = int(taken[-1]) if len(taken) else 0
+        planned = planned_steps(max(1, step), num_steps)
+        plot = self._plot
+        plot.planned.data = {"x": planned, "y": learning_rate(planned, *_schedule(config))}
+        plot.taken.data = {"x": taken, "y": rates}
+        plot.present.data = {"x": taken[-1:], "y": rates[-1:]}
+        if plot.figure.x_range.end != max(2, num_steps):
+            plot.figure.x_range.end = max(2, num_steps)
+        self._text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
+
+
+def _schedule(config: Any) -> tuple[float, float]:
+    return config.delay, config.forgetting_rate
+
+
+def steps_taken(steps: Curve) -> np.ndarray:
+    """The number of each step of a run's curve, from 1; where the curve was thinned, evenly between first and last."""
+    if not len(steps):
+        return np.array([])
+    last = round(float(steps["documents_seen"][-1]) / float(np.mean(steps["batch_size"])))
+    return np.linspace(1, max(last, len(steps)), len(steps))
+
+
+def planned_steps(first: int, last: int) -> np.ndarray:
+    """Steps at which to draw the planned rates: all of them, or enough for a smooth line.
+
+    >>> planned_steps(3, 6).tolist()
+    [3.0, 4.0, 5.0, 6.0]
+    """
+    last = max(first, last)
+    return np.linspace(first, last, min(MAX_POINTS, last - first + 1))
+
+
+def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
+    """The sketch in words, with the share of the random start that is still in the topics."""
+    place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"{num_steps:,} mini-batches planned."
+    left = (
+        f" Left of the random start: {now:.0%} now, {at_end:.0%} at the end."
+        if step
+        else (f" Left of the random start at the end: {at_end:.0%}.")
+    )
+    return place + left.replace("%", " %")

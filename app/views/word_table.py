@@ -1,0 +1,204 @@
+"""The table of word lists: how the ten top words of chosen topics changed from checkpoint to checkpoint."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import ClassVar
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.viewable import Viewer
+
+from app.frames import DEFAULT_TOPICS_RULE, NUM_TOP_WORDS, date_text, default_topics, table_frame, topics_frame
+from app.progress import Progress
+from app.theme import topic_color
+
+MAX_TOPICS = 8
+NUM_WORDS_IN_LIST = 3
+ROLES = ("clear early", "formed late")
+
+
+class WordCells(pn.custom.JSComponent):
+    """The table as an HTML table; only cells that differ from what stands there are written."""
+
+    columns = param.List(doc="One dict a checkpoint: documents, date, reached.")
+    blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, is_new].")
+    empty = param.String(doc="What to say where there is no block.")
+
+    _esm = Path(__file__).with_name("word_table.js")
+
+    _stylesheets: ClassVar = [Path(__file__).with_name("word_table.css").read_text(encoding="utf-8")]
+
+
+class WordTable(Viewer):
+    """Word lists over time with a picker of topics. Call `update` with each new progress, `show` to add a topic."""
+
+    topics = param.List(default=[], item_type=int, doc="Ids of the topics in the table, in order.")
+
+    def __init__(self, **params):
+        super().__init__(**params)
+        self._progress = Progress()
+        self._shown: tuple = ()
+        self._is_chosen = False
+        self._is_writing = False
+        self._options: tuple[int, ...] = ()
+        self._cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
+        self._picker = pmui.MultiChoice(
+            label="Topics in the table",
+            options={},
+            max_items=MAX_TOPICS,
+            placeholder="Choose topics",
+            sizing_mode="stretch_width",
+        )
+        self._picker.param.watch(self._choose, "value")
+        self._reset = pmui.Button(label="Back to the two first shown", variant="text", size="small", visible=False)
+        self._reset.on_click(self._go_back)
+        self._layout = pn.Column(
+            pn.pane.HTML(_explanation(), sizing_mode="stretch_width", margin=(0, 10)),
+            self._picker,
+            self._reset,
+            self._cells,
+            sizing_mode="stretch_width",
+            css_classes=["word-table"],
+            margin=0,
+        )
+        self._draw()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Show this progress; does nothing between checkpoints. A new run goes back to the topics of the rule."""
+        if progress.run_id != self._progress.run_id:
+            self._is_chosen = False
+        self._progress = progress
+        self._draw()
+
+    def show(self, topic_id: int) -> None:
+        """Put a topic into the table, as if it had been picked from the list."""
+        if topic_id not in self.topics:
+            self._set_topics([*self.topics[-(MAX_TOPICS - 1) :], int(topic_id)], is_chosen=True)
+
+    def _choose(self, event: param.parameterized.Event) -> None:
+        if not self._is_writing:
+            self._set_topics(list(event.new), is_chosen=True)
+
+    def _go_back(self, _event: object) -> None:
+        self._is_chosen = False
+        self._shown = ()
+        self._draw()
+
+    def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
+        self._is_chosen = is_chosen
+        self.topics = topic_ids
+        self._shown = ()
+        with pn.io.hold():
+            self._draw()
+
+    def _draw(self) -> None:
+        progress = self._progress
+        shown = (
+            progress.run_id,
+            len(progress.checkpoints),
+            progress.planned_columns,
+            progress.status in ("finished", "failed"),
+            progress.vocabulary is None,
+        )
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if not self._is_chosen:
+            self.topics = list(default_topics(progress.checkpoints))
+        self._write_picker()
+        blocks = table_blocks(progress, self.topics, self._is_chosen)
+        self._cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
+
+    def _write_picker(self) -> None:
+        last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
+        options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics)
+        self._is_writing = True
+        try:
+            self._picker.param.update(options=options, value=list(self.topics))
+            self._reset.visible = self._is_chosen
+        finally:
+            self._is_writing = False
+
+
+def _explanation() -> str:
+    return (
+        "<h2 style='margin:0'>Word lists over time</h2>"
+        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date reached; each "
+        "block lists one topic's ten top words there. A word the column before lacks is <strong>+<u>underlined</u></strong>.</p>"
+        f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>"
+    )
+
+
+def topic_options(topics: pd.DataFrame, chosen: Sequence[int]) -> dict[str, int]:
+    """The list to pick from: "topic 17 · 4.2 % · war, peace, army" by weight; chosen topics stay in it whatever their weight."""
+    options = {
+        f"topic {topic_id} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
+        for topic_id, weight, words in topics.itertuples(index=False)
+    }
+    missing = set(chosen) - set(options.values())
+    return options | {f"topic {topic_id} · not in use now": topic_id for topic_id in sorted(missing)}
+
+
+def table_columns(progress: Progress) -> list[dict]:
+    """Heads of the columns: the checkpoints reached, then those planned."""
+    reached = [
+        {"documents": f"{point.documents_seen:,}", "date": date_text(point.date), "reached": True}
+        for point in progress.checkpoints
+    ]
+    is_over = progress.status in ("finished", "failed")
+    planned = [
+        {"documents": f"{documents:,}", "date": "not reached" if is_over else "to come", "reached": False}
+        for documents in progress.planned_columns
+    ]
+    return reached + planned
+
+
+def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict]:
+    """The blocks of the table with their words by rank and column; None where there is no word."""
+    if progress.vocabulary is None or not progress.checkpoints:
+        return []
+    frame = table_frame(progress.checkpoints, progress.vocabulary, topic_ids)
+    num_columns = len(progress.checkpoints) + len(progress.planned_columns)
+    blocks = {
+        topic_id: {"topic_id": topic_id, "color": topic_color(topic_id), "title": f"topic {topic_id}", "note": ""}
+        | {"cells": [[None] * num_columns for _ in range(NUM_TOP_WORDS)]}
+        for topic_id in topic_ids
+    }
+    for row in frame.itertuples(index=False):
+        blocks[row.topic_id]["cells"][row.rank][row.column] = [row.word, row.is_new]
+    for position, (topic_id, block) in enumerate(blocks.items()):
+        role = "" if is_chosen or position >= len(ROLES) or len(blocks) < len(ROLES) else ROLES[position]
+        block["note"] = ", ".join(filter(None, [role, _last_weight(frame, topic_id, len(progress.checkpoints) - 1)]))
+    return list(blocks.values())
+
+
+def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int) -> str:
+    weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
+    return (
+        f"{100 * weights.iloc[0]:.1f} % of the words at the last column"
+        if len(weights)
+        else "not in use at the last column"
+    )
+
+
+def empty_note(progress: Progress, blocks: Sequence[dict]) -> str:
+    """What to say where there is no block to show, empty otherwise."""
+    if blocks:
+        return ""
+    if progress.checkpoints:
+        return (
+            "No topic is chosen."
+            if len(topics_frame(progress.checkpoints[-1], progress.vocabulary))
+            else ("No topic explains any words yet.")
+        )
+    if progress.status in ("finished", "failed"):
+        return "This run ended before its first column."
+    if progress.planned_columns:
+        return f"The first column fills after {progress.planned_columns[0]:,} documents."
+    return "The first column fills once the run has read its first documents."
