@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import logging
+import re
 import warnings
 from difflib import get_close_matches
 from importlib import resources
@@ -167,10 +168,13 @@ def _read_table(path: Path) -> "pd.DataFrame":
         raise CorpusError(f"{path} is not in UTF-8: save it again as 'CSV UTF-8'.") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, OSError) as error:
         reason = str(error).strip()
-        raise CorpusError(f"{path} cannot be read as CSV ({reason}): put texts that hold commas in quotes.") from error
+        remedy = "put texts that hold commas in quotes, and close every quote"
+        raise CorpusError(f"{path} cannot be read as CSV ({reason}): {remedy}.") from error
 
 
 def _find_text(path: Path, table: "pd.DataFrame", text: str | None) -> str:
+    if len(table.columns) == 1 and re.search("[;\t]", table.columns[0]):
+        raise CorpusError(f"{path} does not part its columns by commas: save it again as CSV with commas.")
     if text is None and len(table.columns) == 1:
         return table.columns[0]
     if text is None and "text" not in table.columns:

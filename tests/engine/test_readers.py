@@ -193,6 +193,8 @@ def test_a_missing_file_is_named_in_full(tmp_path):
     ("lines", "message"),
     [
         ([""], "is empty: its first row"),
+        (["year;text", "1900;peace"], "save it again as CSV with commas"),
+        (["text,year", '"peace,1900', "war,1901"], "close every quote"),
         (["text"], "no words left .* 0 rows"),
         (["text", "the", "of a"], "no words left .* 2 rows"),
         (["text,year", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
