@@ -5,6 +5,8 @@ from typing import Any
 
 from engine.algorithm import Algorithm
 
+CORPUS_TITLES = {"state-of-the-union": "State of the Union"}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -55,6 +57,11 @@ def describe_change(before: Any, after: Any) -> str:
             symbol = field.metadata.get("symbol") or field.name
             changes.append(f"{symbol} {format_value(old)} → {format_value(new)}")
     return ", ".join(changes)
+
+
+def title_corpus(name: str) -> str:
+    """Write a corpus' name for people."""
+    return CORPUS_TITLES.get(name, name)
 
 
 def format_value(value: Any) -> str:

@@ -27,6 +27,8 @@ h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 1
 div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 @media (max-width: 900px) { p { display: none; } }
 """
+# The page draws its nameless busy line even when it is told to have none.
+NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +55,7 @@ class Session:
             {"configure": self.configure, "restart": self.restart, "clear": self.clear},
         )
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
+        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
 
     def start(self) -> None:
@@ -150,13 +153,19 @@ class Session:
             header=[title],
             sidebar=[self.controls],
             sidebar_width=340,
+            sidebar_resizable=False,
             main=[self.layout()],
             busy_indicator=None,
+            sx=NO_BUSY_LINE,
         )
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay the views out without the page around them, as a notebook shows them."""
-        lists = pn.FlexBox(self.table, self.now, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
+        parts = ((self.table, "3 1 640px"), (self.now, "1 1 330px"))
+        columns = [
+            pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width") for view, flex in parts
+        ]
+        lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))
 
     def _notify(self, text: str) -> None:

@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 
 from app.forms import ConfigForm
 from app.progress import Progress
+from app.recipe import title_corpus
 from engine.schedules import forecast
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
@@ -69,7 +70,7 @@ class Controls(pn.viewable.Viewer):
         self._act, self._sketch = act, sketch
         self._corpus_size, self._shown, self._is_filling = 0, None, False
         self.corpus = pmui.Select(
-            label="Corpus", options=list(corpora), value=corpora[0], size="small", sizing_mode="stretch_width",
+            label="Corpus", options={title_corpus(name): name for name in corpora}, value=corpora[0], size="small", sizing_mode="stretch_width",
             helper_text="Acts on restart.",
         )
         self.sliders = make_sliders(config)

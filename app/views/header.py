@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 
 from app.progress import Progress
+from app.recipe import title_corpus
 from app.theme import STATUS_COLORS
 
 PACES = {
@@ -29,14 +30,6 @@ STATES = {
     "finished": "Finished",
     "failed": "Failed",
 }
-CORPUS_TITLES = {"state-of-the-union": "State of the Union"}
-
-
-def title_corpus(name: str) -> str:
-    """Write a corpus' name for people."""
-    return CORPUS_TITLES.get(name, name)
-
-
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; sends "toggle" when space is pressed outside of anything that takes it."""
 
@@ -61,7 +54,7 @@ class Header(pn.viewable.Viewer):
     def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
         super().__init__(**params)
         self._act = act
-        self.bar = StatusBar(sizing_mode="stretch_width")
+        self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: act["toggle"]())
         self.run = pmui.Button(label="Pause", icon="pause", color="primary", width=120, on_click=self._click("toggle"))
         self.step = pmui.Button(

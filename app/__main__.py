@@ -1,0 +1,47 @@
+"""`python -m app`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
+
+import argparse
+import importlib.util
+import socket
+from pathlib import Path
+
+from panel.command.serve import Serve
+
+PORT = 5006
+
+
+def serve(arguments: list[str] | None = None) -> None:
+    """Serve until interrupted."""
+    options = _read(arguments)
+    port = options.port if options.port is not None else _find_port(options.address)
+    folder = str(Path(importlib.util.find_spec("app").origin).parent)
+    command = [folder, "--port", str(port), "--plugins", "app.health"]
+    if options.address:
+        command += ["--address", options.address, "--allow-websocket-origin", "*"]
+    if options.show:
+        command.append("--show")
+    parser = argparse.ArgumentParser(prog="python -m app")
+    panel_serve = Serve(parser=parser)
+    panel_serve.invoke(parser.parse_args(command))
+
+
+def _read(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m app", description="Watch a topic model learn, in a browser.")
+    parser.add_argument("--port", type=int, help=f"port to serve at; 0 finds a free one (default: {PORT}, or a free one)")
+    parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
+    parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
+    return parser.parse_args(arguments)
+
+
+def _find_port(address: str | None) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address or "", PORT))
+        except OSError:
+            return 0
+    return PORT
+
+
+if __name__ == "__main__":
+    serve()
