@@ -1,4 +1,4 @@
-"""A run's progress as tidy data frames, and the rule that picks the two topics shown first. Pure: no widget, no plot."""
+"""A run's progress as tidy data frames, and the rule that picks the topics shown first. Pure: no widget, no plot."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,15 @@ CURVES = {
 }
 CURVE_COLUMNS = ("x", "y", "documents_seen", "date", "seconds")
 
+END_ROOM = 0.015
+
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
 TOKENS_OF_A_TOPIC = 1.0
 DEFAULT_TOPICS_RULE = (
-    f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present ten words "
-    "already in its first lists, and one that formed late, whose lists moved furthest from the first third of the columns "
-    "to the last. Decided anew at each column, until you choose."
+    f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
+    "ten words already in its first lists, and one that formed late, whose lists came closest to its present words only "
+    "in the last third of the columns. Decided anew at each column, until you choose."
 )
 
 
@@ -89,17 +91,18 @@ def date_text(date: object) -> str:
 def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
     """Where the shared x axis starts and ends for these runs, or None while nothing says so.
 
-    Documents are known from the start, to the end of the run; dates and seconds reach as far as the longest run has come.
+    Documents are known to the end from the start; dates and seconds reach as far as the longest run has come. A little
+    room is left at the end, so that the newest point is drawn whole.
     """
     if axis == "documents":
         ends = [float(run.documents_total) for run in runs if run.documents_total]
-        return (0.0, max(ends)) if ends else None
+        return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
     values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
     if not values:
         return None
     start = 0.0 if axis == "seconds" else min(v.min() for v in values)
     end = max(v.max() for v in values)
-    return (start, end) if end > start else None
+    return (start, end + END_ROOM * (end - start)) if end > start else None
 
 
 def warm_up_frame(progress: Progress, axis: str = "documents") -> pd.DataFrame:
@@ -116,7 +119,8 @@ def warm_up_frame(progress: Progress, axis: str = "documents") -> pd.DataFrame:
 def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
     """Changes of settings: columns x, text; those at the same place share a row.
 
-    >>> mark_frame([Mark(512, 1.0, np.datetime64("1801"), "κ 0.6 → 0.8"), Mark(512, 1.0, np.datetime64("1801"), "S 256 → 64")])
+    >>> date = np.datetime64("1801")
+    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8"), Mark(512, 1.0, date, "S 256 → 64")])
            x                      text
     0  512.0  κ 0.6 → 0.8 · S 256 → 64
     """
@@ -164,8 +168,8 @@ def _words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
     """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new.
 
-    One row for each topic, checkpoint and rank. A word is new when the topic's list at the checkpoint before lacks it; in a
-    topic's first list no word is. Where a topic explains less than one token it has no rows.
+    One row for each topic, checkpoint and rank. A word is new when the topic's list at the checkpoint before lacks it;
+    in a topic's first list no word is. Where a topic explains less than one token it has no rows.
     """
     rows = []
     for topic_id in topic_ids:
@@ -213,7 +217,7 @@ def _large_topics(checkpoint: Checkpoint) -> list[int]:
 
 
 def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
-    """Mean share of the topic's present top words in its lists of the first third of the checkpoints, and of the last."""
+    """Mean share of a topic's present top words in its lists of the first third of the checkpoints, and of the last."""
     lists = []
     for checkpoint in checkpoints:
         position = _position(checkpoint, topic_id)

@@ -1,7 +1,7 @@
 """Data frames to plots: figures are built once, afterwards only the columns of their sources change. Pure: no widget.
 
-They are Bokeh figures and not HoloViews elements because they grow with every mini-batch: streaming into a source costs a
-few milliseconds, replacing an element some two hundred.
+They are Bokeh figures and not HoloViews elements because they grow with every mini-batch: streaming into a source
+costs a few milliseconds, replacing an element some two hundred.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ CURVE_KINDS = {
 
 
 class CurvePlot(NamedTuple):
-    """A figure and the sources that feed it."""
+    """A figure and the sources that feed it; `seed` gives an empty plot an axis, and is itself empty otherwise."""
 
     figure: figure
     points: ColumnDataSource
@@ -76,6 +76,7 @@ class CurvePlot(NamedTuple):
     warm_up: ColumnDataSource
     marks: ColumnDataSource
     note: ColumnDataSource
+    seed: ColumnDataSource
 
 
 def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
@@ -89,11 +90,13 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
         ColumnDataSource({"start": [], "end": []}),
         ColumnDataSource({"x": [], "text": [], "height": [], "align": []}),
         ColumnDataSource({"text": []}),
+        ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
     )
     _draw_spans(plot)
     lines = _draw_lines(plot, kind, with_dots=name == "heldout")
     _draw_note(plot)
-    plot.figure.y_range.renderers = lines
+    unseen = plot.figure.scatter("x", "y", source=plot.seed, alpha=0)
+    plot.figure.y_range.renderers = [*lines, unseen]
     set_x_axis(plot.figure, "documents")
     return plot
 
@@ -103,7 +106,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
         height=CURVE_HEIGHT,
         sizing_mode="stretch_width",
         x_range=x_range,
-        y_range=DataRange1d(start=0) if kind.from_zero else DataRange1d(min_interval=0.05),
+        y_range=DataRange1d(start=0, range_padding=0.5) if kind.from_zero else DataRange1d(min_interval=0.05),
         tools="xbox_zoom,xpan,reset,save",
         active_drag=None,
         toolbar_location="above",
@@ -139,7 +142,7 @@ def _draw_spans(plot: CurvePlot) -> None:
 def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list:
     """This run's line over the faint ones of earlier runs, each with its tooltip."""
     fig = plot.figure
-    faint = fig.multi_line("xs", "ys", source=plot.earlier, line_color=EARLIER_RUN, line_alpha=0.75, line_dash=[6, 2])
+    faint = fig.multi_line("xs", "ys", source=plot.earlier, line_color=EARLIER_RUN, line_alpha=0.9, line_dash=[6, 2])
     line = fig.line("x", "y", source=plot.points, line_color=THIS_RUN, line_width=2.2)
     fig.scatter("x", "y", source=plot.newest, color=THIS_RUN, size=8)
     if with_dots:
@@ -200,12 +203,15 @@ def curve_title(name: str, value: float | None) -> str:
     kind = CURVE_KINDS[name]
     if value is None or not np.isfinite(value):
         return kind.title
-    return f"{kind.title}: {kind.number.format(value)}".replace("-", "−", 1)
+    return f"{kind.title}: {kind.number.format(value).replace('-', '−')}"
 
 
 def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list]:
-    """Columns of the marks' source: labels stand in rows so that neighbours do not cover each other, and turn to the left
-    on the right half of the plot so that none is cut off."""
+    """Columns of the marks' source.
+
+    Labels stand in rows so that neighbours do not cover each other, and turn to the left on the right half of the plot
+    so that none is cut off.
+    """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {
         "x": marks["x"].tolist(),
@@ -251,7 +257,12 @@ def rate_plot() -> RatePlot:
         y_axis_label="ρ",
         min_border_right=12,
     )
-    plot = RatePlot(fig, *(ColumnDataSource({"x": [], "y": []}) for _ in range(3)))
+    plot = RatePlot(
+        fig,
+        ColumnDataSource({"x": [1.0], "y": [0.1]}),
+        ColumnDataSource({"x": [], "y": []}),
+        ColumnDataSource({"x": [], "y": []}),
+    )
     planned = fig.line("x", "y", source=plot.planned, line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
     taken = fig.line("x", "y", source=plot.taken, line_color=THIS_RUN, line_width=2.2)
     fig.scatter("x", "y", source=plot.present, color=THIS_RUN, size=10)

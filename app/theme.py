@@ -1,7 +1,7 @@
 """Colours: one per topic, the same everywhere and in light and dark, and those of the run's states.
 
-Everything drawn on a plot keeps a contrast of at least 3 with both backgrounds, since a plot's own colours do not change
-when the page turns dark. Text on a plot stands on a chip of its own colour, in white, for the same reason.
+Everything drawn on a plot keeps a contrast of at least 3 with both backgrounds, since a plot's own colours do not
+change when the page turns dark. Text on a plot stands on a chip of its own colour, in white, for the same reason.
 """
 
 import colorsys
@@ -57,7 +57,7 @@ def contrast(one: str, other: str) -> float:
 def topic_color(topic_id: int) -> str:
     """Colour of a topic, from its id alone, so that it never changes.
 
-    Neighbouring ids lie a golden angle of hue apart; luminance and saturation take turns, which keeps 150 topics distinct.
+    Neighbouring ids lie a golden angle of hue apart; luminance and saturation take turns, so that 150 topics differ.
 
     >>> topic_color(17) == topic_color(17) != topic_color(18)
     True

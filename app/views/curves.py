@@ -42,7 +42,7 @@ NOTES = {
 class Curves(Viewer):
     """The curves of the run, with earlier runs as faint lines. Call `update` with each new progress."""
 
-    axis = param.Selector(default="documents", objects=list(AXES), doc="What the shared x axis counts.")
+    axis = param.Selector(default="documents", objects=list(AXES))
 
     def __init__(self, **params):
         super().__init__(**params)
@@ -53,7 +53,7 @@ class Curves(Viewer):
         self._earlier: tuple[Progress, ...] = ()
         self._shown: tuple = ()
         self._shown_earlier: tuple = ()
-        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
         )
@@ -115,6 +115,7 @@ class Curves(Viewer):
         text = wrap_note(first_value_note(self._progress, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
         has_values = not is_empty or bool(len(plot.earlier.data["xs"]))
+        replace_if_changed(plot.seed, {"x": [], "y": []} if has_values else {"x": [0, 0], "y": [0, 1]})
         plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
 
     def _move_range(self) -> None:

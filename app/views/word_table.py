@@ -129,14 +129,15 @@ class WordTable(Viewer):
 def _explanation() -> str:
     return (
         "<h2 style='margin:0'>Word lists over time</h2>"
-        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date reached; each "
-        "block lists one topic's ten top words there. A word the column before lacks is <strong>+<u>underlined</u></strong>.</p>"
+        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date reached; "
+        "each block lists one topic's ten top words there. A word that the column before lacks is marked "
+        "<strong>+<u>so</u></strong>.</p>"
         f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>"
     )
 
 
 def topic_options(topics: pd.DataFrame, chosen: Sequence[int]) -> dict[str, int]:
-    """The list to pick from: "topic 17 · 4.2 % · war, peace, army" by weight; chosen topics stay in it whatever their weight."""
+    """List the topics by weight, as "topic 17 · 4.2 % · war, peace, army"; chosen ones stay in it in any case."""
     options = {
         f"topic {topic_id} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
         for topic_id, weight, words in topics.itertuples(index=False)
