@@ -194,7 +194,8 @@ class Record:
 
     def _plan_columns(self) -> tuple[int, ...]:
         planned = plan_columns(self.documents_total, self.recipe.settings.num_snapshots, self.batch_size)
-        return tuple(column for column in planned if column > self.documents_seen)
+        reached = self._checkpoints[-1].documents_seen if self._checkpoints else 0
+        return tuple(column for column in planned if column >= self.documents_seen and column > reached)
 
 
 def find_top_words(topics: np.ndarray) -> np.ndarray:

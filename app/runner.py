@@ -192,8 +192,10 @@ class Runner:
     def _begin(self) -> None:
         self._stop_events()
         self._due = float("-inf")
+        self._record.message = "Opening the corpus"
         self._publish()
         self._record.prepare(self._engine.load(self._record.recipe.corpus_name))
+        self._record.message = ""
         self._publish()
 
     def _advance(self, record: Record) -> None:

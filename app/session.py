@@ -44,7 +44,12 @@ class Session:
         self._document: Any = None
         recipe = first_recipe()
         self.header = Header(
-            {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
+            {
+                "toggle": self.toggle,
+                "step": self.step,
+                "restart": self.restart,
+                "pace": self.set_pace,
+            }
         )
         self.sketch = RateSketch()
         self.controls = Controls(
@@ -153,6 +158,7 @@ class Session:
             header=[title],
             sidebar=[self.controls],
             sidebar_width=340,
+            sidebar_open=False,
             sidebar_resizable=False,
             main=[self.layout()],
             busy_indicator=None,

@@ -54,6 +54,21 @@ h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inhe
 """
 
 
+class PlacesSlider(pmui.DiscreteSlider):
+    """A slider over fixed places that heeds `throttled=True`.
+
+    panel-material-ui 0.16 translates a place's index to its label in `value`, but not in `value_throttled`, from which
+    Panel then takes the value.
+    """
+
+    def _process_property_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        place = msg.pop("value_throttled", None)
+        if place is None:
+            return {} if pn.config.throttled else super()._process_property_change(msg)
+        value = self.values[place]
+        return {"value": value, "value_throttled": value}
+
+
 class Controls(pn.viewable.Viewer):
     """The side of the page. `act` holds what happens: "configure", "restart" and "clear"."""
 
@@ -201,10 +216,10 @@ def make_sliders(config: Any) -> dict[str, Any]:
             label="Forgetting rate κ", start=0.5, end=1.0, step=0.01, value=config.forgetting_rate, format="0.00",
             **shared,
         ),
-        "delay": pmui.DiscreteSlider(
+        "delay": PlacesSlider(
             label="Delay τ₀", options=_options(DELAYS, config.delay), value=config.delay, formatter="%d", **shared
         ),
-        "batch_size": pmui.DiscreteSlider(
+        "batch_size": PlacesSlider(
             label="Mini-batch size S", options=_options(BATCH_SIZES, config.batch_size), value=config.batch_size,
             formatter="%d", **shared,
         ),
@@ -215,7 +230,7 @@ def show_value(slider: Any, value: Any) -> None:
     """Move a slider; one of fixed places gets the place it lacks."""
     if slider.value == value:
         return
-    if isinstance(slider, pmui.DiscreteSlider):
+    if isinstance(slider, PlacesSlider):
         places = DELAYS if isinstance(value, float) else BATCH_SIZES
         slider.param.update(options=_options(places, value), value=value)
     else:

@@ -31,7 +31,10 @@ STATES = {
     "failed": "Failed",
 }
 class StatusBar(pn.custom.JSComponent):
-    """Writes only what has changed; sends "toggle" when space is pressed outside of anything that takes it."""
+    """Writes only what has changed; says "toggle" for a space pressed outside of anything that takes it.
+
+    Where the window is narrow it also turns the page's side into a drawer, closed at first.
+    """
 
     status = param.String("ready")
     state = param.String("Ready")
@@ -58,12 +61,10 @@ class Header(pn.viewable.Viewer):
         self.bar.on_msg(lambda event: act["toggle"]())
         self.run = pmui.Button(label="Pause", icon="pause", color="primary", width=120, on_click=self._click("toggle"))
         self.step = pmui.Button(
-            label="Step", icon="skip_next", variant="outlined", width=110, on_click=self._click("step"),
-            description="Learn from one mini-batch, then stand still",
+            label="Step", icon="skip_next", variant="outlined", width=110, on_click=self._click("step")
         )
         self.restart = pmui.Button(
-            label="Restart", icon="replay", variant="outlined", width=120, on_click=self._click("restart"),
-            description="Begin again with the settings as they stand; this run stays as a faint line",
+            label="Restart", icon="replay", variant="outlined", width=120, on_click=self._click("restart")
         )
         self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=210)
         self.pace.param.watch(self._change_pace, "value")

@@ -28,7 +28,7 @@ const takesSpace = (node) => {
     "[role=menuitem], [role=listbox], [role=tab], [role=switch], [role=checkbox], [role=radio]")
 }
 
-export function render({model, el}) {
+export function render({model, view}) {
   const bar = document.createElement("section")
   bar.className = "bar"
   bar.setAttribute("aria-label", "State of the run")
@@ -75,6 +75,16 @@ export function render({model, el}) {
     model.send_msg("toggle")
   }
   document.addEventListener("keydown", press)
-  model.on("remove", () => document.removeEventListener("keydown", press))
+  const wide = window.matchMedia("(min-width: 900px)")
+  const fitPage = () => {
+    const page = view.model.document?.roots().find((root) => root.data?.sidebar_variant !== undefined)
+    page?.data.setv({sidebar_variant: wide.matches ? "persistent" : "temporary", sidebar_open: wide.matches})
+  }
+  wide.addEventListener("change", fitPage)
+  setTimeout(fitPage, 0)
+  model.on("remove", () => {
+    document.removeEventListener("keydown", press)
+    wide.removeEventListener("change", fitPage)
+  })
   return bar
 }
