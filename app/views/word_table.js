@@ -80,6 +80,13 @@ export function render({ model }) {
     }
   }
 
+  function follow() {
+    if (!follows) return
+    const reached = head.querySelectorAll("th:not(.planned):not(.rank)")
+    const newest = reached[reached.length - 1]
+    scroller.scrollLeft = newest ? Math.max(0, newest.offsetLeft + newest.offsetWidth - scroller.clientWidth) : 0
+  }
+
   function write() {
     write_head()
     const wanted = new Set(model.blocks.map(block => block.topic_id))
@@ -92,10 +99,7 @@ export function render({ model }) {
     })
     put(empty, model.empty)
     empty.hidden = model.empty === ""
-    const reached = head.querySelectorAll("th:not(.planned):not(.rank)")
-    const newest = reached[reached.length - 1]
-    if (follows && newest) scroller.scrollLeft = Math.max(0, newest.offsetLeft + newest.offsetWidth - scroller.clientWidth)
-    if (follows && !newest) scroller.scrollLeft = 0
+    follow()
   }
 
   let is_pending = false
@@ -106,5 +110,6 @@ export function render({ model }) {
   }
   model.on(["columns", "blocks", "empty"], schedule)
   write()
+  requestAnimationFrame(follow)
   return make("div", {class: "frame"}, scroller, empty)
 }
