@@ -23,8 +23,8 @@ NUM_LARGE_TOPICS = 20
 TOKENS_OF_A_TOPIC = 1.0
 DEFAULT_TOPICS_RULE = (
     f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
-    "ten words already in its first lists, and one that formed late, whose lists came closest to its present words only "
-    "in the last third of the columns. Decided anew at each column, until you choose."
+    "ten words already in its first lists, and one that formed late, whose lists came closest to its present words "
+    "only in the last third of the columns. Decided anew at each column, until you choose."
 )
 
 

@@ -129,8 +129,8 @@ class WordTable(Viewer):
 def _explanation() -> str:
     return (
         "<h2 style='margin:0'>Word lists over time</h2>"
-        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date reached; "
-        "each block lists one topic's ten top words there. A word that the column before lacks is marked "
+        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date "
+        "reached; each block lists one topic's ten top words there. A word that the column before lacks is marked "
         "<strong>+<u>so</u></strong>.</p>"
         f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>"
     )
