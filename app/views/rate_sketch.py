@@ -48,8 +48,8 @@ class RateSketch(Viewer):
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
         left = ceil((progress.documents_total - progress.documents_seen) / config.batch_size)
-        at_end = progress.startup_share * startup_share(step + left, *_schedule(config))
-        at_end /= max(startup_share(step, *_schedule(config)), 1e-300) if step else 1.0
+        to_come = learning_rate(np.arange(step + 1, step + left + 1), *_schedule(config))
+        at_end = progress.startup_share * float(np.prod(1 - to_come))
         self._draw(config, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
 
     def _draw(

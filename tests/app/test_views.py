@@ -235,6 +235,12 @@ def test_the_sketch_shows_the_rates_taken_the_present_step_and_those_to_come():
     assert "Mini-batch 3 of 9" in view._text.object
 
 
+def test_a_delay_of_zero_chosen_late_does_not_undo_the_start_that_is_left():
+    view = RateSketch()
+    view.update(progress(3, config=Config(batch_size=100, delay=0.0, forgetting_rate=1.0), startup_share=0.6))
+    assert "60 % now, 20 % at the end" in view._text.object
+
+
 def test_the_sketch_of_a_preview_falls_with_the_step():
     view = RateSketch()
     view.show(Config(), 37)
