@@ -7,6 +7,16 @@ import panel as pn
 import panel_material_ui as pmui
 
 
+LABELS = {
+    "max_topics": "Most topics",
+    "max_slots": "Most topics in a document",
+    "max_active_topics": "Topics looked at in a document",
+    "doc_concentration": "Document concentration",
+    "num_test": "Held-out documents",
+    "num_evaluations": "Evaluations in a pass",
+    "num_snapshots": "Columns of word lists",
+    "score_next_batch": "Score each next batch",
+}
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -53,11 +63,10 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
 def name_setting(name: str, symbol: str) -> str:
     """Write a field's name for people.
 
-    >>> name_setting("max_topics", "K"), name_setting("seed", "")
-    ('Max topics K', 'Seed')
+    >>> name_setting("max_topics", "K"), name_setting("num_test", "")
+    ('Most topics K', 'Held-out documents')
     """
-    words = name.replace("_", " ").replace("num ", "number of ").capitalize()
-    words = words.replace("Doc ", "Document ")
+    words = LABELS.get(name) or name.replace("_", " ").capitalize()
     return f"{words} {symbol}" if symbol else words
 
 
@@ -142,7 +151,9 @@ def make_widget(question: Question) -> pn.widgets.Widget:
 def _explain(question: Question) -> str:
     low = "" if question.low in (None, float("-inf")) else f"{question.low:g}"
     high = "" if question.high in (None, float("inf")) else f"{question.high:g}"
-    if low and high:
+    if question.kind == "number" and question.low is not None and 0 < question.low < 1e-3:
+        bounds = "above 0"
+    elif low and high:
         bounds = f"{low} to {high}"
     else:
         bounds = f"at least {low}" if low else f"at most {high}" if high else ""

@@ -56,7 +56,9 @@ class Record:
         return run(recipe.algorithm, recipe.config, self._corpus, recipe.settings)
 
     def configure(self, values: dict[str, Any]) -> None:
-        """Change learning settings; a run that has learned already gets a mark that says so."""
+        """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
+        if self.is_over:
+            return
         self.recipe = self.recipe.with_live(values)
         if not self.documents_seen:
             self._learned_config = self.recipe.config

@@ -16,8 +16,6 @@ from engine.schedules import forecast
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
-MAX_STARTUP_SHARE = 0.1
-
 
 @dataclass(frozen=True)
 class Preset:
@@ -123,7 +121,7 @@ class Controls(pn.viewable.Viewer):
             return
         if expected is None:
             return
-        self._sketch.show(config, expected.steps)
+        self._sketch.show(config, expected.num_steps)
         text = describe_forecast(expected)
         self.forecast.object = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
 
@@ -186,7 +184,9 @@ class Controls(pn.viewable.Viewer):
         advanced = pn.Column(
             _note("These act on restart, not on the run you see."), *self.forms, restart, sizing_mode="stretch_width"
         )
-        self.advanced = pmui.Accordion(("Advanced: acts on restart", advanced), sizing_mode="stretch_width")
+        self.advanced = pmui.Accordion(
+            ("Advanced settings", advanced), title_variant="subtitle1", sizing_mode="stretch_width"
+        )
         presets = [
             pmui.Button(
                 label=preset.label, variant="text", size="small", sizing_mode="stretch_width",
@@ -239,17 +239,18 @@ def show_value(slider: Any, value: Any) -> None:
 
 def describe_forecast(expected: Any) -> str:
     """Say what is wrong with the settings, or nothing."""
-    if not expected.leaves_warmup:
+    if not expected.is_too_little:
+        return ""
+    if not expected.leaves_warm_up:
         return (
-            f"These settings give {expected.steps} steps, and the run never leaves its warm-up. "
+            f"These settings give {expected.num_steps} steps, and the run never leaves its warm-up. "
             "Lower S or τ₀, or take more passes."
         )
-    if expected.startup_share > MAX_STARTUP_SHARE:
-        return (
-            f"Too few or too small steps to learn well: {expected.steps} in all, after which {expected.startup_share:.0%} "
-            "of the random start is still in the topics. Lower κ, S or τ₀, or take more passes."
-        )
-    return ""
+    return (
+        f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "
+        f"{expected.startup_share:.0%} of the random start is still in the topics. "
+        "Lower κ, S or τ₀, or take more passes."
+    )
 
 
 def _options(places: tuple[Any, ...], value: Any) -> list[Any]:
