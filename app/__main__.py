@@ -27,7 +27,7 @@ def serve(arguments: list[str] | None = None) -> None:
 
 def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m app", description="Watch a topic model learn, in a browser.")
-    parser.add_argument("--port", type=int, help=f"port to serve at; 0 finds a free one (default: {PORT}, or a free one)")
+    parser.add_argument("--port", type=int, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)")
     parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
     parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
     return parser.parse_args(arguments)

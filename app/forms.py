@@ -6,7 +6,6 @@ from typing import Any, get_type_hints
 import panel as pn
 import panel_material_ui as pmui
 
-
 LABELS = {
     "max_topics": "Most topics",
     "max_slots": "Most topics in a document",

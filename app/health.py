@@ -24,7 +24,9 @@ class HealthHandler(RequestHandler):
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
         self.write(
-            json.dumps({"healthy": not faults, "faults": faults, "runs": len(service), "cores": service.slots.num_slots})
+            json.dumps(
+                {"healthy": not faults, "faults": faults, "runs": len(service), "cores": service.slots.num_slots}
+            )
         )
 
 

@@ -22,6 +22,7 @@ from engine.compile import compile_kernels
 FREE_AFTER_SECONDS = 300.0
 CORPUS_NAME = "state-of-the-union"
 
+
 @dataclass
 class Run:
     """One run and the pages that show it.

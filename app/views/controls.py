@@ -83,15 +83,23 @@ class Controls(pn.viewable.Viewer):
         self._act, self._sketch = act, sketch
         self._corpus_size, self._shown, self._is_filling = 0, None, False
         self.corpus = pmui.Select(
-            label="Corpus", options={title_corpus(name): name for name in corpora}, value=corpora[0], size="small", sizing_mode="stretch_width",
+            label="Corpus",
+            options={title_corpus(name): name for name in corpora},
+            value=corpora[0],
+            size="small",
+            sizing_mode="stretch_width",
             helper_text="Acts on restart.",
         )
         self.sliders = make_sliders(config)
         self.forms = (ConfigForm(type(config)), ConfigForm(type(settings)))
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
         self.clear = pmui.Button(
-            label="Clear earlier runs", icon="layers_clear", variant="outlined", disabled=True,
-            sizing_mode="stretch_width", on_click=lambda event: act["clear"](),
+            label="Clear earlier runs",
+            icon="layers_clear",
+            variant="outlined",
+            disabled=True,
+            sizing_mode="stretch_width",
+            on_click=lambda event: act["clear"](),
         )
         self._fill_forms(config, settings)
         self._watch()
@@ -178,7 +186,9 @@ class Controls(pn.viewable.Viewer):
 
     def _lay_out(self) -> pn.viewable.Viewable:
         restart = pmui.Button(
-            label="Restart with these", icon="replay", sizing_mode="stretch_width",
+            label="Restart with these",
+            icon="replay",
+            sizing_mode="stretch_width",
             on_click=lambda event: self._act["restart"](),
         )
         advanced = pn.Column(
@@ -189,7 +199,10 @@ class Controls(pn.viewable.Viewer):
         )
         presets = [
             pmui.Button(
-                label=preset.label, variant="text", size="small", sizing_mode="stretch_width",
+                label=preset.label,
+                variant="text",
+                size="small",
+                sizing_mode="stretch_width",
                 on_click=lambda event, preset=preset: self._choose(preset),
             )
             for preset in PRESETS
@@ -197,11 +210,16 @@ class Controls(pn.viewable.Viewer):
         sliders = [part for name, slider in self.sliders.items() for part in (slider, _note(SENTENCES[name]))]
         return pn.Column(
             self.corpus,
-            _heading("Learning, from the next mini-batch on"), *sliders, self.forecast, self._sketch,
-            _heading("Settings of the papers"), *presets,
+            _heading("Learning, from the next mini-batch on"),
+            *sliders,
+            self.forecast,
+            self._sketch,
+            _heading("Settings of the papers"),
+            *presets,
             self.advanced,
             self.clear,
-            sizing_mode="stretch_width", margin=(0, 8),
+            sizing_mode="stretch_width",
+            margin=(0, 8),
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -213,15 +231,23 @@ def make_sliders(config: Any) -> dict[str, Any]:
     shared = {"sizing_mode": "stretch_width", "size": "small"}
     return {
         "forgetting_rate": pmui.FloatSlider(
-            label="Forgetting rate κ", start=0.5, end=1.0, step=0.01, value=config.forgetting_rate, format="0.00",
+            label="Forgetting rate κ",
+            start=0.5,
+            end=1.0,
+            step=0.01,
+            value=config.forgetting_rate,
+            format="0.00",
             **shared,
         ),
         "delay": PlacesSlider(
             label="Delay τ₀", options=_options(DELAYS, config.delay), value=config.delay, formatter="%d", **shared
         ),
         "batch_size": PlacesSlider(
-            label="Mini-batch size S", options=_options(BATCH_SIZES, config.batch_size), value=config.batch_size,
-            formatter="%d", **shared,
+            label="Mini-batch size S",
+            options=_options(BATCH_SIZES, config.batch_size),
+            value=config.batch_size,
+            formatter="%d",
+            **shared,
         ),
     }
 

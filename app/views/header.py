@@ -30,6 +30,8 @@ STATES = {
     "finished": "Finished",
     "failed": "Failed",
 }
+
+
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; says "toggle" for a space pressed outside of anything that takes it.
 
@@ -60,19 +62,29 @@ class Header(pn.viewable.Viewer):
         self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: act["toggle"]())
         self.run = pmui.Button(
-            label="Pause", icon="pause", color="primary", width=116, margin=0,
+            label="Pause",
+            icon="pause",
+            color="primary",
+            width=116,
+            margin=0,
             on_click=self._click("toggle"),
         )
         self.step = pmui.Button(
             label="Step", icon="skip_next", variant="outlined", width=92, margin=0, on_click=self._click("step")
         )
         self.restart = pmui.Button(
-            label="Restart", icon="replay", variant="outlined", width=112, margin=0,
+            label="Restart",
+            icon="replay",
+            variant="outlined",
+            width=112,
+            margin=0,
             on_click=self._click("restart"),
         )
         self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=210, margin=0)
         self.pace.param.watch(self._change_pace, "value")
-        buttons = pn.FlexBox(self.run, self.step, self.restart, self.pace, align_items="center", gap="10px 8px", margin=(6, 10))
+        buttons = pn.FlexBox(
+            self.run, self.step, self.restart, self.pace, align_items="center", gap="10px 8px", margin=(6, 10)
+        )
         self._layout = pn.Column(self.bar, buttons, sizing_mode="stretch_width")
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
