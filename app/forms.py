@@ -16,6 +16,8 @@ LABELS = {
     "num_snapshots": "Columns of word lists",
     "score_next_batch": "Score each next batch",
 }
+# The buttons beside a number have no name for a screen reader; the arrow keys do the same.
+NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -143,6 +145,7 @@ def make_widget(question: Question) -> pn.widgets.Widget:
         step=1 if question.kind == "whole" else _choose_step(question.default),
         helper_text=_explain(question),
         width=None,
+        sx=NO_SPINNERS,
         **shared,
     )
 

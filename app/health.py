@@ -23,11 +23,8 @@ class HealthHandler(RequestHandler):
         service = find_service()
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
-        self.write(
-            json.dumps(
-                {"healthy": not faults, "faults": faults, "runs": len(service), "cores": service.slots.num_slots}
-            )
-        )
+        state = {"runs": len(service), "cores": service.slots.num_slots}
+        self.write(json.dumps({"healthy": not faults, "faults": faults, **state}))
 
 
 def find_faults() -> list[str]:

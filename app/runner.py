@@ -192,10 +192,11 @@ class Runner:
     def _begin(self) -> None:
         self._stop_events()
         self._due = float("-inf")
-        self._record.message = "Opening the corpus"
+        record = self._record
+        record.status, record.message = "waiting", "Opening the corpus"
         self._publish()
-        self._record.prepare(self._engine.load(self._record.recipe.corpus_name))
-        self._record.message = ""
+        record.prepare(self._engine.load(record.recipe.corpus_name))
+        record.status, record.message = "ready", ""
         self._publish()
 
     def _advance(self, record: Record) -> None:

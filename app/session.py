@@ -167,10 +167,9 @@ class Session:
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay the views out without the page around them, as a notebook shows them."""
-        parts = ((self.table, "3 1 640px"), (self.now, "1 1 330px"))
         columns = [
             pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
-            for view, flex in parts
+            for view, flex in ((self.table, "3 1 640px"), (self.now, "1 1 330px"))
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))

@@ -120,11 +120,17 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
         "phase": f"{progress.phase} phase" if progress.phase else "",
         "corpus": title_corpus(progress.corpus_name),
         "reading": _describe_date(progress),
-        "documents": f"{progress.documents_seen:,} of {progress.documents_total:,} documents",
+        "documents": _describe_documents(progress),
         "speed": f"{progress.documents_per_second:,.0f} documents a second" if progress.documents_per_second else "",
         "share": round(share, 4),
         "note": _describe_note(progress),
     }
+
+
+def _describe_documents(progress: Progress) -> str:
+    if not progress.documents_total:
+        return ""
+    return f"{progress.documents_seen:,} of {progress.documents_total:,} documents"
 
 
 def _describe_date(progress: Progress) -> str:
@@ -135,5 +141,5 @@ def _describe_date(progress: Progress) -> str:
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
-        return f"The engine has stopped: {progress.message} Everything computed so far stays below."
+        return f"The engine has stopped: {progress.message.rstrip('.')}. Everything computed so far stays below."
     return progress.message
