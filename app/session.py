@@ -9,6 +9,7 @@ import panel_material_ui as pmui
 
 import engine
 from app.hub import Bell
+from app.progress import Progress
 from app.recipe import Recipe
 from app.service import Run, Service, find_service, first_recipe
 from app.views.controls import Controls
@@ -42,6 +43,7 @@ class Session:
         self._bell: Any = None
         self._seen: Any = None
         self._document: Any = None
+        self._reported: set[str] = set()
         recipe = first_recipe()
         self.header = Header(
             {
@@ -93,10 +95,24 @@ class Session:
             return
         before, self._seen = self._seen, (progress, earlier)
         with pn.io.hold(self._document):
-            for view in self.views:
-                view.update(progress, earlier)
+            self._update_views(progress, earlier)
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
+
+    def _update_views(self, progress: Progress, earlier: tuple[Progress, ...]) -> None:
+        for view in self.views:
+            try:
+                view.update(progress, earlier)
+            except Exception as error:
+                self.report(error)
+
+    def report(self, error: Exception) -> None:
+        """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
+        _log.error("The page could not do what it was asked", exc_info=error)
+        text = f"Something on this page did not work: {type(error).__name__}: {error}"
+        if text not in self._reported:
+            self._reported.add(text)
+            self._notify(text)
 
     def toggle(self) -> None:
         """Run or pause; a run that is over begins again."""
@@ -182,6 +198,7 @@ class Session:
 def create() -> pmui.Page:
     """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
     session = Session(find_service())
+    pn.config.exception_handler = session.report
     pn.state.onload(session.start)
     pn.state.on_session_destroyed(lambda context: session.stop())
     return session.page()

@@ -274,7 +274,7 @@ def describe_forecast(expected: Any) -> str:
         )
     return (
         f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "
-        f"{expected.startup_share:.0%} of the random start is still in the topics. "
+        f"{100 * expected.startup_share:.0f} % of the random start is still in the topics. "
         "Lower κ, S or τ₀, or take more passes."
     )
 

@@ -1,0 +1,107 @@
+import numpy as np
+import panel as pn
+import pytest
+
+from app.progress import Progress
+from app.views.controls import PRESETS, Controls, describe_forecast, show_value
+from app.views.header import Header, describe_progress
+from engine.schedules import Forecast
+from tests.app.toy_engine import ToyConfig, ToySettings, toy_recipe
+
+
+class Sketch(pn.viewable.Viewer):
+    def show(self, config, num_steps):
+        self.shown = (config.forgetting_rate, num_steps)
+
+    def __panel__(self):
+        return pn.Column()
+
+
+@pytest.fixture
+def acts():
+    return []
+
+
+@pytest.fixture
+def controls(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    return Controls(ToyConfig(batch_size=16), ToySettings(), ("toy-corpus",), Sketch(), act)
+
+
+def progress_of(config, **values):
+    return Progress(version=1, run_id=1, config=config, settings=ToySettings(), corpus_name="toy-corpus", **values)
+
+
+def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
+    for preset in PRESETS:
+        controls._choose(preset)
+        assert controls.live_values() == acts[-1][1]
+        assert acts[-1] == (
+            "configure",
+            {"forgetting_rate": preset.forgetting_rate, "delay": preset.delay, "batch_size": preset.batch_size},
+        )
+    assert (PRESETS[0].forgetting_rate, PRESETS[0].delay, PRESETS[0].batch_size) == (0.6, 64.0, 256)
+
+
+def test_a_slider_between_its_places_gets_the_place_it_lacks(controls):
+    slider = controls.sliders["batch_size"]
+    show_value(slider, 500)
+    assert slider.value == 500
+    assert sorted(slider.options) == slider.options
+
+
+def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
+    assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
+    assert acts == []
+
+
+def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
+    controls.forms[0].widgets["max_topics"].value = 99
+    assert controls.read() is None
+    assert controls.advanced.active == [0]
+    controls.forms[0].widgets["max_topics"].value = 4
+    config, settings = controls.read()
+    assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, 1)
+
+
+def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(controls):
+    controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000))
+    assert controls.forecast.object == ""
+    controls.set_live({"batch_size": 4096})
+    assert "warning" in controls.forecast.object
+
+
+def test_a_forecast_names_what_is_wrong_and_what_to_do():
+    assert describe_forecast(Forecast(37, 0.07, True)) == ""
+    assert "never leaves its warm-up" in describe_forecast(Forecast(3, 0.7, False))
+    assert "30 %" in describe_forecast(Forecast(10, 0.3, True))
+    assert "Lower" in describe_forecast(Forecast(10, 0.3, True))
+
+
+def test_the_status_bar_says_where_the_stream_has_come_to():
+    progress = progress_of(
+        ToyConfig(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
+        date=np.datetime64("1863", "Y"), documents_per_second=158.7,
+    )  # fmt: skip
+    texts = describe_progress(progress)
+    assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now reading 1863")
+    assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 documents a second")
+    assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
+
+
+def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():
+    failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
+    assert failed["note"] == "The engine has stopped: ValueError: too hot. Everything computed so far stays below."
+    empty = describe_progress(Progress())
+    assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
+
+
+@pytest.mark.parametrize(
+    ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
+)
+def test_the_main_button_says_what_pressing_it_does(status, label):
+    header = Header({})
+    header.update(progress_of(toy_recipe().config, status=status))
+    assert header.run.label == label
+    assert header.step.disabled == (status == "finished")
