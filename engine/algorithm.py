@@ -1,0 +1,89 @@
+"""The contract every algorithm keeps, and nothing else.
+
+An algorithm is five pure functions over tuples of arrays, bound in one `Algorithm` record that closes its file:
+
+    init(config, vocab_size, rng)                  -> State
+    expect(config, state, batch)                   -> Expectations
+    local(config, expectations, documents, rng)    -> Statistics
+    blend(config, state, statistics, batch)        -> (State, StepInfo)
+    infer(config, state, documents)                -> doc_shares (S, K)
+    summarize(config, state)                       -> TopicSummary
+
+The driver, the app's form, checkpoints and the contract tests know algorithms by this record alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class StepInfo(NamedTuple):
+    """What one blend did.
+
+    step: number of the step just taken, from 1.
+    learning_rate: ρ_t of that step.
+    phase: the algorithm's own name for the part of its schedule it was in ("warm-up", "two-level", ...).
+    startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
+    """
+
+    step: int
+    learning_rate: float
+    phase: str
+    startup_share: float
+
+
+class TopicSummary(NamedTuple):
+    """What an algorithm believes about the corpus.
+
+    topic_ids: (K,) int64, stable names of the topics; all other fields are in this order.
+    topics: (K, V) float32, E[topic], each row sums to 1.
+    weights: (K,) float64, E[corpus weights], sums to 1.
+    expected_tokens: (K,) float64, tokens of the corpus that each topic explains; 0 before the first batch.
+    """
+
+    topic_ids: np.ndarray
+    topics: np.ndarray
+    weights: np.ndarray
+    expected_tokens: np.ndarray
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The record that binds an algorithm: `name` for files and commands, `title` for people."""
+
+    name: str
+    title: str
+    config: type
+    init: Callable[..., Any]
+    expect: Callable[..., Any]
+    local: Callable[..., Any]
+    blend: Callable[..., Any]
+    infer: Callable[..., Any]
+    summarize: Callable[..., TopicSummary]
+
+
+def setting(default, symbol, bounds=None, help="", **more):
+    """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so."""
+    return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
+
+
+def check_settings(config):
+    """Check every field against its declared bounds or choices.
+
+    Raises ValueError that names the setting, its value, what is allowed and the default.
+    """
+    for each in fields(config):
+        value, choices, bounds = getattr(config, each.name), each.metadata.get("choices"), each.metadata.get("bounds")
+        if choices and value not in choices:
+            raise ValueError(f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
+        if not bounds:
+            continue
+        is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        is_whole = is_number and (not isinstance(each.default, int) or float(value).is_integer())
+        if not is_whole or not bounds[0] <= value <= bounds[1]:
+            kind = "whole number" if isinstance(each.default, int) else "number"
+            low, high = bounds
+            allowed = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
+            raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {each.default!r}.")

@@ -1,0 +1,20 @@
+"""Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
+
+from engine.algorithms import hdp
+
+REGISTRY = (hdp.ALGORITHM,)
+
+
+def find_algorithm(name):
+    """The algorithm of that name.
+
+    >>> find_algorithm("hdp").title
+    'Online HDP'
+
+    Raises ValueError with the known names.
+    """
+    for algorithm in REGISTRY:
+        if algorithm.name == name:
+            return algorithm
+    known = ", ".join(repr(algorithm.name) for algorithm in REGISTRY)
+    raise ValueError(f"There is no algorithm {name!r}; there are {known}.")
