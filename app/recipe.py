@@ -4,7 +4,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from engine.algorithm import Algorithm
+from engine.run import due_points
 
+NAMED_CHOICES = ("start", "topic_expectation")
 CORPUS_TITLES = {"state-of-the-union": "State of the Union"}
 
 
@@ -37,13 +39,13 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any) -> str:
-    """Name the settings that tell runs apart: those that act live, the number of topics, and every choice."""
+    """Name the settings that tell runs apart: those that act live, the number of topics, and choices."""
     parts = []
     for field in fields(config):
         value, symbol = getattr(config, field.name), field.metadata.get("symbol", "")
         if field.metadata.get("live") or field.name == "max_topics":
             parts.append((0 if field.metadata.get("live") else 1, f"{symbol or field.name} {format_value(value)}"))
-        elif field.metadata.get("choices"):
+        elif field.name in NAMED_CHOICES or (field.metadata.get("choices") and value != field.default):
             parts.append((2, f"{field.name} {value}" if field.name == "start" else str(value)))
     return ", ".join(text for _, text in sorted(parts, key=lambda part: part[0]))
 
@@ -69,14 +71,17 @@ def format_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def plan_columns(documents_total: int, num_columns: int, batch_size: int) -> tuple[int, ...]:
+def plan_columns(corpus_size: int, passes: int, num_columns: int, batch_size: int) -> tuple[int, ...]:
     """Say at how many documents seen the word lists will be written down: evenly, at ends of mini-batches.
 
-    >>> plan_columns(1000, 4, 100)
+    >>> plan_columns(1000, 1, 4, 100)
     (300, 500, 800, 1000)
-    >>> plan_columns(1000, 4, 500)
+    >>> plan_columns(1000, 1, 4, 500)
     (500, 1000)
     """
-    size = max(1, batch_size)
-    ends = (-(-documents_total * i // num_columns) for i in range(1, num_columns + 1)) if documents_total else ()
-    return tuple(sorted({min(documents_total, -(-end // size) * size) for end in ends}))
+    columns = set()
+    for point in due_points(corpus_size * passes, num_columns).tolist() if corpus_size else ():
+        begin = (point - 1) // corpus_size * corpus_size
+        size = max(1, int(batch_size))
+        columns.add(begin + min(corpus_size, -(-(point - begin) // size) * size))
+    return tuple(sorted(columns))

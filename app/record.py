@@ -11,6 +11,7 @@ from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Chec
 from app.recipe import Recipe, describe_change, plan_columns
 from engine.evaluation import count_topics
 from engine.events import Evaluated, Finished, Snapshot, Stepped
+from engine.run import due_points
 
 NUM_TOP_WORDS = 10
 MAX_MARKS = 100
@@ -26,6 +27,7 @@ class Record:
         self.is_over = False
         self.corpus_size = self.documents_seen = self.batch_size = 0
         self._corpus: Any = None
+        self._scored_at = self._listed_at = np.zeros(0, np.int64)
         self._date: Any = None
         self._seconds = 0.0
         self._phase, self._startup_share = "", 1.0
@@ -43,10 +45,13 @@ class Record:
     def documents_total(self) -> int:
         return self.corpus_size * self.recipe.settings.passes
 
-    def prepare(self, corpus: Any) -> None:
+    def prepare(self, corpus: Any, corpus_size: int) -> None:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
         self._corpus = corpus
-        self.corpus_size = max(0, corpus.num_documents - self.recipe.settings.num_test)
+        self.corpus_size = corpus_size
+        settings = self.recipe.settings
+        self._scored_at = due_points(self.documents_total, settings.num_evaluations * settings.passes)
+        self._listed_at = due_points(self.documents_total, settings.num_snapshots)
         self.batch_size = getattr(self.recipe.config, "batch_size", 1)
 
     def begin(self, run: Callable[..., Generator]) -> Generator:
@@ -72,12 +77,16 @@ class Record:
     def advance(self, events: Generator) -> None:
         """Pull events until one mini-batch has been learned from, or the stream has ended."""
         self._learned_config = self.recipe.config
-        is_learned = False
-        while not is_learned and not self.is_over:
-            event = self._pull(events)
-            self._take_in(event)
-            is_last = self.documents_seen >= self.documents_total
-            is_learned = isinstance(event, Stepped) and not is_last
+        before, event = self.documents_seen, None
+        while not isinstance(event, Stepped | Finished):
+            event = self._take_in(self._pull(events))
+        if self.documents_seen >= self.documents_total:
+            while not self.is_over:
+                self._take_in(self._pull(events))
+        else:
+            for points in (self._scored_at, self._listed_at):
+                if ((points > before) & (points <= self.documents_seen)).any():
+                    self._take_in(self._pull(events))
 
     def stand_still(self) -> None:
         """Say why nothing is being learned."""
@@ -128,7 +137,7 @@ class Record:
         self._sent_config = self.recipe.config
         return events.send(self.recipe.config)
 
-    def _take_in(self, event: Any) -> None:
+    def _take_in(self, event: Any) -> Any:
         if isinstance(event, Stepped):
             self._take_step(event)
         elif isinstance(event, Evaluated):
@@ -140,6 +149,7 @@ class Record:
             self.status, self.message = "finished", ""
             self._state, self._now = event.state, None
             self._times.clear()
+        return event
 
     def _take_step(self, event: Stepped) -> None:
         self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
@@ -195,9 +205,10 @@ class Record:
         return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), **arrays)
 
     def _plan_columns(self) -> tuple[int, ...]:
-        planned = plan_columns(self.documents_total, self.recipe.settings.num_snapshots, self.batch_size)
-        reached = self._checkpoints[-1].documents_seen if self._checkpoints else 0
-        return tuple(column for column in planned if column >= self.documents_seen and column > reached)
+        planned = plan_columns(
+            self.corpus_size, self.recipe.settings.passes, self.recipe.settings.num_snapshots, self.batch_size
+        )
+        return tuple(column for column in planned if column > self.documents_seen)
 
 
 def find_top_words(topics: np.ndarray) -> np.ndarray:

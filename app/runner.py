@@ -27,9 +27,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Engine:
-    """The engine as a runner needs it: `load(corpus_name)` a corpus, and `run(algorithm, config, corpus, settings)`."""
+    """The engine as a runner needs it.
+
+    load(corpus_name) -> corpus; count_training(corpus, settings) -> documents to learn from;
+    run(algorithm, config, corpus, settings) -> events.
+    """
 
     load: Callable[[str], Any]
+    count_training: Callable[[Any, Any], int]
     run: Callable[..., Generator]
 
 
@@ -195,7 +200,8 @@ class Runner:
         record = self._record
         record.status, record.message = "waiting", "Opening the corpus"
         self._publish()
-        record.prepare(self._engine.load(record.recipe.corpus_name))
+        corpus = self._engine.load(record.recipe.corpus_name)
+        record.prepare(corpus, self._engine.count_training(corpus, record.recipe.settings))
         record.status, record.message = "ready", ""
         self._publish()
 

@@ -18,6 +18,7 @@ from app.recipe import Recipe
 from app.runner import Engine, Runner
 from app.slots import Slots, count_cores
 from engine.compile import compile_kernels
+from engine.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
 CORPUS_NAME = "state-of-the-union"
@@ -128,9 +129,14 @@ def first_recipe() -> Recipe:
     return Recipe(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
 
 
+def count_training(corpus: Any, settings: Any) -> int:
+    """Count the documents that are left to learn from."""
+    return split_corpus(corpus, settings)[0].num_documents
+
+
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
     load = lru_cache(maxsize=4)(engine.load_corpus)
-    service = Service(Engine(load, engine.run), Compilation(compile_kernels))
+    service = Service(Engine(load, count_training, engine.run), Compilation(compile_kernels))
     service.compilation.begin()
     return service

@@ -2,7 +2,9 @@
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import Any
+from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
@@ -195,10 +197,16 @@ class Session:
             pn.state.notifications.error(text, duration=0)
 
 
+def _report(to_session: WeakMethod, error: Exception) -> None:
+    report = to_session()
+    if report is not None:
+        report(error)
+
+
 def create() -> pmui.Page:
     """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
     session = Session(find_service())
-    pn.config.exception_handler = session.report
+    pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(session.start)
     pn.state.on_session_destroyed(lambda context: session.stop())
     return session.page()

@@ -31,7 +31,7 @@ def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until
     runner.step()
     runner.step()
     until(lambda: runner.progress.documents_seen == 30 and runner.progress.status == "paused")
-    assert len(toy.configs) == 3
+    assert len(toy.configs) == len(runner.progress.heldout) == 3
 
 
 def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):

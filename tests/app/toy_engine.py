@@ -10,6 +10,7 @@ from app.recipe import Recipe
 from app.runner import Engine
 from engine.algorithm import Algorithm, StepInfo, TopicSummary
 from engine.events import Evaluated, Finished, Snapshot, Stepped
+from engine.run import due_points
 
 
 def setting(default, symbol, **metadata):
@@ -36,6 +37,7 @@ class ToyConfig:
 class ToySettings:
     passes: int = setting(1, "", bounds=(1, None))
     num_test: int = setting(10, "", bounds=(0, None))
+    num_evaluations: int = setting(10, "", bounds=(0, None))
     num_snapshots: int = setting(2, "", bounds=(1, None))
     is_shuffled: bool = setting(False, "")
 
@@ -79,13 +81,19 @@ class Toy:
             seen += size
             info = StepInfo(step, 1 / step, "warm-up" if step < 3 else "two-level", 1 / step)
             config = (yield Stepped(seen, year(seen), size, info, 3, seen, step * 0.01)) or config
-            config = (yield Evaluated(seen, year(seen), "disjoint_words", "own", -8.0 + step / 100, 500)) or config
-            if seen % 50 == 0:
+            if is_due(total, settings.num_evaluations, seen - size, seen):
+                config = (yield Evaluated(seen, year(seen), "disjoint_words", "own", -8.0 + step / 100, 500)) or config
+            if is_due(total, settings.num_snapshots, seen - size, seen):
                 config = (yield Snapshot(seen, year(seen), summarize(config, seen))) or config
         yield Finished(seen, seen, step * 0.01)
 
     def engine(self):
-        return Engine(lambda name: ToyCorpus(), self.run)
+        return Engine(lambda name: ToyCorpus(), lambda corpus, settings: corpus.num_documents - 10, self.run)
+
+
+def is_due(total, number, before, seen):
+    points = due_points(total, number)
+    return bool(((points > before) & (points <= seen)).any())
 
 
 def year(seen):
