@@ -1,9 +1,9 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
-What the paper leaves open has a name here. `start="warm"` begins with a soft warm-up of Dirichlet sweeps and then starts
-each document's slots on its own best topics; `start="wang"` starts them uniform, from the first batch on.
-`topic_expectation="mean"` uses E[topic] in the local step (the locally collapsed form of Wang & Blei 2012 Eq. 6), so that
-ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E[log topic] and Eq. 17-18 as printed.
+What the paper leaves open has a name here. `start="warm"` begins with a soft warm-up of Dirichlet sweeps and then
+starts each document's slots on its own best topics; `start="wang"` starts them uniform, from the first batch on.
+`topic_expectation="mean"` uses E[topic] in the local step (the locally collapsed form of Wang & Blei 2012 Eq. 6), so
+that ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E[log topic] and Eq. 17-18 as printed.
 """
 
 from dataclasses import dataclass
@@ -121,9 +121,8 @@ def expect(config, state, batch):
 
 def _phase(config, state, batch):
     """The warm-up ends for good once half of the first pass's rates are spent."""
-    if config.start == "warm" and state.phase == "warm-up" and is_warming_up(state.rate_spent, batch.corpus_size, config):
-        return "warm-up"
-    return "two-level"
+    is_early = state.phase == "warm-up" and is_warming_up(state.rate_spent, batch.corpus_size, config)
+    return "warm-up" if is_early else "two-level"
 
 
 def _scale_start(state, corpus_size):

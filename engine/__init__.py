@@ -1,0 +1,21 @@
+"""Topic models that learn online; see engine/README.md for the map."""
+
+from engine.algorithms import REGISTRY, find_algorithm
+from engine.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
+from engine.readers import list_corpora, load_corpus
+from engine.run import Position, RunSettings, run
+
+__all__ = [
+    "REGISTRY",
+    "Batch",
+    "Corpus",
+    "CorpusError",
+    "Documents",
+    "Position",
+    "RunSettings",
+    "Vocabulary",
+    "find_algorithm",
+    "list_corpora",
+    "load_corpus",
+    "run",
+]

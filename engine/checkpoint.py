@@ -1,0 +1,82 @@
+"""A run on disk: one file of plain arrays, written whole or not at all, resumed bit for bit."""
+
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from engine.algorithms import find_algorithm
+from engine.run import Position, RunSettings
+
+FORMAT = 1
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be read; the message names the file and the remedy."""
+
+
+def save(path, position):
+    """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so a crash leaves the old one."""
+    path = Path(path)
+    header = {
+        "format": FORMAT,
+        "algorithm": position.algorithm,
+        "config": asdict(position.config),
+        "settings": asdict(position.settings),
+        "documents_seen": position.documents_seen,
+        "seconds": position.seconds,
+    }
+    arrays = dict(_flatten("state", position.state))
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, header=np.array(json.dumps(header)), **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path):
+    """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(str(arrays["header"]))
+            if header["format"] != FORMAT:
+                raise CheckpointError(f"{path} has format {header['format']}, this version reads {FORMAT}: run it anew.")
+            algorithm = find_algorithm(header["algorithm"])
+            config = algorithm.config(**header["config"])
+            like = algorithm.init(config, 1, np.random.default_rng(0))
+            state = _restore("state", like, arrays)
+    except FileNotFoundError:
+        raise CheckpointError(f"There is no checkpoint at {path}: check the path.") from None
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"{path} is no whole checkpoint ({error}): use an earlier one, or run anew.") from error
+    settings = RunSettings(**header["settings"])
+    return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"])
+
+
+def _flatten(name, value):
+    """Pairs of a dotted name and an array for each leaf of nested named tuples."""
+    if hasattr(value, "_fields"):
+        for field in value._fields:
+            yield from _flatten(f"{name}.{field}", getattr(value, field))
+    else:
+        yield name, np.asarray(value)
+
+
+def _restore(name, like, arrays):
+    """Nested named tuples shaped as `like`; what is a plain scalar there becomes one again."""
+    if hasattr(like, "_fields"):
+        return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))
+    value = arrays[name]
+    return value if isinstance(like, np.ndarray) else type(like)(value.item())

@@ -1,0 +1,155 @@
+"""Held-out protocols, all in nats per held-out token, and the number of topics."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from engine.corpus import Documents
+from engine.executors import map_shards
+from engine.kernels.dirichlet import fit_dirichlet
+
+PROTOCOLS = {
+    "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
+    "tokens_90_10": "a tenth of each test document's tokens is predicted from the others",
+    "perplexity_bound": "the bound on the log likelihood of whole test documents, a token",
+    "within_documents": "a tenth of each training document's tokens is predicted from those learned from",
+    "next_batch": "each mini-batch is scored by disjoint words just before it is learned from",
+}
+NUM_TOPICS_RULE = "Number of topics: the fewest whose expected tokens cover 99 % of their sum."
+HELD_OUT_SHARE = 0.1
+COVERED_SHARE = 0.99
+FOLD_IN_SWEEPS = 50
+
+
+def count_topics(expected_tokens):
+    """The fewest topics whose expected tokens cover 99 % of their sum; 0 before there are any.
+
+    >>> count_topics(np.array([60.0, 39.5, 0.5])), count_topics(np.zeros(3))
+    (2, 0)
+    """
+    covered = np.sort(expected_tokens)[::-1].cumsum()
+    if not covered[-1] > 0:
+        return 0
+    return int((covered < COVERED_SHARE * covered[-1]).sum()) + 1
+
+
+class Split(NamedTuple):
+    """Documents in two parts: what is observed, and what is predicted from it.
+
+    observed: the documents θ is inferred from; rows (n,): document of each held-out entry; words, counts (n,).
+    """
+
+    observed: Documents
+    rows: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def num_tokens(self):
+        """Held-out tokens."""
+        return int(self.counts.sum())
+
+
+def split_words(documents, doc_ids, seed):
+    """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
+
+    A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours.
+    """
+    is_held = np.zeros(len(documents.words), bool)
+    for j, doc_id in enumerate(doc_ids):
+        start, size = documents.starts[j], documents.starts[j + 1] - documents.starts[j]
+        if size >= 2:
+            num_held = max(1, round(HELD_OUT_SHARE * size))
+            held = np.random.default_rng([seed, int(doc_id)]).choice(size, num_held, replace=False)
+            is_held[start + held] = True
+    return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
+
+
+def split_tokens(documents, doc_ids, seed):
+    """Hold out 10 % of each document's tokens, at least one; documents of fewer than two tokens are skipped.
+
+    Source: Wang 2011 sec. 4.1, and Teh 2007 sec. 4 where the documents are those of training.
+    """
+    held = np.zeros_like(documents.counts)
+    for j, doc_id in enumerate(doc_ids):
+        entries = slice(documents.starts[j], documents.starts[j + 1])
+        size = documents.counts[entries].sum()
+        if size >= 2:
+            rng = np.random.default_rng([seed, int(doc_id)])
+            held[entries] = rng.multivariate_hypergeometric(
+                documents.counts[entries], max(1, round(HELD_OUT_SHARE * size)), method="marginals"
+            )
+    return _split(documents, documents.counts - held, held)
+
+
+def _split(documents, observed, held):
+    """Keep documents that have held-out words, in two parts."""
+    rows = np.repeat(np.arange(len(documents.starts) - 1), np.diff(documents.starts))
+    scored = np.unique(rows[held > 0])
+    is_scored = np.isin(rows, scored)
+    is_observed = is_scored & (observed > 0)
+    is_held = held > 0
+    starts = np.append(0, np.bincount(rows[is_observed], minlength=len(documents.starts) - 1)[scored].cumsum())
+    return Split(
+        Documents(starts.astype(np.int64), documents.words[is_observed], observed[is_observed]),
+        np.searchsorted(scored, rows[is_held]),
+        documents.words[is_held],
+        held[is_held],
+    )
+
+
+def score(split, doc_shares, topics):
+    """Nats per held-out token, Σ log Σ_k E[θ_k] E[topic_kw] over held-out tokens / their number.
+
+    doc_shares: (S, K); topics: (K, V). NaN where nothing is held out.
+    """
+    if not len(split.words):
+        return float("nan")
+    predicted = np.einsum("nk,nk->n", doc_shares[split.rows], topics.T[split.words], dtype=np.float64)
+    return float((split.counts * np.log(predicted)).sum() / split.num_tokens)
+
+
+def score_own(algorithm, config, state, split):
+    """Nats per held-out token under the system's own inference."""
+    shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), split.observed))
+    return score(split, shares, algorithm.summarize(config, state).topics)
+
+
+def fold_in(documents, topics, prior):
+    """Doc shares (S, K) by the common fold-in: topics fixed at their expectations, θ ~ Dirichlet(prior).
+
+    topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang 2011 sec. 4.1.
+    """
+    words = np.unique(documents.words)
+    weights = np.ascontiguousarray(topics.T[words])
+    prior = np.maximum(prior, 1e-30).astype(weights.dtype)
+
+    def infer(part):
+        own = Documents(part.starts, np.searchsorted(words, part.words).astype(np.int32), part.counts)
+        shares = np.zeros((len(part.starts) - 1, len(prior)), weights.dtype)
+        fit_dirichlet(own, weights, prior, FOLD_IN_SWEEPS, np.zeros_like(weights), np.zeros(len(prior)), shares)
+        return shares / shares.sum(1, keepdims=True)
+
+    return np.concatenate(map_shards(infer, documents))
+
+
+def perplexity_bound(documents, topics, prior):
+    """Bound on the log likelihood of documents given E[topics], in nats per token (Hoffman 2010 Eq. 16).
+
+    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations.
+    """
+    shares = fold_in(documents, topics, prior)
+    sizes = np.add.reduceat(documents.counts, documents.starts[:-1]).astype(float)
+    g = shares * (prior.sum() + sizes)[:, None]
+    return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
+
+
+def _document_bounds(documents, topics, prior, g):
+    prior = np.maximum(prior, 1e-30)
+    logs = psi(g) - psi(g.sum(1, keepdims=True))
+    rows = np.repeat(np.arange(len(g)), np.diff(documents.starts))
+    words = np.log(np.einsum("nk,nk->n", np.exp(logs)[rows], topics.T[documents.words], dtype=np.float64))
+    bounds = np.bincount(rows, documents.counts * words, minlength=len(g))
+    bounds += ((prior - g) * logs + gammaln(g) - gammaln(prior)).sum(1)
+    return bounds + gammaln(prior.sum()) - gammaln(g.sum(1))

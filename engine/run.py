@@ -1,0 +1,146 @@
+"""The driver: reads a corpus once, mini-batch by mini-batch, and yields what happens."""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.algorithm import check_settings, setting
+from engine.evaluation import count_topics, score_own, split_words
+from engine.events import Evaluated, Finished, Snapshot, Stepped
+from engine.executors import step as take_step
+
+NO_END = float("inf")
+MOST_HELD_OUT = 0.1
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a corpus is read and scored. Raises ValueError where a value is outside its bounds."""
+
+    order: str = setting(
+        "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")
+    )
+    passes: int = setting(1, "", (1, 1000), "times the corpus is read")
+    seed: int = setting(0, "", (0, 2**32 - 1), "of the start, the split and the shuffle")
+    num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
+    num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")
+    num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
+    score_next_batch: bool = setting(True, "", None, "score each mini-batch before learning from it")
+
+    def __post_init__(self):
+        check_settings(self)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands, all that resuming needs besides the corpus; see `engine.checkpoint`."""
+
+    algorithm: str
+    config: object
+    settings: RunSettings
+    state: object
+    documents_seen: int
+    seconds: float
+
+
+def split_corpus(corpus, settings):
+    """Training documents in reading order, and test documents, for these settings."""
+    num_test = max(1, min(settings.num_test, int(MOST_HELD_OUT * corpus.num_documents)))
+    train, test = corpus.split(num_test, settings.seed)
+    return train.order(settings.order, seed=settings.seed), test
+
+
+def run(algorithm, config, corpus, settings=None, *, resume=None):
+    """Yield the events of a run; a config sent with `.send()` acts from the next mini-batch.
+
+    Per mini-batch: Evaluated("next_batch") if asked for, Stepped, Evaluated("disjoint_words") and Snapshot if due;
+    at the end Finished. Of a sent config only the settings marked `live` are taken. `resume` is a Position, whose own
+    config and settings are used. Raises ValueError where `resume` is of another algorithm.
+    """
+    settings = settings or RunSettings()
+    if resume is not None:
+        if resume.algorithm != algorithm.name:
+            raise ValueError(f"The checkpoint is of {resume.algorithm!r}: resume it with that, not {algorithm.name!r}.")
+        config, settings = resume.config, resume.settings
+    train, test = split_corpus(corpus, settings)
+    return _Run(algorithm, config, train, settings, resume).events(
+        split_words(test.documents(), test.doc_ids, settings.seed)
+    )
+
+
+class _Run:
+    """The state of one driver between two events."""
+
+    def __init__(self, algorithm, config, train, settings, resume):
+        self.algorithm, self.config, self.train, self.settings = algorithm, config, train, settings
+        if resume is None:
+            rng = np.random.default_rng([settings.seed, 0])
+            self.state = algorithm.init(config, train.vocab_size, rng)
+            self.seen, self.seconds = 0, 0.0
+        else:
+            self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds
+        self.total = settings.passes * train.num_documents
+        self.snapshots = due_points(self.total, settings.num_snapshots)
+        self.evaluations = due_points(self.total, settings.num_evaluations * settings.passes)
+
+    def events(self, held_out):
+        """All events from here to the end."""
+        while self.seen < self.total:
+            batch, date = self._next_batch()
+            before = self.seen
+            if self.settings.score_next_batch:
+                split = split_words(batch.documents, batch.doc_ids, self.settings.seed)
+                yield from self._evaluate("next_batch", split, date)
+            yield from self._accept(self._learn(batch, date))
+            if self._is_due(self.evaluations, before):
+                yield from self._evaluate("disjoint_words", held_out, date)
+            if self._is_due(self.snapshots, before):
+                summary = self.algorithm.summarize(self.config, self.state)
+                yield from self._accept(Snapshot(self.seen, date, summary))
+        yield from self._accept(Finished(self.seen, self.state, self.seconds))
+
+    def _accept(self, event):
+        """Yield an event; take the live settings of a config that is sent back."""
+        sent = yield event
+        if sent is not None:
+            live = {name: getattr(sent, name) for name in live_settings(type(self.config))}
+            self.config = replace(self.config, **live)
+
+    def _next_batch(self):
+        """The next mini-batch under the present batch size, and the newest date in it."""
+        start = self.seen % self.train.num_documents
+        batch = next(self.train.batches(int(self.config.batch_size), start=start))
+        end = start + len(batch.doc_ids)
+        return batch, self.train.dates[:end].max()
+
+    def _learn(self, batch, date):
+        began = time.perf_counter()
+        rng = np.random.default_rng([self.settings.seed, self.state.step + 1])
+        self.state, info = take_step(self.algorithm, self.config, self.state, batch, rng)
+        self.seconds += time.perf_counter() - began
+        self.seen += len(batch.doc_ids)
+        num_topics = count_topics(self.state.expected_tokens)
+        return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
+
+    def _evaluate(self, protocol, split, date):
+        if split.num_tokens:
+            nats = score_own(self.algorithm, self.config, self.state, split)
+            yield from self._accept(Evaluated(self.seen, date, protocol, "own", nats, split.num_tokens))
+
+    def _is_due(self, points, before):
+        return bool(((points > before) & (points <= self.seen)).any())
+
+
+def due_points(total, number):
+    """Documents seen at which something is due, evenly spread and the last at the end.
+
+    >>> due_points(100, 4)
+    array([ 25,  50,  75, 100])
+    """
+    return np.ceil(total * np.arange(1, number + 1) / max(number, 1)).astype(np.int64)
+
+
+def live_settings(config_class):
+    """Names of the settings that act from the next mini-batch."""
+    return [name for name, each in config_class.__dataclass_fields__.items() if each.metadata.get("live")]
