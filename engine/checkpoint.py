@@ -4,15 +4,27 @@ import json
 import os
 import tempfile
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from engine.algorithms import find_algorithm
-from engine.run import Position, RunSettings
+from engine.settings import RunSettings
 
 FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands, all that resuming needs besides the corpus."""
+
+    algorithm: str
+    config: object
+    settings: RunSettings
+    state: object
+    documents_seen: int
+    seconds: float
 
 
 class CheckpointError(ValueError):
@@ -20,7 +32,7 @@ class CheckpointError(ValueError):
 
 
 def save(path, position):
-    """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so a crash leaves the old one."""
+    """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so the old one is safe."""
     path = Path(path)
     header = {
         "format": FORMAT,
@@ -50,7 +62,7 @@ def load(path):
         with np.load(path, allow_pickle=False) as arrays:
             header = json.loads(str(arrays["header"]))
             if header["format"] != FORMAT:
-                raise CheckpointError(f"{path} has format {header['format']}, this version reads {FORMAT}: run it anew.")
+                raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run it anew.")
             algorithm = find_algorithm(header["algorithm"])
             config = algorithm.config(**header["config"])
             like = algorithm.init(config, 1, np.random.default_rng(0))

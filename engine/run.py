@@ -1,47 +1,16 @@
 """The driver: reads a corpus once, mini-batch by mini-batch, and yields what happens."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from engine.algorithm import check_settings, setting
 from engine.evaluation import count_topics, score_own, split_words
 from engine.events import Evaluated, Finished, Snapshot, Stepped
 from engine.executors import step as take_step
+from engine.settings import RunSettings, live_settings
 
-NO_END = float("inf")
 MOST_HELD_OUT = 0.1
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """How a corpus is read and scored. Raises ValueError where a value is outside its bounds."""
-
-    order: str = setting(
-        "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")
-    )
-    passes: int = setting(1, "", (1, 1000), "times the corpus is read")
-    seed: int = setting(0, "", (0, 2**32 - 1), "of the start, the split and the shuffle")
-    num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
-    num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")
-    num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
-    score_next_batch: bool = setting(True, "", None, "score each mini-batch before learning from it")
-
-    def __post_init__(self):
-        check_settings(self)
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where a run stands, all that resuming needs besides the corpus; see `engine.checkpoint`."""
-
-    algorithm: str
-    config: object
-    settings: RunSettings
-    state: object
-    documents_seen: int
-    seconds: float
 
 
 def split_corpus(corpus, settings):
@@ -139,8 +108,3 @@ def due_points(total, number):
     array([ 25,  50,  75, 100])
     """
     return np.ceil(total * np.arange(1, number + 1) / max(number, 1)).astype(np.int64)
-
-
-def live_settings(config_class):
-    """Names of the settings that act from the next mini-batch."""
-    return [name for name, each in config_class.__dataclass_fields__.items() if each.metadata.get("live")]
