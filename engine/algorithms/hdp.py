@@ -27,8 +27,8 @@ STARTUP_SHAPE = {"warm": 100.0, "wang": 1.0}
 WARM_UP_SWEEPS = 3
 SCORING_SWEEPS = 20
 START_SWEEPS = 10
-MAX_ITERATIONS = {"warm": 20, "wang": 100}
-TOLERANCE = 1e-2
+MAX_ITERATIONS = {"warm": 3, "wang": 100}
+TOLERANCE = 1e-3
 INFINITY = float("inf")
 
 
