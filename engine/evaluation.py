@@ -16,7 +16,7 @@ PROTOCOLS = {
     "within_documents": "a tenth of each training document's tokens is predicted from those learned from",
     "next_batch": "each mini-batch is scored by disjoint words just before it is learned from",
 }
-NUM_TOPICS_RULE = "Number of topics: the fewest whose expected tokens cover 99 % of their sum."
+NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 HELD_OUT_SHARE = 0.1
 COVERED_SHARE = 0.99
 FOLD_IN_SWEEPS = 50
