@@ -32,6 +32,7 @@ class Record:
         self._seconds = 0.0
         self._phase, self._startup_share = "", 1.0
         self._state: Any = None
+        self._summarized: Any = None
         self._now: Checkpoint | None = None
         self._steps, self._heldout = History(STEP_COLUMNS), History(HELDOUT_COLUMNS)
         self._next_batch = History(NEXT_BATCH_COLUMNS)
@@ -95,8 +96,12 @@ class Record:
             self.status, self.message = ("paused" if self.documents_seen else "ready"), ""
 
     def fail(self, error: BaseException) -> None:
-        """End the run; everything computed stays."""
+        """End the run; everything computed stays, so a state that cannot be shown is left out for the one before."""
         self.is_over = True
+        try:
+            self._summarize_now()
+        except Exception:
+            self._state = self._summarized
         self._times.clear()
         self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
 
@@ -147,13 +152,13 @@ class Record:
         elif isinstance(event, Finished):
             self.is_over = True
             self.status, self.message = "finished", ""
-            self._state, self._now = event.state, None
+            self._state = event.state
             self._times.clear()
         return event
 
     def _take_step(self, event: Stepped) -> None:
         self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
-        self.batch_size, self._state, self._now = event.batch_size, event.state, None
+        self.batch_size, self._state = event.batch_size, event.state
         self._phase, self._startup_share = event.info.phase, event.info.startup_share
         now = self._clock()
         self._times.append((now, event.documents_seen))
@@ -186,9 +191,11 @@ class Record:
         return (last - first) / max(1e-9, last_time - first_time)
 
     def _summarize_now(self) -> Checkpoint | None:
-        if self._now is None and self._state is not None:
-            summary = self.recipe.algorithm.summarize(self.recipe.config, self._state)
+        state = self._state
+        if state is not self._summarized:
+            summary = self.recipe.algorithm.summarize(self.recipe.config, state)
             self._now = self._make_checkpoint(self.documents_seen, self._date, summary)
+            self._summarized = state
         return self._now
 
     def _make_checkpoint(self, documents_seen: int, date: Any, summary: Any) -> Checkpoint:

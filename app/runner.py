@@ -209,9 +209,7 @@ class Runner:
         started, is_single = self._clock(), self._wishes.num_steps > 0
         if self._events is None:
             self._events = record.begin(self._engine.run)
-        record.status, record.message = "running", ""
-        if self.progress.status != "running":
-            self._publish()
+        self._show_running()
         record.advance(self._events)
         self._due = started + self._delay(record)
         if is_single:
@@ -221,7 +219,13 @@ class Runner:
         if self._clock() - self._published_at >= PUBLISH_SECONDS:
             self._publish()
 
+    def _show_running(self) -> None:
+        self._record.status, self._record.message = "running", ""
+        if self.progress.status != "running":
+            self._publish()
+
     def _keep_pace(self) -> None:
+        self._show_running()
         if self._is_stale:
             self._sleep(max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock()))
             if self._clock() - self._published_at >= PUBLISH_SECONDS:

@@ -1,6 +1,7 @@
 """One browser: its page, the run it shows, and one look at it whenever the run rings."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,14 +40,14 @@ _log = logging.getLogger(__name__)
 class Session:
     """What one browser sees. `start` when its websocket is open, `stop` when it has gone."""
 
-    def __init__(self, service: Service):
-        self._service = service
+    def __init__(self, service: Service, make_recipe: Callable[[], Recipe] = first_recipe):
+        self._service, self._make_recipe = service, make_recipe
         self._run: Run | None = None
         self._bell: Any = None
         self._seen: Any = None
         self._document: Any = None
         self._reported: set[str] = set()
-        recipe = first_recipe()
+        recipe = self._make_recipe()
         self.header = Header(
             {
                 "toggle": self.toggle,
@@ -73,7 +74,7 @@ class Session:
         self._bell = Bell(self._document, self.look)
         location = pn.state.location
         key = location.query_params.get("run") if location is not None else None
-        self._run = self._service.join(None if key is None else str(key), self._bell, first_recipe)
+        self._run = self._service.join(None if key is None else str(key), self._bell, self._make_recipe)
         if location is not None:
             location.update_query(run=self._run.key)
         self.header.show_pace(self._run.runner.seconds_per_batch)
@@ -154,7 +155,7 @@ class Session:
             self._notify("The run was not restarted: a setting under Advanced needs another value.")
             return
         config, settings = answers
-        recipe = first_recipe()
+        recipe = self._make_recipe()
         recipe = Recipe(
             self.controls.corpus.value,
             recipe.algorithm,

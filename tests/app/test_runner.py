@@ -1,5 +1,5 @@
 import threading
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -106,6 +106,25 @@ def test_a_failed_engine_is_reported_with_its_reason_and_keeps_what_it_computed(
     assert len(progress.steps) == 3
     assert progress.now is not None
     assert not runner.wants_to_run
+
+
+def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_before(make_runner, until):
+    recipe = toy_recipe()
+
+    def summarize_two(config, state):
+        if state > 20:
+            raise ZeroDivisionError("no topic is left")
+        return recipe.algorithm.summarize(config, state)
+
+    runner = make_runner()
+    runner.restart(replace(recipe, algorithm=replace(recipe.algorithm, summarize=summarize_two)), is_running=False)
+    for seen in (10, 20):
+        runner.step()
+        until(lambda seen=seen: runner.progress.documents_seen == seen)
+    until(lambda: runner.progress.status == "paused")
+    runner.step()
+    until(lambda: runner.progress.status == "failed")
+    assert runner.progress.now.documents_seen == 20
 
 
 def test_a_failed_run_can_be_restarted(make_runner, until):

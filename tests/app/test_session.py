@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from app.service import CORPUS_NAME, Service
+from app.session import Session
+from tests.app.toy_engine import Toy, compiled, toy_recipe
+
+
+def make_recipe():
+    return replace(toy_recipe(), corpus_name=CORPUS_NAME)
+
+
+@pytest.fixture
+def service():
+    service = Service(Toy().engine(), compiled(), 2)
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def session(service):
+    document = Document()
+    with set_curdoc(document):
+        session = Session(service, make_recipe)
+        session.page().server_doc(document)
+        session.start()
+        yield session
+        session.stop()
+
+
+def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.look()
+    assert session.header.bar.status == runner.progress.status
+    assert session.header.bar.documents.startswith(f"{runner.progress.documents_seen:,} of 100")
+
+
+def test_space_and_the_main_button_pause_and_go_on(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.status == "running")
+    session.toggle()
+    until(lambda: runner.progress.status == "paused")
+    session.toggle()
+    until(lambda: runner.progress.status == "running")
+
+
+def test_a_restart_takes_the_sliders_and_the_forms_along(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.controls.set_live({"forgetting_rate": 0.75})
+    session.controls.forms[0].widgets["max_topics"].value = 5
+    session.controls.forms[1].widgets["passes"].value = 7
+    session.restart()
+    until(lambda: runner.progress.run_id == 2)
+    config, settings = runner.progress.config, runner.progress.settings
+    assert (config.forgetting_rate, config.max_topics, settings.passes) == (0.75, 5, 7)
+
+
+def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until, caplog):
+    def fail(progress, earlier):
+        raise ZeroDivisionError("no width")
+
+    session.curves.update = fail
+    until(lambda: session._run.runner.progress.documents_seen > 0)
+    session._run.runner.pause()
+    until(lambda: session._run.runner.progress.status == "paused")
+    session.look()
+    assert session.header.bar.status == "paused"
+    assert "could not do what it was asked" in caplog.text
+
+
+def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
+    run = session._run
+    assert len(run.hub) == 1
+    session.stop()
+    assert len(run.hub) == 0
+    session.look()
+    session.toggle()
+    session.stop()
