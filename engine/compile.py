@@ -15,9 +15,7 @@ def compile_kernels(report=lambda done, total, name: None):
     """
     topics = np.ones((1, 2), np.float32)
     prior, tables, shares = np.ones(2, np.float32), np.zeros(2), np.zeros((1, 2), np.float32)
-    document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
-    for array in document:
-        array.setflags(write=False)
+    document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32)).indexed(np.zeros(1))
     limits = Limits(1, 2, 1, 1, 0.0, 1.0, False, False)
     calls = {
         "document sweeps": lambda: fit_dirichlet(document, topics, prior, 1, topics.copy(), tables, shares),

@@ -28,6 +28,14 @@ class Documents(NamedTuple):
     words: np.ndarray
     counts: np.ndarray
 
+    def indexed(self, words):
+        """The same documents with each word given as its place in the sorted array `words`.
+
+        The arrays are always new and writable: a kernel is compiled anew for each mix of read-only and writable ones.
+        """
+        places = np.searchsorted(words, self.words).astype(np.int32)
+        return Documents(np.array(self.starts, np.int64), places, np.array(self.counts, np.int32))
+
 
 class Batch(NamedTuple):
     """A mini-batch: S documents, their ids (S,) int64, and the number of documents D of the whole corpus."""

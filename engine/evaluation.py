@@ -126,7 +126,7 @@ def fold_in(documents, topics, prior):
     prior = np.maximum(prior, 1e-30).astype(weights.dtype)
 
     def infer(part):
-        own = Documents(part.starts, np.searchsorted(words, part.words).astype(np.int32), part.counts)
+        own = part.indexed(words)
         shares = np.zeros((len(part.starts) - 1, len(prior)), weights.dtype)
         fit_dirichlet(own, weights, prior, FOLD_IN_SWEEPS, np.zeros_like(weights), np.zeros(len(prior)), shares)
         return shares / shares.sum(1, keepdims=True)

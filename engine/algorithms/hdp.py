@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import psi
 
 from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
-from engine.corpus import Documents
 from engine.decayed_counts import DecayedCounts, decayed_counts
 from engine.kernels.dirichlet import fit_dirichlet
 from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
@@ -159,9 +158,7 @@ def local(config, expectations, documents, rng=None):
 def _fit(config, expectations, documents, num_sweeps):
     """Statistics (U, K), (K,) and doc shares (S, K) under the phase of the expectations."""
     topics = expectations.topics
-    own = Documents(
-        documents.starts, np.searchsorted(expectations.words, documents.words).astype(np.int32), documents.counts
-    )
+    own = documents.indexed(expectations.words)
     num_topics = topics.shape[1]
     word_topics, tables = np.zeros_like(topics), np.zeros(num_topics)
     shares = np.zeros((len(documents.starts) - 1, num_topics), topics.dtype)
