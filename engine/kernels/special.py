@@ -10,7 +10,7 @@ SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def digamma(x):
-    """ψ(x) for x > 0, to 1e-12: six steps of the recurrence below 6, then the asymptotic series.
+    """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the asymptotic series.
 
     Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
     """
@@ -22,7 +22,7 @@ def digamma(x):
     square = inverse * inverse
     series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square * (1 / 132)))))
     # The next two terms of the series are worth 1e-11 at x = 6.
-    series += square**6 * (691 / 32760 - square / 12)
+    series -= square**6 * (691 / 32760 - square / 12)
     return shift + math.log(x) - 0.5 * inverse - series
 
 
