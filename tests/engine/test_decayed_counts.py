@@ -1,0 +1,58 @@
+"""Lazily decayed counts against counts that are decayed at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.decayed_counts import SMALLEST_SCALE, decayed_counts
+
+RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-10)])
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(rates=RATES, seed=st.integers(0, 1000))
+def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rates, seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.gamma(1.0, 1.0, (9, 4)).astype(precision)
+    lazy, eager = decayed_counts(dense), dense.astype(float)
+    for rate in rates:
+        words = np.flatnonzero(rng.random(9) < 0.4)
+        targets = rng.gamma(0.3, 50.0, (len(words), 4)).astype(precision)
+        lazy = lazy.blend(rate, words, targets)
+        eager *= 1.0 - rate
+        eager[words] += rate * targets
+        assert SMALLEST_SCALE <= lazy.scale <= 1.0
+    smallest = np.finfo(np.float32).tiny
+    np.testing.assert_allclose(lazy.dense(), eager, rtol=tolerance, atol=smallest)
+    np.testing.assert_allclose(lazy.rows(np.array([7, 2])), eager[[7, 2]], rtol=tolerance, atol=smallest)
+    np.testing.assert_allclose(lazy.totals, eager.sum(0), rtol=tolerance, atol=smallest)
+    assert lazy.stored.dtype == precision
+
+
+def test_a_blend_writes_into_nothing_it_was_given():
+    dense, targets, words = np.ones((3, 2)), np.ones((1, 2)), np.array([1])
+    counts = decayed_counts(dense)
+    for array in (dense, targets, words, counts.totals):
+        array.setflags(write=False)
+    counts.blend(0.3, words, targets)
+    counts.blend(1.0, words, targets)
+
+
+def test_rate_1_leaves_nothing_of_what_was_there():
+    counts = decayed_counts(np.full((3, 2), 5.0)).blend(1.0, np.array([1]), np.array([[2.0, 3.0]]))
+    np.testing.assert_array_equal(counts.dense(), [[0, 0], [2, 3], [0, 0]])
+    np.testing.assert_array_equal(counts.totals, [2, 3])
+
+
+def test_ten_thousand_steps_keep_lazy_single_precision_within_1e_5_of_eager():
+    rng = np.random.default_rng(0)
+    lazy, eager = decayed_counts(np.ones((5, 3), np.float32)), np.ones((5, 3))
+    for step in range(10_000):
+        targets = rng.gamma(1.0, 1.0, (2, 3)).astype(np.float32)
+        words, rate = rng.choice(5, 2, replace=False), float((64 + step) ** -0.6)
+        lazy = lazy.blend(rate, words, targets)
+        eager *= 1 - rate
+        eager[words] += rate * targets
+    np.testing.assert_allclose(lazy.dense(), eager, rtol=1e-5)

@@ -1,0 +1,50 @@
+"""Learning rates and what is foretold from them."""
+
+import numpy as np
+import pytest
+
+from engine.algorithms.hdp import HDPConfig
+from engine.schedules import TOO_MUCH_LEFT, forecast, is_warming_up, learning_rate, num_batches, startup_share
+
+EXTREMES = [(delay, kappa) for delay in (0.0, 64.0, 1024.0) for kappa in (0.5, 0.6, 1.0)]
+
+
+@pytest.mark.parametrize(("delay", "kappa"), EXTREMES)
+def test_rates_lie_in_0_to_1_and_never_grow(delay, kappa):
+    rates = learning_rate(np.arange(1, 5000), delay, kappa)
+    assert ((rates > 0) & (rates <= 1)).all()
+    assert (np.diff(rates) < 0).all()
+
+
+@pytest.mark.parametrize("delay", [1, 64])
+def test_with_kappa_1_the_start_up_share_after_n_steps_is_delay_over_delay_plus_n(delay):
+    for n in (1, 10, 1000):
+        assert startup_share(n, delay, 1.0) == pytest.approx(delay / (delay + n), rel=1e-12)
+
+
+def test_under_a_tenth_of_the_start_up_mass_is_left_after_one_default_pass_of_state_of_the_union(state_of_the_union):
+    config = HDPConfig()
+    num_train = state_of_the_union.num_documents - 1000
+    steps = num_batches(num_train, config.batch_size)
+    assert steps == 37
+    assert startup_share(steps, config.delay, config.forgetting_rate) < TOO_MUCH_LEFT == 0.1
+
+
+@pytest.mark.parametrize("batch_size", [1, 16, 256, 4096])
+@pytest.mark.parametrize(("delay", "kappa"), EXTREMES)
+def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_size):
+    config = HDPConfig(delay=delay, forgetting_rate=kappa, batch_size=batch_size)
+    spent, share, phases = 0.0, 1.0, []
+    for step in range(1, num_batches(5000, batch_size) + 1):
+        phases.append(is_warming_up(spent, 5000, config))
+        rate = learning_rate(step, delay, kappa)
+        spent, share = spent + rate, share * (1 - rate)
+    told = forecast(config, 5000, passes=1)
+    assert told.num_steps == len(phases)
+    assert told.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
+    assert told.leaves_warm_up == (not phases[-1])
+
+
+def test_too_few_batches_are_foretold_as_too_little():
+    assert forecast(HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
+    assert not forecast(HDPConfig(), 9400, passes=1).is_too_little

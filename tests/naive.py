@@ -1,0 +1,250 @@
+"""Slow twins of the engine's kernels, written from the equations of Wang, Paisley & Blei (2011).
+
+Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log β] (K,), g Dirichlet parameters
+(K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the corpus' (K-1,),
+λ topic_words (K, V). A document is a pair (words, counts). Eq. 17 and `statistics` leave out what the kernels leave
+out: tokens under NEGLIGIBLE.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaln, gammaln, psi, softmax, xlogy
+
+NEGLIGIBLE = 1e-6
+
+
+class Fit(NamedTuple):
+    """A document's variational parameters; φ has a column for each of all K topics."""
+
+    a: np.ndarray
+    b: np.ndarray
+    phi: np.ndarray
+    zeta: np.ndarray
+
+
+def split_rows(documents):
+    """Pairs (words, counts) of an engine's Documents."""
+    entries = [slice(start, end) for start, end in pairwise(documents.starts)]
+    return [(documents.words[entry], documents.counts[entry].astype(float)) for entry in entries]
+
+
+# Sticks
+
+
+def log_sticks(on, after):
+    """E[log π_t] for all T places; the last stick is 1."""
+    logs = np.zeros(len(on) + 1)
+    for t in range(len(logs)):
+        if t < len(on):
+            logs[t] += psi(on[t]) - psi(on[t] + after[t])
+        for s in range(t):
+            logs[t] += psi(after[s]) - psi(on[s] + after[s])
+    return logs
+
+
+def mean_sticks(on, after):
+    """E[π_t] for all T places; the last stick is 1."""
+    means = np.ones(len(on) + 1)
+    for t in range(len(means)):
+        if t < len(on):
+            means[t] *= on[t] / (on[t] + after[t])
+        for s in range(t):
+            means[t] *= after[s] / (on[s] + after[s])
+    return means
+
+
+def sticks_of(counts, concentration):
+    """Eq. 15-16, and Eq. 19-20, from the counts at each place."""
+    on = [1.0 + counts[t] for t in range(len(counts) - 1)]
+    after = [concentration + sum(counts[t + 1 :]) for t in range(len(counts) - 1)]
+    return np.array(on), np.array(after)
+
+
+def weights_of(tables, concentration, expectation):
+    """`expectation` (log_sticks or mean_sticks) of the corpus weights by topic, most tables first."""
+    order = sorted(range(len(tables)), key=lambda k: -tables[k])
+    values = np.empty(len(tables))
+    values[order] = expectation(*sticks_of(np.asarray(tables)[order], concentration))
+    return values
+
+
+# Dirichlet sweeps
+
+
+def sweep(B, c, prior, num_sweeps):
+    """Dirichlet parameters g (K,) and expected counts (n, K) after sweeps from e = 1."""
+    e, g = np.ones(len(prior)), prior.copy()
+    for _ in range(num_sweeps):
+        g = prior.copy()
+        for i in range(len(c)):
+            g = g + c[i] * e * B[i] / (e @ B[i])
+        e = np.exp(psi(g) - psi(g.max()))
+    tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(len(c), len(prior))
+    return g, tokens
+
+
+def sweep_tables(g, prior):
+    """Expected tables α₀E[β_k] (ψ(g_k) - ψ(α₀E[β_k]))."""
+    return prior * (psi(g) - psi(prior))
+
+
+# The two-level local step
+
+
+def update_sticks(c, zeta, alpha):
+    """Eq. 15 and 16."""
+    return sticks_of(c @ zeta, alpha)
+
+
+def update_slot_topics(logs, c, zeta, log_beta):
+    """Eq. 17."""
+    phi = np.empty((zeta.shape[1], len(log_beta)))
+    for t in range(len(phi)):
+        tokens = c * zeta[:, t]
+        phi[t] = softmax(np.where(tokens > NEGLIGIBLE, tokens, 0.0) @ logs + log_beta)
+    return phi
+
+
+def update_word_slots(B, phi, log_pi, is_geometric):
+    """Eq. 18, or its collapsed form ζ_it ∝ exp(E log π_t) Σ_k φ_tk B_ik."""
+    zeta = np.empty((len(B), len(phi)))
+    for i in range(len(B)):
+        mixed = [phi[t] @ np.log(B[i]) if is_geometric else np.log(phi[t] @ B[i]) for t in range(len(phi))]
+        zeta[i] = softmax(np.array(mixed) + log_pi)
+    return zeta
+
+
+def choose_topics(g, prior, num_active):
+    """The topics with the most tokens, at least .01 of one, then those of the largest prior."""
+    found = sorted(np.flatnonzero(g - prior >= 0.01), key=lambda k: -(g - prior)[k])
+    others = [k for k in sorted(range(len(g)), key=lambda k: -prior[k]) if k not in found]
+    return np.array([*found, *others][:num_active])
+
+
+def fit_document(B, c, prior, log_beta, limits, active=None):
+    """The two-level local step on one document, from Wang's start or from its own best topics."""
+    T, K = limits.num_slots, len(prior)
+    if limits.is_uniform_start:
+        active, zeta = np.arange(K), np.full((len(c), T), 1.0 / T)
+    else:
+        g = sweep(B, c, prior, limits.num_sweeps)[0]
+        active = choose_topics(g, prior, limits.num_active) if active is None else active
+        a, b = sticks_of((g - prior)[active[:T]], limits.doc_concentration)
+        phi = np.eye(T, len(active))
+        zeta = update_word_slots(B[:, active], phi, log_sticks(a, b), limits.is_geometric)
+    before = None
+    for _ in range(limits.num_iterations):
+        if before is not None:
+            zeta = update_word_slots(B[:, active], phi, log_sticks(a, b), limits.is_geometric)
+        a, b = update_sticks(c, zeta, limits.doc_concentration)
+        phi = update_slot_topics(np.log(B[:, active]), c, zeta, log_beta[active])
+        tokens = c @ zeta
+        if before is not None and abs(tokens - before).sum() < limits.tolerance * tokens.sum():
+            break
+        before = tokens
+    every = np.zeros((T, K))
+    every[:, active] = phi
+    return Fit(a, b, every, zeta)
+
+
+def statistics(fit, c):
+    """Expected counts (n, K) of Eq. 21, expected tables (K,) of Eq. 19 and topic shares θ (K,) of a document."""
+    tokens = c[:, None] * fit.zeta
+    return np.where(tokens > NEGLIGIBLE, tokens, 0.0) @ fit.phi, fit.phi.sum(0), mean_sticks(fit.a, fit.b) @ fit.phi
+
+
+def learn(documents, topics, local, num_topics):
+    """Sums of `local(B, c) -> (tokens, tables, shares)` over documents: (V, K), (K,) and (S, K)."""
+    word_topics, tables, shares = np.zeros_like(topics), np.zeros(num_topics), []
+    for words, c in documents:
+        tokens, doc_tables, doc_shares = local(topics[words], c)
+        for i, word in enumerate(words):
+            word_topics[word] += tokens[i]
+        tables += doc_tables
+        shares.append(doc_shares)
+    return word_topics, tables, np.array(shares)
+
+
+def topic_weights(counts, eta, is_geometric):
+    """B for all words (V, K) from λ - η (V, K): E[topic], or exp E[log topic] as below Eq. 21."""
+    lam = counts + eta
+    return np.exp(psi(lam) - psi(lam.sum(0))) if is_geometric else lam / lam.sum(0)
+
+
+def local_step(config, limits, phase, prior, log_beta):
+    """`local` of `learn` for a phase of the engine's run."""
+
+    def two_level(B, c):
+        return statistics(fit_document(B, c, prior, log_beta, limits), c)
+
+    def warm_up(B, c):
+        g, tokens = sweep(B, c, prior, 3)
+        return tokens, sweep_tables(g, prior), g / g.sum()
+
+    return warm_up if phase == "warm-up" else two_level
+
+
+def step(config, limits, phase, start, batch, rate):
+    """One online step, Eq. 22-27, from `start`, a pair of λ - η (V, K) and tables (K,), to such a pair."""
+    counts, tables = start
+    prior = config.doc_concentration * weights_of(tables, config.corpus_concentration, mean_sticks)
+    log_beta = weights_of(tables, config.corpus_concentration, log_sticks)
+    B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
+    documents = split_rows(batch.documents)
+    local = local_step(config, limits, phase, prior, log_beta)
+    word_topics, doc_tables, _ = learn(documents, B, local, len(tables))
+    scale = batch.corpus_size / len(documents)
+    return (1 - rate) * counts + rate * scale * word_topics, (1 - rate) * tables + rate * scale * doc_tables
+
+
+# The bound
+
+
+def document_bound(logs, c, fit, alpha, log_beta):
+    """The document's part of Eq. 14; logs: E[log p(w|φ)] of its words (n, K)."""
+    log_pi = log_sticks(fit.a, fit.b)
+    words = sum(c[i] * fit.zeta[i] @ (fit.phi @ logs[i]) for i in range(len(c)))
+    slots = sum(c[i] * (fit.zeta[i] @ log_pi - xlogy(fit.zeta[i], fit.zeta[i]).sum()) for i in range(len(c)))
+    topics = (fit.phi @ log_beta).sum() - xlogy(fit.phi, fit.phi).sum()
+    return words + slots + topics - beta_divergence(fit.a, fit.b, alpha)
+
+
+def beta_divergence(on, after, concentration):
+    """KL of sticks Beta(on, after) from their prior Beta(1, concentration)."""
+    both = psi(on + after)
+    terms = (on - 1) * (psi(on) - both) + (after - concentration) * (psi(after) - both)
+    return (terms - betaln(on, after) + betaln(1.0, concentration)).sum()
+
+
+def dirichlet_divergence(lam, eta):
+    """KL of topics Dirichlet(λ_k) (K, V) from their prior Dirichlet(η)."""
+    logs = psi(lam) - psi(lam.sum(1, keepdims=True))
+    normal = gammaln(lam.sum(1)) - gammaln(lam).sum(1)
+    prior = gammaln(eta * lam.shape[1]) - lam.shape[1] * gammaln(eta)
+    return (normal - prior).sum() + ((lam - eta) * logs).sum()
+
+
+def bound(documents, fits, u, v, lam, config):
+    """The full bound, Eq. 14; topic k stands at place k of the corpus' sticks."""
+    logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
+    log_beta = log_sticks(u, v)
+    total = -beta_divergence(u, v, config.corpus_concentration) - dirichlet_divergence(lam, config.word_concentration)
+    for (words, c), fit in zip(documents, fits, strict=True):
+        total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
+    return total
+
+
+# Held-out scores
+
+
+def score(observed, held_out, infer, topics):
+    """Nats per held-out token; documents as dictionaries of words and counts, infer(observed) -> θ (K,)."""
+    nats, tokens = 0.0, 0
+    for seen, unseen in zip(observed, held_out, strict=True):
+        theta = infer(seen)
+        for word, count in unseen.items():
+            nats += count * np.log(sum(theta[k] * topics[k, word] for k in range(len(theta))))
+            tokens += count
+    return nats / tokens
