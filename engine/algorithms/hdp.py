@@ -24,7 +24,6 @@ from engine.sticks import corpus_sticks, expected_log_weights, expected_weights
 STARTUP_TOKENS = 100.0
 STARTUP_SHAPE = {"warm": 100.0, "wang": 1.0}
 WARM_UP_SWEEPS = 3
-SCORING_SWEEPS = 20
 START_SWEEPS = 10
 MAX_ITERATIONS = {"warm": 3, "wang": 100}
 TOLERANCE = 1e-3
@@ -212,10 +211,10 @@ def blend(config, state, statistics, batch):
 def infer(config, state, documents):
     """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; never learns.
 
-    After a warm-up step the shares are the normalised Dirichlet parameters of sweeps run on until they settle.
+    After a warm-up step the shares are the normalised Dirichlet parameters of as many sweeps as start a document later.
     """
     expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
-    return _fit(config, expectations, documents, SCORING_SWEEPS)[1]
+    return _fit(config, expectations, documents, START_SWEEPS)[1]
 
 
 def summarize(config, state):
