@@ -17,7 +17,7 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sweep_topics(weights, c, prior, num_sweeps, e, out_g):
-    """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k = exp ψ(g_k); e (A,) comes and goes."""
+    """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp ψ(g_k); e (A,) comes and goes."""
     num_words, num_topics = weights.shape
     for _ in range(num_sweeps):
         out_g[:] = 0.0
@@ -31,7 +31,10 @@ def sweep_topics(weights, c, prior, num_sweeps, e, out_g):
                 out_g[k] += scale * row[k]
         for k in range(num_topics):
             out_g[k] = prior[k] + e[k] * out_g[k]
-            e[k] = math.exp(digamma(float(out_g[k])))
+        # Only ratios of e matter; unscaled, a word spread over hundreds of topics would leave every e at 0.
+        highest = digamma(float(out_g.max()))
+        for k in range(num_topics):
+            e[k] = math.exp(digamma(float(out_g[k])) - highest)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
