@@ -1,0 +1,103 @@
+"""A served page, browsers to open it in, and the rule that nothing goes wrong unseen."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext
+
+from tests.browser.dashboard import WIDE, Dashboard
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = re.compile(r"http://localhost:(\d+)/app")
+OPTIONS = ("app", "--port", "0", "--unused-session-lifetime", "500", "--check-unused-sessions", "500")
+SECONDS_TO_SERVE = 60
+
+
+@contextmanager
+def serving(command: list[str], log: Path):
+    """Serve with this command; gives the address of the page. What the server says goes into `log`."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [sys.executable, *command, *OPTIONS], stdout=output, stderr=output, cwd=ROOT, env=environment
+        )
+    try:
+        yield find_address(server, log)
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def find_address(server: subprocess.Popen, log: Path) -> str:
+    """Read the address in what the server says, as soon as it stands there."""
+    end = time.monotonic() + SECONDS_TO_SERVE
+    while time.monotonic() < end and server.poll() is None:
+        found = ADDRESS.search(log.read_text())
+        if found:
+            return f"http://localhost:{found[1]}/app"
+        time.sleep(0.05)
+    pytest.fail(f"no page is being served:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory) -> str:
+    """Where the page is."""
+    with serving(["-m", "panel", "serve"], tmp_path_factory.mktemp("server") / "log.txt") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def dying_address(tmp_path_factory) -> str:
+    """Where a page is whose engine dies."""
+    script = str(Path(__file__).with_name("serve_dying_engine.py"))
+    with serving([script], tmp_path_factory.mktemp("dying") / "log.txt") as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def faults() -> list[str]:
+    """Errors of any page in this test: there are none, and no exceptions from that."""
+    faults = []
+    yield faults
+    assert not faults
+
+
+@pytest.fixture
+def visit(new_context, address, faults):
+    """Open the page in a browser of its own, of this size; returns it once the run has begun to learn."""
+
+    def visit(size: dict | None = None, at: str = address) -> Dashboard:
+        context = new_context(viewport=size or WIDE)
+        context.set_default_timeout(15_000)
+        watch(context, at, faults)
+        return Dashboard(context.new_page()).open(at)
+
+    return visit
+
+
+@pytest.fixture
+def dashboard(visit) -> Dashboard:
+    """The page in one wide browser."""
+    return visit()
+
+
+def watch(context: BrowserContext, address: str, faults: list[str]) -> None:
+    """Collect what the console calls an error, what is thrown, and requests to anywhere but the server."""
+    origin = address.rsplit("/", 1)[0]
+    context.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+    context.on("weberror", lambda thrown: faults.append(f"page: {thrown.error}"))
+    context.on("request", lambda asked: None if is_ours(asked.url, origin) else faults.append(f"request: {asked.url}"))
+
+
+def is_ours(url: str, origin: str) -> bool:
+    return url.startswith((origin, "data:", "blob:"))

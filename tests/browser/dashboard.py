@@ -1,0 +1,91 @@
+"""The page as a person meets it: what it says, and what can be pressed."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+FIRST_SECONDS = 120_000
+SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
+FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
+    .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data).map(m => [...m.data.text])"""
+
+
+class Dashboard:
+    """One page. Methods do what a person does, and wait for what they would wait for."""
+
+    def __init__(self, page: Page):
+        self.page = page
+        self.state = page.locator(".bar .state")
+        self.phase = page.locator(".bar .phase")
+        self.documents = page.locator(".bar .documents")
+        self.reading = page.locator(".bar .reading")
+        self.note = page.locator(".bar .note")
+        self.bar = page.locator(".bar")
+        self.step_button = self.button("Step")
+        self.sketch = page.get_by_text(re.compile(r"Left of the random start"))
+        self.word_heads = page.locator("table thead th:not(.rank)")
+        self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
+
+    def open(self, address: str) -> "Dashboard":
+        """Load the page and wait until it has learned from a mini-batch."""
+        self.page.goto(address)
+        expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+        return self
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def slider(self, setting: str) -> Locator:
+        return self.page.get_by_role("slider", name=SLIDERS[setting])
+
+    def expect_state(self, state: str, seconds: float = 15) -> None:
+        expect(self.state).to_have_text(state, timeout=1000 * seconds)
+
+    def pause(self) -> None:
+        self.button("Pause").click()
+        self.expect_state("Paused")
+
+    def step(self) -> None:
+        """Take one mini-batch and wait until the page says so."""
+        before = self.documents.inner_text()
+        self.step_button.click()
+        expect(self.documents).not_to_have_text(before)
+        self.expect_state("Paused")
+
+    def choose_pace(self, name: str) -> None:
+        self.page.get_by_role("combobox", name="Pace").click()
+        self.page.get_by_role("menuitem", name=name).or_(self.page.get_by_role("option", name=name)).click()
+
+    def finish(self) -> None:
+        """Read the rest as fast as it goes."""
+        self.choose_pace("As fast as it goes")
+        self.expect_state("Finished", seconds=60)
+
+    def num_seen(self) -> int:
+        return int(self.documents.inner_text().split()[0].replace(",", ""))
+
+    def step_number(self) -> int:
+        return int(re.search(r"Mini-batch ([\d,]+) of", self.sketch.inner_text())[1].replace(",", ""))
+
+    def press_key(self, setting: str, key: str) -> None:
+        self.slider(setting).focus()
+        self.page.keyboard.press(key)
+
+    def click_slider(self, setting: str, share: float) -> None:
+        """Click the slider's track at this share of its length."""
+        track = self.slider(setting).locator("xpath=ancestor::*[contains(@class, 'MuiSlider-root')]").first
+        track.scroll_into_view_if_needed()
+        box = track.bounding_box()
+        self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+
+    def expect_marks(self, text: str) -> None:
+        """Wait until each of the four curves has this label."""
+        self.page.wait_for_function(
+            f"text => {{ const marks = ({FIND_MARKS})(); return marks.length == 4 && marks.every(m => m.includes(text)) }}",
+            arg=text,
+        )
+
+    def marks(self) -> list[list[str]]:
+        return self.page.evaluate(FIND_MARKS)

@@ -1,0 +1,89 @@
+"""Light and dark, wide and narrow, for eyes and for screen readers."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.dashboard import PHONE, WIDE
+
+pytestmark = pytest.mark.browser
+
+SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
+OVERFLOWS = """() => {
+  const wide = []
+  const look = (root) => { for (const node of root.querySelectorAll("*")) {
+    if (node.shadowRoot) look(node.shadowRoot)
+    const style = getComputedStyle(node)
+    if (["auto", "scroll"].includes(style.overflowX) && node.scrollWidth > node.clientWidth + 1 && node.clientWidth
+        && !node.matches(".scroller")) wide.push(node.className || node.tagName)
+  } }
+  look(document)
+  const page = document.scrollingElement
+  return page.scrollWidth > page.clientWidth ? ["page", ...wide] : wide
+}"""
+
+
+def read_ground(dashboard) -> int:
+    """How light the ground of the page is, 0 to 255."""
+    color = dashboard.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    return int(color.split("(")[1].split(",")[0])
+
+
+def go_dark(dashboard) -> None:
+    dashboard.page.get_by_label("Toggle theme").click()
+    dashboard.page.wait_for_function(
+        "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) < 60"
+    )
+
+
+def find_barriers(page) -> list[str]:
+    """What axe finds that is serious or critical."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {node['target']} {node['html'][:200]}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+@SIZES
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(visit, size, is_dark):
+    dashboard = visit(size)
+    dashboard.finish()
+    expect(dashboard.page.locator("td.new").first).to_be_attached()
+    if is_dark:
+        go_dark(dashboard)
+        dashboard.page.evaluate("() => Promise.all(document.getAnimations().map(a => a.finished))")
+    assert find_barriers(dashboard.page) == []
+
+
+@SIZES
+def test_dark_mode_darkens_the_page_and_goes_back(visit, size):
+    dashboard = visit(size)
+    assert read_ground(dashboard) > 200
+    go_dark(dashboard)
+    dashboard.expect_state("Running")
+    dashboard.page.get_by_label("Toggle theme").click()
+    dashboard.page.wait_for_function(
+        "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) > 200"
+    )
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(visit):
+    dashboard = visit(PHONE)
+    page = dashboard.page
+    expect(dashboard.button("Pause")).to_be_in_viewport()
+    expect(dashboard.state).to_be_in_viewport()
+    assert page.evaluate(OVERFLOWS) == []
+    dashboard.pause()
+    page.get_by_label("Open drawer").click()
+    expect(dashboard.slider("forgetting_rate")).to_be_in_viewport()
+    dashboard.press_key("batch_size", "ArrowRight")
+    dashboard.expect_marks("S 256 → 512")
+    page.keyboard.press("Escape")
+    expect(dashboard.slider("forgetting_rate")).not_to_be_in_viewport()
+    dashboard.step()
+    page.get_by_role("region", name="Word lists over time").scroll_into_view_if_needed()
+    assert page.evaluate(OVERFLOWS) == []

@@ -1,0 +1,49 @@
+"""The table of the paper, and the topics beside it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app.frames import DEFAULT_TOPICS_RULE
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_table_fills_column_by_column_and_marks_new_words(dashboard):
+    page = dashboard.page
+    expect(page.get_by_text(DEFAULT_TOPICS_RULE)).to_be_attached()
+    expect(page.locator("thead th.planned")).to_have_count(9)
+    dashboard.finish()
+    expect(dashboard.word_heads).to_have_count(9)
+    expect(page.locator("thead th.planned")).to_have_count(0)
+    expect(dashboard.word_heads.last).to_contain_text("2021")
+    expect(page.locator("tbody")).to_have_count(2)
+    expect(page.locator("tbody .note")).to_have_text([re.compile("^clear early"), re.compile("^formed late")])
+    expect(page.locator("td.new strong").first).to_be_visible()
+    assert page.locator("td.new .said").count() == page.locator("td.new").count() > 0
+    assert page.locator("tbody tr").count() == 22
+
+
+def test_a_topic_of_now_is_put_into_the_table(dashboard):
+    page = dashboard.page
+    dashboard.finish()
+    expect(page.locator("li")).to_have_count(12)
+    buttons = page.get_by_role("button", name=re.compile(r"^Show topic \d+ in the table$"))
+    shown = page.locator("tbody .name strong").all_inner_texts()
+    name = re.compile(r"\d+")
+    others = [b for b in buttons.all() if f"topic {name.search(b.get_attribute('aria-label'))[0]}" not in shown]
+    others[0].click()
+    expect(page.locator("tbody")).to_have_count(3)
+    dashboard.button("Back to the two first shown").click()
+    expect(page.locator("tbody")).to_have_count(2)
+
+
+def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
+    page = dashboard.page
+    expect(page.get_by_text("Held-out passages come from all years, also from those not yet read")).to_be_attached()
+    expect(page.get_by_text("fewest whose expected tokens cover 99 %")).to_be_attached()
+    expect(page.get_by_text("Warm-up (shaded)")).to_be_attached()
+    for axis in ("dates", "seconds", "documents"):
+        page.get_by_role("button", name=axis).click()
+        expect(page.get_by_role("button", name=axis)).to_have_attribute("aria-pressed", "true")
