@@ -107,7 +107,7 @@ def compare(rows):
     """Mean over seeds of HDP minus each LDA under disjoint_words, with its standard error."""
     frame = pd.DataFrame(rows).query("protocol == 'disjoint_words'")
     keys = ["order", "predictive", "seed"]
-    ours = frame[frame["system"] == "hdp"].set_index(keys)["nats_per_word"]
+    ours = frame[frame["system"] == "hdp"].set_index(keys)["nats_per_word"].sort_index()
     lines = []
     for (order, predictive, size), theirs in frame[frame["system"] == "sklearn-lda"].groupby(
         ["order", "predictive", "setting"], sort=False
