@@ -117,8 +117,8 @@ def update_word_slots(B, phi, log_pi, is_geometric):
 
 
 def choose_topics(g, prior, num_active):
-    """The topics with the most tokens, at least .01 of one, then those of the largest prior."""
-    found = sorted(np.flatnonzero(g - prior >= 0.01), key=lambda k: -(g - prior)[k])
+    """The topics with at least .01 token by g, the largest first, then those of the largest prior."""
+    found = sorted(np.flatnonzero(g - prior >= 0.01), key=lambda k: -g[k])
     others = [k for k in sorted(range(len(g)), key=lambda k: -prior[k]) if k not in found]
     return np.array([*found, *others][:num_active])
 
