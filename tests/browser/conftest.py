@@ -15,7 +15,8 @@ from tests.browser.dashboard import WIDE, Dashboard
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
-OPTIONS = ("app", "--port", "0", "--unused-session-lifetime", "500", "--check-unused-sessions", "500")
+# A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
+OPTIONS = ("app", "--port", "0", "--unused-session-lifetime", "8000", "--check-unused-sessions", "500")
 SECONDS_TO_SERVE = 60
 
 
@@ -74,15 +75,22 @@ def faults() -> list[str]:
 
 @pytest.fixture
 def visit(new_context, address, faults):
-    """Open the page in a browser of its own, of this size; returns it once the run has begun to learn."""
+    """Open the page in a browser of its own, of this size; returns it once the run has begun to learn.
+
+    Runs are paused in the end, so that the next test need not wait for a core.
+    """
+    opened = []
 
     def visit(size: dict | None = None, at: str = address) -> Dashboard:
         context = new_context(viewport=size or WIDE)
         context.set_default_timeout(15_000)
         watch(context, at, faults)
-        return Dashboard(context.new_page()).open(at)
+        opened.append(Dashboard(context.new_page()))
+        return opened[-1].open(at)
 
-    return visit
+    yield visit
+    for dashboard in opened:
+        dashboard.leave()
 
 
 @pytest.fixture

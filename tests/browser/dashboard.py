@@ -47,6 +47,13 @@ class Dashboard:
         self.button("Pause").click()
         self.expect_state("Paused")
 
+    def leave(self) -> None:
+        """Give the core back."""
+        if self.button("Pause").is_visible():
+            self.page.keyboard.press("Escape")
+            self.button("Pause").click()
+            expect(self.button("Run")).to_be_visible()
+
     def step(self) -> None:
         """Take one mini-batch and wait until the page says so."""
         before = self.documents.inner_text()
