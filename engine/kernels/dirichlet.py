@@ -77,5 +77,6 @@ def fit_dirichlet(documents, topics, prior, num_sweeps, out_word_topics, out_tab
             for k in range(num_topics):
                 out[k] += scale * e[k] * row[k]
         for k in range(num_topics):
-            out_tables[k] += prior[k] * (digamma(float(g[k])) - prior_digamma[k])
+            # Rounding must not make a table negative.
+            out_tables[k] += max(0.0, prior[k] * (digamma(float(g[k])) - prior_digamma[k]))
             out_doc_topics[j, k] = g[k]
