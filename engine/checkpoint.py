@@ -59,7 +59,7 @@ def load(path):
     """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             header = json.loads(str(arrays["header"]))
             if header["format"] != FORMAT:
                 raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run it anew.")
