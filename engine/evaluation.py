@@ -140,7 +140,7 @@ def perplexity_bound(documents, topics, prior):
     The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations.
     """
     shares = fold_in(documents, topics, prior)
-    sizes = np.add.reduceat(documents.counts, documents.starts[:-1]).astype(float)
+    sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts]).astype(float)
     g = shares * (prior.sum() + sizes)[:, None]
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
