@@ -1,0 +1,124 @@
+"""What every algorithm in the registry keeps."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+
+from engine import executors
+from engine.algorithms import REGISTRY, find_algorithm
+from engine.corpus import Batch, Documents
+
+pytestmark = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+NUMBERS = (int, float)
+
+
+def start(algorithm, corpus):
+    """Default config, a first state and a batch of the whole corpus."""
+    config = algorithm.config()
+    state = algorithm.init(config, corpus.vocab_size, np.random.default_rng(0))
+    return config, state, next(corpus.batches(corpus.num_documents))
+
+
+def arrays_of(value):
+    """All arrays in nested tuples."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
+
+
+def test_it_is_found_by_its_name(algorithm):
+    assert find_algorithm(algorithm.name) is algorithm
+    assert algorithm.title
+
+
+def test_its_config_is_frozen_and_every_setting_says_what_it_is(algorithm):
+    config = algorithm.config()
+    for each in fields(config):
+        assert each.metadata["help"]
+        assert each.metadata["bounds"] or each.metadata.get("choices")
+        with pytest.raises(FrozenInstanceError):
+            setattr(config, each.name, each.default)
+
+
+def test_its_config_takes_its_bounds_and_refuses_what_is_beyond_naming_value_and_default(algorithm):
+    for each in fields(algorithm.config):
+        beyond = ["no such choice"]
+        for bound, sign in zip(each.metadata["bounds"] or (), (-1, 1), strict=False):
+            if np.isfinite(bound):
+                assert getattr(algorithm.config(**{each.name: bound}), each.name) == bound
+                beyond.append(bound + sign * max(1, abs(bound)))
+        if isinstance(each.default, NUMBERS):
+            beyond += [float("nan"), None, True]
+        for value in beyond:
+            with pytest.raises(ValueError, match=f"{each.name} is {value!r}"):
+                algorithm.config(**{each.name: value})
+
+
+def test_a_step_writes_into_nothing_it_is_given(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    for _ in range(3):
+        for array in arrays_of(state):
+            array.setflags(write=False)
+        state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+        algorithm.infer(config, state, batch.documents)
+        algorithm.summarize(config, state)
+
+
+def test_the_same_step_twice_is_the_same_bit_for_bit(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    states = [executors.step(algorithm, config, state, batch, np.random.default_rng(1))[0] for _ in range(2)]
+    for one, other in zip(*map(arrays_of, states), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_doc_shares_and_summaries_are_simplices_before_and_after_learning(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    for _ in range(4):
+        summary, shares = algorithm.summarize(config, state), algorithm.infer(config, state, batch.documents)
+        num_topics = len(summary.topic_ids)
+        assert len(np.unique(summary.topic_ids)) == num_topics
+        assert shares.shape == (tiny_corpus.num_documents, num_topics)
+        assert summary.topics.shape == (num_topics, tiny_corpus.vocab_size)
+        for simplex in (shares, summary.topics, summary.weights):
+            assert (simplex >= 0).all()
+            np.testing.assert_allclose(simplex.sum(-1, dtype=float), 1.0, rtol=1e-4)
+        state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+
+
+def test_no_token_is_expected_before_the_first_batch_and_some_after(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    assert not algorithm.summarize(config, state).expected_tokens.any()
+    state, info = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+    assert algorithm.summarize(config, state).expected_tokens.sum() > 0
+    assert (info.step, state.step) == (1, 1)
+    assert 0 < info.learning_rate <= 1
+    assert 0 <= info.startup_share <= 1
+    assert info.phase
+
+
+def test_reading_never_changes_a_state(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+    before = [array.tobytes() for array in arrays_of(state)]
+    first, second = (algorithm.infer(config, state, batch.documents) for _ in range(2))
+    algorithm.summarize(config, state)
+    assert first.tobytes() == second.tobytes()
+    assert [array.tobytes() for array in arrays_of(state)] == before
+
+
+def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
+    config, none = algorithm.config(), np.zeros(0, np.int32)
+    batch = Batch(np.arange(3), Documents(np.zeros(4, np.int64), none, none), 3)
+    state = algorithm.init(config, 5, np.random.default_rng(0))
+    for _ in range(3):
+        state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+        np.testing.assert_allclose(algorithm.infer(config, state, batch.documents).sum(1), 1.0, rtol=1e-4)
+    assert not algorithm.summarize(config, state).expected_tokens.any()
+
+
+def test_a_start_depends_on_its_generator_alone(algorithm):
+    config = algorithm.config()
+    one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]
+    assert as_bytes[0] == as_bytes[1] != as_bytes[2]
