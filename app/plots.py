@@ -46,7 +46,7 @@ CURVE_KINDS = {
     "heldout": CurveKind(
         "Held-out log likelihood",
         "nats per held-out word,\ndisjoint_words, own",
-        "{:.3f} nats per word",
+        "{:.3f} nats",
         "0.00",
         ("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),
         False,
@@ -54,7 +54,7 @@ CURVE_KINDS = {
     "next_batch": CurveKind(
         "Next-batch log likelihood",
         "nats per held-out word,\nnext_batch, own",
-        "{:.3f} nats per word",
+        "{:.3f} nats",
         "0.00",
         ("next batch", "@y{0.0000} nats per word (next_batch, own)"),
         False,

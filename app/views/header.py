@@ -80,7 +80,7 @@ class Header(pn.viewable.Viewer):
             margin=0,
             on_click=self._click("restart"),
         )
-        self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=210, margin=0)
+        self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=235, margin=0)
         self.pace.param.watch(self._change_pace, "value")
         buttons = pn.FlexBox(
             self.run, self.step, self.restart, self.pace, align_items="center", gap="10px 8px", margin=(6, 10)

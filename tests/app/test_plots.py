@@ -48,7 +48,7 @@ def test_every_axis_says_what_it_counts(axis):
 
 
 def test_titles_carry_the_newest_value_and_a_true_minus_sign():
-    assert curve_title("heldout", -7.7234) == "Held-out log likelihood: −7.723 nats per word"
+    assert curve_title("heldout", -7.7234) == "Held-out log likelihood: −7.723 nats"
     assert curve_title("heldout", float("nan")) == "Held-out log likelihood"
 
 
