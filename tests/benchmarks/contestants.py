@@ -77,7 +77,10 @@ class Unigram:
 
 
 class ScikitLearnLDA:
-    """scikit-learn's online LDA; its step count starts at 1, so its rate is (τ₀ + t)^-κ as ours is."""
+    """scikit-learn's online LDA; its step count starts at 1, so its rate is (τ₀ + t)^-κ as ours is.
+
+    `partial_fit` cuts what it is given into batches of its own `batch_size` (128 unless told), hence that setting.
+    """
 
     batch_size = 256
 
@@ -89,6 +92,7 @@ class ScikitLearnLDA:
             topic_word_prior=WORD_CONCENTRATION,
             learning_decay=0.6,
             learning_offset=64.0,
+            batch_size=self.batch_size,
             total_samples=train.num_documents,
             max_doc_update_iter=100,
             mean_change_tol=1e-3,
