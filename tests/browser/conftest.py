@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.dashboard import WIDE, Dashboard
 
@@ -18,6 +18,7 @@ ADDRESS = re.compile(r"http://localhost:(\d+)/app")
 # A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
 OPTIONS = ("app", "--port", "0", "--unused-session-lifetime", "8000", "--check-unused-sessions", "500")
 SECONDS_TO_SERVE = 60
+expect.set_options(timeout=15_000)
 
 
 @contextmanager

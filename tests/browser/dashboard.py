@@ -90,7 +90,7 @@ class Dashboard:
     def expect_marks(self, text: str) -> None:
         """Wait until each of the four curves has this label."""
         self.page.wait_for_function(
-            f"text => {{ const marks = ({FIND_MARKS})(); return marks.length == 4 && marks.every(m => m.includes(text)) }}",
+            f"text => {{ const all = ({FIND_MARKS})(); return all.length === 4 && all.every(m => m.includes(text)) }}",
             arg=text,
         )
 

@@ -79,11 +79,12 @@ def test_a_phone_shows_everything_without_scrolling_sideways(visit):
     assert page.evaluate(OVERFLOWS) == []
     dashboard.pause()
     page.get_by_label("Open drawer").click()
-    expect(dashboard.slider("forgetting_rate")).to_be_in_viewport()
+    heading = page.get_by_role("heading", name="Learning, from the next mini-batch on")
+    expect(heading).to_be_in_viewport()
     dashboard.press_key("batch_size", "ArrowRight")
     dashboard.expect_marks("S 256 → 512")
     page.keyboard.press("Escape")
-    expect(dashboard.slider("forgetting_rate")).not_to_be_in_viewport()
+    expect(heading).not_to_be_in_viewport()
     dashboard.step()
     page.get_by_role("region", name="Word lists over time").scroll_into_view_if_needed()
     assert page.evaluate(OVERFLOWS) == []
