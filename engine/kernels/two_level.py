@@ -31,9 +31,9 @@ class Limits(NamedTuple):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def rank_topics(g, prior, prior_order, num_active, is_taken, out_active):
-    """The num_active topics with the most tokens in a document, largest first.
+    """The num_active topics with the most mass in a document, largest g (prior + tokens) first.
 
-    Topics with fewer than NEGLIGIBLE_TOKENS come last, in the order of their prior.
+    Topics with fewer tokens than NEGLIGIBLE_TOKENS come last, in the order of their prior.
     """
     found = np.flatnonzero(g - prior >= NEGLIGIBLE_TOKENS)
     found = found[np.argsort(-g[found])][:num_active]
