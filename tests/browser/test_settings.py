@@ -61,7 +61,7 @@ def test_a_preset_moves_all_three_sliders_and_acts(dashboard):
 def test_settings_that_cannot_learn_are_warned_of_before_the_start(dashboard):
     dashboard.pause()
     dashboard.press_key("batch_size", "End")
-    expect(dashboard.page.get_by_text("Lower S or τ₀, or take more passes").first).to_be_visible()
+    expect(dashboard.page.get_by_text("S or τ₀, or take more passes").first).to_be_visible()
 
 
 def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard):
