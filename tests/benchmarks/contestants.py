@@ -20,7 +20,7 @@ class HDP:
     def __init__(self, train, seed, **settings):
         self.algorithm = engine.find_algorithm("hdp")
         self.config = self.algorithm.config(**settings)
-        self.batch_size, self.seconds = self.config.batch_size, 0.0
+        self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
         self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
 
     def learn(self, batch):
@@ -50,7 +50,7 @@ class HDP:
 class Unigram:
     """Word frequencies so far, smoothed by η."""
 
-    batch_size = 256
+    size, batch_size = None, 256
 
     def __init__(self, train):
         self.counts, self.seconds = np.full((1, train.vocab_size), WORD_CONCENTRATION), 0.0

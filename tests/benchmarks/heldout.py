@@ -61,7 +61,7 @@ def measure(corpus_name, order, system, size, seed):
     bound = perplexity_bound(documents, contestant.topics(), contestant.prior())
     scores["perplexity_bound"] = (None, bound)
     scores["within_documents"] = measure_within(train, system, size, seed)
-    facts = {"corpus": corpus_name, "order": order, "system": system, "setting": size, "seed": seed}
+    facts = {"corpus": corpus_name, "order": order, "system": system, "setting": contestant.size, "seed": seed}
     last = {"topics": contestant.num_topics(), "seconds": contestant.seconds}
     return [
         {**facts, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **last}
@@ -88,7 +88,7 @@ def to_matrix(documents, vocab_size):
 
 def name(row):
     """A contestant as the table names it."""
-    return row["system"] if pd.isna(row["setting"]) else f"{row['system']} K={row['setting']:.0f}"
+    return f"{row['system']} K={row['setting']:.0f}" if row["system"] == "sklearn-lda" else row["system"]
 
 
 def tabulate(rows):
