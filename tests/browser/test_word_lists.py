@@ -42,7 +42,7 @@ def test_a_topic_of_now_is_put_into_the_table(dashboard):
 def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Held-out passages come from all years, also from those not yet read")).to_be_attached()
-    expect(page.get_by_text("fewest whose expected tokens cover 99 %")).to_be_attached()
+    expect(page.get_by_text("fewest topics whose expected tokens cover 99 %")).to_be_attached()
     expect(page.get_by_text("Warm-up (shaded)")).to_be_attached()
     for axis in ("dates", "seconds", "documents"):
         page.get_by_role("button", name=axis).click()
