@@ -10,20 +10,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import psi
 
-from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
-from engine.decayed_counts import DecayedCounts, decayed_counts
-from engine.kernels.dirichlet import fit_dirichlet
-from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
+from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from engine.decayed_counts import DecayedCounts
+from engine.expectations import document_prior, expected_topics, topic_weights
+from engine.global_step import Statistics, blend_tables, blend_topics
 from engine.kernels.two_level import Limits, fit_two_level
-from engine.schedules import is_warming_up, learning_rate
+from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_log_weights, expected_weights
+from engine.sweeps import fit_documents
 
-# Tokens a document of start-up mass, and the shape of its Gamma noise, by start (engine/DECISIONS.md).
-STARTUP_TOKENS = 100.0
-STARTUP_SHAPE = {"warm": 100.0, "wang": 1.0}
-WARM_UP_SWEEPS = 3
 START_SWEEPS = 10
 MAX_ITERATIONS = {"warm": 3, "wang": 100}
 TOLERANCE = 1e-3
@@ -84,67 +80,35 @@ class Expectations(NamedTuple):
     phase: str
 
 
-class Statistics(NamedTuple):
-    """Expected counts of a shard: words in topics (U, K), tables of topics (K,). They add.
-
-    Source: the sums of Eq. 19 and 21 of Wang 2011.
-    """
-
-    topic_words: np.ndarray
-    tables: np.ndarray
-
-    def __add__(self, other):
-        return Statistics(self.topic_words + other.topic_words, self.tables + other.tables)
-
-
 def init(config, vocab_size, rng):
-    """State before the first batch: λ - η is Gamma noise worth STARTUP_TOKENS a document, for a corpus of one document.
+    """State before the first batch: λ - η is Gamma noise worth so much a document, for a corpus of one document.
 
     The corpus' size is known from the first batch on, which scales the noise to it, so that the start does not depend
     on a guess of D. Every topic starts with the same tables.
     """
-    shape, precision = STARTUP_SHAPE[config.start], np.dtype(config.precision)
-    noise = rng.standard_gamma(shape, size=(vocab_size, config.max_topics), dtype=precision)
-    noise *= precision.type(STARTUP_TOKENS / (shape * config.max_topics * vocab_size))
-    phase = "warm-up" if config.start == "warm" else "two-level"
-    tables = np.full(config.max_topics, 1.0 / config.max_topics)
-    return HDPState(decayed_counts(noise), tables, np.zeros(config.max_topics), 0, 0.0, 1.0, phase)
+    counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
+    return HDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, first_phase(config.start, "two-level"))
 
 
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
-    state = _scale_start(state, batch.corpus_size)
-    return _expect_words(config, state, np.unique(batch.documents.words), _phase(config, state, batch))
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, "two-level")
+    return _expect_words(config, state, np.unique(batch.documents.words), phase)
 
 
-def _phase(config, state, batch):
-    """The warm-up ends for good once half of the first pass's rates are spent."""
-    is_early = state.phase == "warm-up" and is_warming_up(state.rate_spent, batch.corpus_size, config)
-    return "warm-up" if is_early else "two-level"
-
-
-def _scale_start(state, corpus_size):
+def _scale_start(config, state, corpus_size):
     """The start-up mass is so much a document: known once the corpus' size is."""
     if state.step > 0:
         return state
-    counts = state.topic_counts
-    grown = DecayedCounts(counts.stored * counts.stored.dtype.type(corpus_size), 1.0, counts.totals * corpus_size)
-    return state._replace(topic_counts=grown, tables=state.tables * corpus_size)
+    counts = scale_counts(state.topic_counts, config.start, corpus_size)
+    return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
 
 
 def _expect_words(config, state, words, phase):
-    counts = state.topic_counts
-    totals = counts.totals + config.word_concentration * counts.stored.shape[0]
-    topics = counts.rows(words)
-    topics += topics.dtype.type(config.word_concentration)
-    if config.topic_expectation == "mean":
-        topics *= (1.0 / totals).astype(topics.dtype)
-    else:
-        exp_expected_log(topics, psi(totals), SMALLEST_EXPONENT[topics.dtype], topics)
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
     sticks = corpus_sticks(state.tables, config.corpus_concentration)
-    prior = (config.doc_concentration * expected_weights(sticks)).astype(topics.dtype)
-    # A prior below this is no share of any document, and ψ of a denormal overflows.
-    prior = np.maximum(prior, topics.dtype.type(1e-30))
+    prior = document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype)
     log_weights = expected_log_weights(sticks).astype(topics.dtype)
     return Expectations(words, topics, prior, log_weights, state.step, phase)
 
@@ -156,19 +120,13 @@ def local(config, expectations, documents, rng=None):
 
 def _fit(config, expectations, documents, num_sweeps):
     """Statistics (U, K), (K,) and doc shares (S, K) under the phase of the expectations."""
-    topics = expectations.topics
-    own = documents.indexed(expectations.words)
-    num_topics = topics.shape[1]
-    word_topics, tables = np.zeros_like(topics), np.zeros(num_topics)
-    shares = np.zeros((len(documents.starts) - 1, num_topics), topics.dtype)
     if expectations.phase == "warm-up":
-        fit_dirichlet(own, topics, expectations.prior, num_sweeps, word_topics, tables, shares)
-        shares /= shares.sum(1, keepdims=True)
-    else:
-        limits = _limits(config, num_topics)
-        fit_two_level(
-            own, topics, expectations.prior, expectations.expected_log_weights, limits, word_topics, tables, shares
-        )
+        return fit_documents(documents, expectations, num_sweeps)
+    topics, prior, log_weights = expectations.topics, expectations.prior, expectations.expected_log_weights
+    own = documents.indexed(expectations.words)
+    word_topics, tables = np.zeros_like(topics), np.zeros(len(prior))
+    shares = np.zeros((len(documents.starts) - 1, len(prior)), topics.dtype)
+    fit_two_level(own, topics, prior, log_weights, _limits(config, len(prior)), word_topics, tables, shares)
     return Statistics(word_topics, tables), shares
 
 
@@ -189,23 +147,10 @@ def _limits(config, num_topics):
 
 def blend(config, state, statistics, batch):
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    state = _scale_start(state, batch.corpus_size)
-    step = state.step + 1
-    rate = float(learning_rate(step, config.delay, config.forgetting_rate))
-    scale = batch.corpus_size / (len(batch.documents.starts) - 1)
-    targets = statistics.topic_words * statistics.topic_words.dtype.type(scale)
-    tokens = targets.sum(0, dtype=np.float64)
-    phase = _phase(config, state, batch)
-    state = HDPState(
-        state.topic_counts.blend(rate, np.unique(batch.documents.words), targets),
-        (1.0 - rate) * state.tables + rate * scale * statistics.tables,
-        (1.0 - rate) * state.expected_tokens + rate * tokens,
-        step,
-        state.rate_spent + rate,
-        state.startup_share * (1.0 - rate),
-        phase,
-    )
-    return state, StepInfo(step, rate, phase, state.startup_share)
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, "two-level")
+    blended, info = blend_topics(config, state, statistics.topic_words, batch, phase)
+    return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
 
 
 def infer(config, state, documents):
@@ -219,13 +164,9 @@ def infer(config, state, documents):
 
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
-    counts = state.topic_counts
-    totals = counts.totals + config.word_concentration * counts.stored.shape[0]
-    topics = counts.dense()
-    topics += topics.dtype.type(config.word_concentration)
-    topics *= (1.0 / totals).astype(topics.dtype)
+    topics = expected_topics(state.topic_counts, config.word_concentration)
     weights = expected_weights(corpus_sticks(state.tables, config.corpus_concentration))
-    return TopicSummary(np.arange(len(totals)), topics.T, weights, state.expected_tokens)
+    return TopicSummary(np.arange(len(weights)), topics, weights, state.expected_tokens)
 
 
 ALGORITHM = Algorithm("hdp", "Online HDP", HDPConfig, init, expect, local, blend, infer, summarize)

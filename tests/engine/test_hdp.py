@@ -15,6 +15,7 @@ from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
 from engine.schedules import learning_rate
+from engine.startup import STARTUP_TOKENS
 from tests import naive
 
 V, D = 40, 60
@@ -167,7 +168,7 @@ def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
     counts = draw_counts(9)
     state = take_steps(config, [make_batch(counts)] * 5)
     assert state.expected_tokens.sum() == pytest.approx((1 - state.startup_share) * counts.sum(), rel=1e-6)
-    started = counts.shape[0] * hdp.STARTUP_TOKENS * state.startup_share
+    started = counts.shape[0] * STARTUP_TOKENS * state.startup_share
     assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(started, rel=0.05)
 
 

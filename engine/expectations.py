@@ -1,0 +1,44 @@
+"""Expectations that local steps read: topics under their Dirichlet, and a document's prior over them."""
+
+import numpy as np
+from scipy.special import psi
+
+from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
+
+# A prior below this is no share of any document, and ψ of a denormal overflows.
+SMALLEST_PRIOR = 1e-30
+
+
+def topic_weights(counts, words, word_concentration, expectation):
+    """Weights B (U, K) of some words (U,) in the topics, from λ - η in DecayedCounts.
+
+        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (Wang & Blei 2012 Eq. 6)
+        B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic] (Hoffman 2010 Eq. 6)
+
+    >>> from engine.decayed_counts import decayed_counts
+    >>> counts = decayed_counts(np.array([[2.0], [1.0]]))
+    >>> topic_weights(counts, np.array([0]), 0.5, "mean")
+    array([[0.625]])
+    """
+    totals = counts.totals + word_concentration * counts.stored.shape[0]
+    topics = counts.rows(words)
+    topics += topics.dtype.type(word_concentration)
+    if expectation == "mean":
+        topics *= (1.0 / totals).astype(topics.dtype)
+    else:
+        exp_expected_log(topics, psi(totals), SMALLEST_EXPONENT[topics.dtype], topics)
+    return topics
+
+
+def expected_topics(counts, word_concentration):
+    """E[topic] (K, V) from λ - η in DecayedCounts."""
+    totals = counts.totals + word_concentration * counts.stored.shape[0]
+    topics = counts.dense()
+    topics += topics.dtype.type(word_concentration)
+    topics *= (1.0 / totals).astype(topics.dtype)
+    return topics.T
+
+
+def document_prior(doc_concentration, weights, precision):
+    """Dirichlet parameters (K,) of a document before its words are seen: the total by the topics' weights (K,)."""
+    return np.maximum((doc_concentration * weights).astype(precision), np.dtype(precision).type(SMALLEST_PRIOR))

@@ -1,0 +1,61 @@
+"""What topics hold before the first word is read, and when the soft start gives way."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.decayed_counts import DecayedCounts, decayed_counts
+from engine.schedules import is_warming_up
+
+STARTUP_TOKENS = 100.0
+WARM_UP_SWEEPS = 3
+
+
+class Start(NamedTuple):
+    """Gamma noise of λ - η.
+
+    shape: of the noise; the larger, the more alike the topics.
+    is_by_document: worth STARTUP_TOKENS a document of the corpus in all; otherwise one token a word and topic.
+    has_warm_up: begins with unconverged Dirichlet sweeps (engine/DECISIONS.md).
+    """
+
+    shape: float
+    is_by_document: bool
+    has_warm_up: bool
+
+
+STARTS = {
+    "warm": Start(100.0, True, True),
+    "wang": Start(1.0, True, False),
+    "hoffman": Start(100.0, False, False),
+}
+
+
+def startup_counts(config, vocab_size, rng):
+    """λ - η before the first batch, for a corpus of one document.
+
+    "hoffman" is λ - η ~ Gamma(100, 1/100), as in the code of Hoffman 2010, whose λ includes η: here η stands beside it.
+    """
+    start, precision = STARTS[config.start], np.dtype(config.precision)
+    noise = rng.standard_gamma(start.shape, size=(vocab_size, config.max_topics), dtype=precision)
+    scale = STARTUP_TOKENS / (start.shape * config.max_topics * vocab_size) if start.is_by_document else 1 / start.shape
+    noise *= precision.type(scale)
+    return decayed_counts(noise)
+
+
+def scale_counts(counts, start, corpus_size):
+    """Start-up counts of that start for a corpus of that many documents, known from the first batch on."""
+    if not STARTS[start].is_by_document:
+        return counts
+    return DecayedCounts(counts.stored * counts.stored.dtype.type(corpus_size), 1.0, counts.totals * corpus_size)
+
+
+def first_phase(start, later):
+    """The phase a run begins in; `later` is the algorithm's name for what follows a warm-up."""
+    return "warm-up" if STARTS[start].has_warm_up else later
+
+
+def next_phase(config, state, corpus_size, later):
+    """The phase of the next step: the warm-up ends for good once half of the first pass's rates are spent."""
+    is_early = state.phase == "warm-up" and is_warming_up(state.rate_spent, corpus_size, config)
+    return "warm-up" if is_early else later
