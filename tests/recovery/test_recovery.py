@@ -1,15 +1,16 @@
 """Topics that a corpus was drawn from are found again, as many as there are.
 
-The corpora are draws from the two-level HDP itself, with the α₀ and η that the algorithms assume by default, so that what
-is measured is inference and not the choice of a prior; γ is half the number of topics, which leaves the last of them some
-percent of the corpus. Fits are at the defaults but for the passes: after five, the rate has come down to about one in a
-pass' mini-batches, so that forgetting widens a topic's error by a few percent only.
+The corpora are draws from the two-level HDP itself, with the α₀ and η that the algorithms assume by default, so
+that what is measured is inference and not the choice of a prior; γ is half the number of topics, which leaves the
+last of them some percent of the corpus. Fits are at the defaults but for the passes: after five, the rate has come
+down to about one in a pass' mini-batches, so that forgetting widens a topic's error by a few percent only.
 
-A topic is measured by its total variation from the true one, in units of that of the topic re-estimated from the true
-assignments of all tokens. 1 is what nobody does better than; 1.5 is allowed, because not knowing the assignments has its
-price: a run of the two-level local step begun at the true topics of such a corpus leaves them and rests at 1.1 to 1.4
-(one of forty at 1.6). A topic that was split, merged with another or half learnt has 2 and more. One topic in ten may
-miss, since a stick can break off so little that only a few hundred tokens tell of a topic.
+A topic is measured by its total variation from the true one, in units of that of the topic re-estimated from the
+true assignments of all tokens. 1 is what nobody does better than; 1.5 is allowed, because not knowing the
+assignments has its price: a run of the two-level local step begun at the true topics of such a corpus leaves them
+and rests at 1.1 to 1.4 (one of forty at 1.6). A topic that was split, merged with another or half learnt has 2 and
+more. One topic in ten may miss, since a stick can break off so little that only a few hundred tokens tell of a
+topic.
 """
 
 from functools import cache
