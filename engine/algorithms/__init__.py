@@ -1,8 +1,8 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithms import hdp
+from engine.algorithms import direct_hdp, hdp, lda
 
-REGISTRY = (hdp.ALGORITHM,)
+REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM)
 
 
 def find_algorithm(name):

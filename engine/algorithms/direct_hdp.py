@@ -1,0 +1,137 @@
+"""Online HDP by direct assignment: a document's shares are one Dirichlet around the corpus weights, without slots.
+
+q(θ_d) = Dirichlet(α₀E[β] + counts), so that a document is swept as in LDA (Hoffman, Blei & Bach 2010, Alg. 2), and the
+corpus sticks take the tables that its counts would open in the Chinese restaurant franchise (Teh 2006; Teh, Kurihara &
+Welling 2007). E[β] stands where the bound would have E over q(β): no bound is claimed for the whole, as none is for the
+prior of LDA. With equal weights instead of learned ones it is LDA.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from engine.decayed_counts import DecayedCounts
+from engine.expectations import document_prior, expected_topics, topic_weights
+from engine.global_step import blend_tables, blend_topics
+from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
+from engine.sticks import corpus_sticks, expected_weights
+from engine.sweeps import MAX_SWEEPS, Expectations, fit_documents
+
+INFINITY = float("inf")
+LATER_PHASE = "learning"
+
+
+@dataclass(frozen=True)
+class DirectHDPConfig:
+    """Settings of direct assignment; the defaults are those of the online HDP.
+
+    Raises ValueError where a value is outside its bounds.
+    """
+
+    max_topics: int = setting(150, "K", (1, 2000), "most topics the model may use")
+    doc_concentration: float = setting(1.0, "α₀", (1e-6, 1e6), "larger: a document spreads over more topics")
+    corpus_concentration: float = setting(1.0, "γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
+    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
+    forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
+    delay: float = setting(64.0, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
+    batch_size: int = setting(256, "S", (1, INFINITY), "documents in a mini-batch", live=True)
+    start: str = setting(
+        "warm", "", None, "warm: soft warm-up; hoffman: as online LDA starts", choices=("warm", "hoffman")
+    )
+    topic_expectation: str = setting(
+        "mean", "", None, "mean: E[topic]; geometric: exp E[log topic]", choices=("mean", "geometric")
+    )
+    precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
+
+    def __post_init__(self):
+        check_settings(self)
+
+
+class DirectHDPState(NamedTuple):
+    """What the next step needs.
+
+    topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
+    expected_tokens: (K,), start-up mass and η not counted.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase: of the step that made it.
+    """
+
+    topic_counts: DecayedCounts
+    tables: np.ndarray
+    expected_tokens: np.ndarray
+    step: int
+    rate_spent: float
+    startup_share: float
+    phase: str
+
+
+def init(config, vocab_size, rng):
+    """State before the first batch, for a corpus of one document; every topic starts with the same tables."""
+    counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
+    phase = first_phase(config.start, LATER_PHASE)
+    return DirectHDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, phase)
+
+
+def expect(config, state, batch):
+    """Expectations of the next step, for the words of this batch only."""
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
+    return _expect_words(config, state, np.unique(batch.documents.words), phase)
+
+
+def _scale_start(config, state, corpus_size):
+    """The first batch says how large the corpus is, which scales what the start holds a document."""
+    if state.step > 0:
+        return state
+    counts = scale_counts(state.topic_counts, config.start, corpus_size)
+    return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
+
+
+def _expect_words(config, state, words, phase):
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
+    prior = document_prior(config.doc_concentration, _weights(config, state), topics.dtype)
+    return Expectations(words, topics, prior, state.step, phase)
+
+
+def _weights(config, state):
+    return expected_weights(corpus_sticks(state.tables, config.corpus_concentration))
+
+
+def local(config, expectations, documents, rng=None):
+    """Statistics of some of the batch's documents; pure, nothing is drawn, and shards of a batch add up."""
+    num_sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else MAX_SWEEPS
+    return fit_documents(documents, expectations, num_sweeps)[0]
+
+
+def blend(config, state, statistics, batch):
+    """Natural-gradient step of λ, and tables towards those of the corpus, from statistics of the whole batch."""
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
+    blended, info = blend_topics(config, state, statistics.topic_words, batch, phase)
+    return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
+
+
+def infer(config, state, documents):
+    """Topic shares E[θ] (S, K) of documents; never learns."""
+    expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
+    return fit_documents(documents, expectations, MAX_SWEEPS)[1]
+
+
+def summarize(config, state):
+    """E[topics], E[β] and expected tokens, under ids that no step changes."""
+    topics = expected_topics(state.topic_counts, config.word_concentration)
+    return TopicSummary(np.arange(config.max_topics), topics, _weights(config, state), state.expected_tokens)
+
+
+ALGORITHM = Algorithm(
+    "direct-hdp",
+    "Online HDP, direct assignment",
+    DirectHDPConfig,
+    init,
+    expect,
+    local,
+    blend,
+    infer,
+    summarize,
+)

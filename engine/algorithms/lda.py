@@ -1,0 +1,118 @@
+"""Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).
+
+The defaults are the paper: `start="hoffman"` begins with λ near one everywhere, `topic_expectation="geometric"`
+weighs words by exp E[log topic]. `start="warm"` and `topic_expectation="mean"` give LDA what the online HDP has by
+default, for a comparison of the models alone.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from engine.decayed_counts import DecayedCounts
+from engine.expectations import document_prior, expected_topics, topic_weights
+from engine.global_step import blend_topics
+from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
+from engine.sweeps import MAX_SWEEPS, Expectations, fit_documents
+
+INFINITY = float("inf")
+LATER_PHASE = "learning"
+
+
+@dataclass(frozen=True)
+class LDAConfig:
+    """Settings of online LDA; K is the paper's, α is 1/K, and η, κ, τ₀ and S are those of the online HDP.
+
+    Raises ValueError where a value is outside its bounds.
+    """
+
+    max_topics: int = setting(100, "K", (1, 2000), "topics, all of which the model uses")
+    doc_concentration: float = setting(1.0, "Kα", (1e-6, 1e6), "larger: a document spreads over more topics")
+    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
+    forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
+    delay: float = setting(64.0, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
+    batch_size: int = setting(256, "S", (1, INFINITY), "documents in a mini-batch", live=True)
+    start: str = setting(
+        "hoffman", "", None, "hoffman: as in the paper; warm: soft warm-up", choices=("hoffman", "warm")
+    )
+    topic_expectation: str = setting(
+        "geometric", "", None, "geometric: exp E[log topic], as printed; mean: E[topic]", choices=("geometric", "mean")
+    )
+    precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
+
+    def __post_init__(self):
+        check_settings(self)
+
+
+class LDAState(NamedTuple):
+    """What the next step needs.
+
+    topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), start-up mass and η not counted.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase: of the step that made it.
+    """
+
+    topic_counts: DecayedCounts
+    expected_tokens: np.ndarray
+    step: int
+    rate_spent: float
+    startup_share: float
+    phase: str
+
+
+def init(config, vocab_size, rng):
+    """State before the first batch, which says how large the corpus is; only a warm start's mass depends on it."""
+    counts = startup_counts(config, vocab_size, rng)
+    return LDAState(counts, np.zeros(config.max_topics), 0, 0.0, 1.0, first_phase(config.start, LATER_PHASE))
+
+
+def expect(config, state, batch):
+    """Expectations of the next step, for the words of this batch only."""
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
+    return _expect_words(config, state, np.unique(batch.documents.words), phase)
+
+
+def _scale_start(config, state, corpus_size):
+    if state.step > 0:
+        return state
+    return state._replace(topic_counts=scale_counts(state.topic_counts, config.start, corpus_size))
+
+
+def _expect_words(config, state, words, phase):
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
+    weights = np.full(config.max_topics, 1.0 / config.max_topics)
+    prior = document_prior(config.doc_concentration, weights, topics.dtype)
+    return Expectations(words, topics, prior, state.step, phase)
+
+
+def local(config, expectations, documents, rng=None):
+    """Σ n φ (U, K) of some of the batch's documents, the E step of Alg. 2; shards of a batch add up."""
+    num_sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else MAX_SWEEPS
+    return fit_documents(documents, expectations, num_sweeps)[0].topic_words
+
+
+def blend(config, state, topic_words, batch):
+    """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
+    state = _scale_start(config, state, batch.corpus_size)
+    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
+    return blend_topics(config, state, topic_words, batch, phase)
+
+
+def infer(config, state, documents):
+    """Topic shares E[θ] (S, K) of documents by the E step of Alg. 2; never learns."""
+    expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
+    return fit_documents(documents, expectations, MAX_SWEEPS)[1]
+
+
+def summarize(config, state):
+    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
+    topics = expected_topics(state.topic_counts, config.word_concentration)
+    tokens = state.expected_tokens
+    total = tokens.sum()
+    weights = tokens / total if total > 0 else np.full(len(tokens), 1.0 / len(tokens))
+    return TopicSummary(np.arange(len(tokens)), topics, weights, tokens)
+
+
+ALGORITHM = Algorithm("lda", "Online LDA", LDAConfig, init, expect, local, blend, infer, summarize)
