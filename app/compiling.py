@@ -1,43 +1,74 @@
-"""The engine's kernels are compiled once a process, in the background, while pages are already usable."""
+"""What an algorithm needs is compiled once a process, in the background, while pages are already usable."""
 
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from app.recipe import Recipe
+from engine.compile import list_choices
 
 Report = Callable[[int, int, str], None]
 _log = logging.getLogger(__name__)
 
 
+@dataclass
+class Job:
+    """How far one compilation is. Only its own thread writes it."""
+
+    share: float = 0.0
+    message: str = "Preparing the engine"
+    error: str = ""
+    is_done: bool = False
+
+
 class Compilation:
-    """How far the kernels are; runners wait for `is_done` and show `share` and `message` meanwhile."""
+    """A job for each algorithm and choice of names (precision, start, ...) that a run has asked for.
 
-    def __init__(self, compile_kernels: Callable[[Report], None]):
-        self._compile_kernels = compile_kernels
-        self._lock = threading.Lock()
-        self._has_begun = False
-        self.share = 0.0
-        self.message = "Preparing the engine"
-        self.error = ""
-        self.is_done = False
+    compile_algorithm(algorithm, config, report): compiles, and says how far it is.
+    """
 
-    def begin(self) -> None:
-        """Start compiling, unless that has been asked for before."""
+    def __init__(self, compile_algorithm: Callable[[Any, Any, Report], None]):
+        self._compile_algorithm = compile_algorithm
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._jobs: dict[Any, Job] = {}
+
+    def ask(self, recipe: Recipe) -> Job:
+        """Return the job of what this recipe needs; the first to ask starts it."""
+        key = (recipe.algorithm.name, *list_choices(recipe.config).values())
         with self._lock:
-            if self._has_begun:
-                return
-            self._has_begun = True
-        threading.Thread(target=self._work, name="compile-kernels", daemon=True).start()
+            job = self._jobs.get(key)
+            if job is not None:
+                return job
+            job = self._jobs[key] = Job()
+        threading.Thread(target=self._work, args=(recipe, job), name="compile-kernels", daemon=True).start()
+        return job
 
-    def _work(self) -> None:
+    @property
+    def error(self) -> str:
+        """What went wrong first, if anything did."""
+        with self._lock:
+            return next((job.error for job in self._jobs.values() if job.error), "")
+
+    def _work(self, recipe: Recipe, job: Job) -> None:
+        purpose = describe_purpose(recipe.config)
+
+        def report(done: int, total: int, name: str) -> None:
+            job.share = done / total if total else 1.0
+            job.message = f"Compiling the engine{purpose}, once on this machine: {done} of {total}, {name}"
+
         try:
-            self._compile_kernels(self._report)
+            with self._turn:
+                self._compile_algorithm(recipe.algorithm, recipe.config, report)
         except Exception as error:
             _log.exception("The engine's kernels could not be compiled")
-            self.error = f"The engine could not be compiled: {error}"
-        else:
-            self.share = 1.0
-        self.is_done = True
+            job.error = f"The engine could not be compiled: {error}"
+        job.is_done = True
 
-    def _report(self, done: int, total: int, name: str) -> None:
-        self.share = done / total if total else 1.0
-        self.message = f"Compiling the engine, once on this machine: {done} of {total}, {name}"
+
+def describe_purpose(config: Any) -> str:
+    """Name the choices that are not the usual ones: " for precision float64"; empty where all are."""
+    usual = {field.name: field.default for field in fields(config)}
+    chosen = [f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]]
+    return f" for {', '.join(chosen)}" if chosen else ""

@@ -156,13 +156,12 @@ class Runner:
         record = self._record
         if record is None or record.is_over or not (self._wishes.is_running or self._wishes.num_steps):
             self._stand_still()
-        elif not self._compilation.is_done:
-            self._compilation.begin()
-            self._hold_up("compiling", self._compilation.message, self._compilation.share)
-        elif self._compilation.error:
-            raise RuntimeError(self._compilation.error)
+        elif not (job := self._compilation.ask(record.recipe)).is_done:
+            self._hold_up("compiling", job.message, job.share)
+        elif job.error:
+            raise RuntimeError(job.error)
         elif place := self._slots.take(self):
-            self._hold_up("waiting", _describe_wait(place, self._slots.num_slots))
+            self._hold_up("waiting", describe_wait(place, self._slots.num_slots))
         elif self._clock() < self._due and not self._wishes.num_steps:
             self._keep_pace()
         else:
@@ -202,8 +201,6 @@ class Runner:
         self._publish()
         corpus = self._engine.load(record.recipe.corpus_name)
         record.prepare(corpus, self._engine.count_training(corpus, record.recipe.settings))
-        record.status, record.message = "ready", ""
-        self._publish()
 
     def _advance(self, record: Record) -> None:
         started, is_single = self._clock(), self._wishes.num_steps > 0
@@ -287,7 +284,8 @@ class Runner:
             events.close()
 
 
-def _describe_wait(place: int, num_slots: int) -> str:
+def describe_wait(place: int, num_slots: int) -> str:
+    """Say what a run at this place of the queue, from 1, waits for."""
     others = "another run is" if num_slots == 1 else f"{num_slots} other runs are"
     turn = "this one is next" if place == 1 else f"{place - 1} more wait before this one"
     return f"Waiting for a free processor core: {others} learning, {turn}."

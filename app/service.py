@@ -14,10 +14,11 @@ from threadpoolctl import threadpool_limits
 import engine
 from app.compiling import Compilation
 from app.hub import Hub
+from app.progress import Progress
 from app.recipe import Recipe
-from app.runner import Engine, Runner
+from app.runner import Engine, Runner, describe_wait
 from app.slots import Slots, count_cores
-from engine.compile import compile_kernels
+from engine.compile import compile_algorithm
 from engine.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
@@ -56,6 +57,19 @@ class Service:
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    def foresee(self, key: str | None, recipe: Recipe) -> Progress:
+        """Return what a page at this address shows until it has joined: its run, or what a new one would wait for."""
+        with self._lock:
+            run = self._runs.get(key or "")
+        if run is not None:
+            return run.runner.progress
+        job = self.compilation.ask(recipe)
+        if not job.is_done:
+            return Progress(status="compiling", message=job.message, compile_share=job.share)
+        if place := self.slots.foresee():
+            return Progress(status="waiting", message=describe_wait(place, self.slots.num_slots))
+        return Progress()
 
     def join(self, key: str | None, bell: Any, make_recipe: Callable[[], Recipe]) -> Run:
         """Add a page to the run at this address; where there is none (any more), a new one begins at a new address.
@@ -137,6 +151,6 @@ def count_training(corpus: Any, settings: Any) -> int:
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
     load = lru_cache(maxsize=4)(engine.load_corpus)
-    service = Service(Engine(load, count_training, engine.run), Compilation(compile_kernels))
-    service.compilation.begin()
+    service = Service(Engine(load, count_training, engine.run), Compilation(compile_algorithm))
+    service.compilation.ask(first_recipe())
     return service

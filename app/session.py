@@ -9,6 +9,8 @@ from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.settings import settings
+from panel.io.resources import LOCAL_DIST
 
 import engine
 from app.hub import Bell
@@ -67,16 +69,15 @@ class Session:
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
+        self.header.update(service.foresee(_find_key(), recipe))
 
     def start(self) -> None:
         """Find the run of this address, or begin one and write its address down."""
         self._document = pn.state.curdoc
         self._bell = Bell(self._document, self.look)
-        location = pn.state.location
-        key = location.query_params.get("run") if location is not None else None
-        self._run = self._service.join(None if key is None else str(key), self._bell, self._make_recipe)
-        if location is not None:
-            location.update_query(run=self._run.key)
+        self._run = self._service.join(_find_key(), self._bell, self._make_recipe)
+        if pn.state.location is not None:
+            pn.state.location.update_query(run=self._run.key)
         self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
         self.look()
@@ -198,6 +199,23 @@ class Session:
             pn.state.notifications.error(text, duration=0)
 
 
+def _find_key() -> str | None:
+    """Read the run's key out of the page's address."""
+    key = pn.state.location.query_params.get("run") if pn.state.location is not None else None
+    return None if key is None else str(key)
+
+
+def keep_to_own_files(document: Any) -> None:
+    """Tell Panel where a page finds its style sheets.
+
+    Panel does so itself when it answers with the page, but not where a page's websocket opens so late that its session
+    had to be made anew: without this the style sheets of that one would come from a CDN, and offline not at all.
+    """
+    if settings.resources("server") == "server":
+        prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
+        document.template_variables["dist_url"] = prefix + LOCAL_DIST
+
+
 def _report(to_session: WeakMethod, error: Exception) -> None:
     report = to_session()
     if report is not None:
@@ -206,6 +224,7 @@ def _report(to_session: WeakMethod, error: Exception) -> None:
 
 def create() -> pmui.Page:
     """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
+    keep_to_own_files(pn.state.curdoc)
     session = Session(find_service())
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(session.start)

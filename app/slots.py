@@ -19,8 +19,8 @@ class Slots:
     """Places to run in; an owner asks again and again until it has one, and leaves when it stops.
 
     >>> slots = Slots(1)
-    >>> slots.take("a"), slots.take("b"), slots.take("c")
-    (0, 1, 2)
+    >>> slots.foresee(), slots.take("a"), slots.take("b"), slots.take("c"), slots.foresee()
+    (0, 0, 1, 2, 3)
     >>> slots.leave("a")
     >>> slots.take("c"), slots.take("b")
     (1, 0)
@@ -39,6 +39,11 @@ class Slots:
                 self._queue.append(owner)
             self._promote()
             return 0 if owner in self._running else self._queue.index(owner) + 1
+
+    def foresee(self) -> int:
+        """Return what `take` would say to a new owner, without taking anything."""
+        with self._lock:
+            return max(0, len(self._running) + len(self._queue) + 1 - self.num_slots)
 
     def leave(self, owner: Any) -> None:
         """Give the slot, or the place in the queue, to whoever comes next."""

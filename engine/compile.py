@@ -1,30 +1,79 @@
-"""Compiles every kernel once, or loads it from numba's cache, and says how far it is."""
+"""Compiles what an algorithm needs, or loads it from numba's cache, and says how far it is."""
+
+from dataclasses import fields, replace
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
-from engine.corpus import Documents
-from engine.kernels.dirichlet import fit_dirichlet
-from engine.kernels.special import exp_expected_log
-from engine.kernels.two_level import Limits, fit_two_level
+from engine import kernels
+from engine.corpus import Corpus, Vocabulary
+from engine.run import run
+from engine.settings import RunSettings
+
+NUM_DOCUMENTS = 48
+NUM_WORDS = 6
+BATCH_SIZE = 4
 
 
-def compile_kernels(report=lambda done, total, name: None):
-    """Run every kernel on one word, so that the first mini-batch does not wait for a compiler.
+def list_choices(config):
+    """The settings that pick one of several names; which code is compiled, and for which types, depends on no others.
 
-    report(done, total, name) is called before each kernel and once at the end. Raises what the compiler raises.
+    >>> from engine import find_algorithm
+    >>> list_choices(find_algorithm("hdp").config(precision="float64"))["precision"]
+    'float64'
     """
-    topics = np.ones((1, 2), np.float32)
-    prior, tables, shares = np.ones(2, np.float32), np.zeros(2), np.zeros((1, 2), np.float32)
-    document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32)).indexed(np.zeros(1))
-    limits = Limits(1, 2, 1, 1, 0.0, 1.0, False, False)
-    calls = {
-        "document sweeps": lambda: fit_dirichlet(document, topics, prior, 1, topics.copy(), tables, shares),
-        "two-level documents": lambda: fit_two_level(
-            document, topics, prior, -prior, limits, topics.copy(), tables, shares
-        ),
-        "expected log topics": lambda: exp_expected_log(topics, np.zeros(2), -41.0, topics.copy()),
+    return {each.name: getattr(config, each.name) for each in fields(config) if each.metadata.get("choices")}
+
+
+def compile_algorithm(algorithm, config, report=lambda done, total, name: None):
+    """Learn from a few words with the choices of this config, so that no mini-batch of a real run waits for a compiler.
+
+    The mini-batches are so small that every phase of the schedule comes by. report(done, total, name) is called at the
+    start, for each kernel as it is compiled, of all that the engine has, and at the end; from numba's cache none need
+    be. Raises what the compiler raises. One at a time: kernels compiled elsewhere meanwhile are counted too.
+    """
+    config = replace(type(config)(**list_choices(config)), batch_size=BATCH_SIZE)
+    total = len(find_kernels())
+    report(0, total, "begun")
+    with event.install_listener("numba:compile", _Counter(report, total)):
+        for _ in run(algorithm, config, _make_corpus(), RunSettings()):
+            pass
+    report(total, total, "ready")
+
+
+def find_kernels():
+    """All compiled functions of the engine, as (module, name)."""
+    modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
+    return {
+        (value.__module__, name)
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, Dispatcher)
     }
-    for done, (name, call) in enumerate(calls.items()):
-        report(done, len(calls), name)
-        call()
-    report(len(calls), len(calls), "ready")
+
+
+class _Counter(event.Listener):
+    """Reports each of the engine's kernels once, when it is compiled; numba's own functions go uncounted."""
+
+    def __init__(self, report, total):
+        self.report, self.total, self.done = report, total, set()
+
+    def on_start(self, event):
+        """Nothing is done yet."""
+
+    def on_end(self, event):
+        """Report a kernel."""
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith(kernels.__name__):
+            self.done.add((function.__module__, function.__name__))
+            self.report(len(self.done), self.total, function.__name__)
+
+
+def _make_corpus():
+    counts = np.random.default_rng(0).integers(1, 4, (NUM_DOCUMENTS, NUM_WORDS))
+    vocabulary = Vocabulary(tuple(f"word{i}" for i in range(NUM_WORDS)))
+    dates = np.full(NUM_DOCUMENTS, "NaT", "datetime64[Y]")
+    return Corpus("for the compiler", counts, vocabulary, dates, [""] * NUM_DOCUMENTS)

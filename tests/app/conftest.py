@@ -4,7 +4,7 @@ import pytest
 
 from app.runner import Runner
 from app.slots import Slots
-from tests.app.toy_engine import Toy, compiled
+from tests.app.toy_engine import Compiled, Toy
 
 
 def eventually(condition, seconds=5.0):
@@ -26,7 +26,7 @@ def make_runner():
     runners = []
 
     def make(toy=None, slots=None, compilation=None, ring=lambda: None):
-        runner = Runner((toy or Toy()).engine(), slots or Slots(2), compilation or compiled(), ring)
+        runner = Runner((toy or Toy()).engine(), slots or Slots(2), compilation or Compiled(), ring)
         runner.set_pace(0.0)
         runners.append(runner)
         return runner

@@ -193,11 +193,11 @@ def test_the_pace_holds_mini_batches_apart_and_can_be_lifted(make_runner, until)
 def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, until):
     gate = threading.Event()
 
-    def compile_kernels(report):
+    def compile_toy(algorithm, config, report):
         report(1, 4, "local step")
         gate.wait(5)
 
-    runner = make_runner(compilation=Compilation(compile_kernels))
+    runner = make_runner(compilation=Compilation(compile_toy))
     runner.restart(toy_recipe())
     until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.25)
     assert "1 of 4, local step" in runner.progress.message
@@ -205,11 +205,50 @@ def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, u
     until(lambda: runner.progress.status == "finished")
 
 
+def test_a_choice_not_compiled_for_yet_is_compiled_before_its_run_and_only_once(make_runner, until):
+    gate, asked = threading.Event(), []
+
+    def compile_toy(algorithm, config, report):
+        asked.append((algorithm.name, config.start))
+        report(1, 2, "local step")
+        if config.start == "wang":
+            gate.wait(5)
+
+    toy = Toy()
+    runner = make_runner(toy, compilation=Compilation(compile_toy))
+    for config in ({}, {"max_topics": 5}):
+        runner.restart(toy_recipe(**config))
+        until(lambda config=config: runner.progress.config == toy_recipe(**config).config and is_finished(runner))
+    num_learned = len(toy.configs)
+    runner.restart(toy_recipe(start="wang"))
+    until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.5)
+    assert "for start wang" in runner.progress.message
+    assert len(toy.configs) == num_learned
+    gate.set()
+    until(lambda: is_finished(runner))
+    assert asked == [("toy", "warm"), ("toy", "wang")]
+
+
+def is_finished(runner):
+    return runner.progress.status == "finished"
+
+
+def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
+    slots, said = Slots(1), []
+    slots.take("another")
+    runner = make_runner(slots=slots, ring=lambda: said.append(runner.progress.status))
+    runner.restart(toy_recipe())
+    until(lambda: "this one is next" in runner.progress.message)
+    assert set(said) == {"waiting"}
+    slots.leave("another")
+    until(lambda: is_finished(runner))
+
+
 def test_an_engine_that_cannot_be_compiled_is_a_failed_run(make_runner, until):
-    def compile_kernels(report):
+    def compile_toy(algorithm, config, report):
         raise OSError("the cache folder is full")
 
-    runner = make_runner(compilation=Compilation(compile_kernels))
+    runner = make_runner(compilation=Compilation(compile_toy))
     runner.restart(toy_recipe())
     until(lambda: runner.progress.status == "failed")
     assert "the cache folder is full" in runner.progress.message

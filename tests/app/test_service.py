@@ -2,9 +2,10 @@ import threading
 
 import pytest
 
+from app.compiling import Compilation
 from app.hub import Bell
 from app.service import FREE_AFTER_SECONDS, Service
-from tests.app.toy_engine import Toy, compiled, toy_recipe
+from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
 
 class Clock:
@@ -35,7 +36,7 @@ def gate():
 
 @pytest.fixture
 def service(clock, gate):
-    service = Service(Toy(gate=gate).engine(), compiled(), 2, clock)
+    service = Service(Toy(gate=gate).engine(), Compiled(), 2, clock)
     yield service
     gate.set()
     service.close()
@@ -83,6 +84,31 @@ def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until
     service.leave(run, page)
     service.join(run.key, Page(), toy_recipe)
     assert not run.runner.wants_to_run
+
+
+def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until):
+    recipe = toy_recipe()
+    assert service.foresee(None, recipe).status == "ready"
+    runs = [service.join(None, Page(), toy_recipe) for _ in range(2)]
+    until(lambda: all(run.runner.progress.status == "running" for run in runs))
+    waiting = service.foresee(None, recipe)
+    assert waiting.status == "waiting"
+    assert "2 other runs are learning, this one is next" in waiting.message
+    assert service.foresee("chosen-by-a-visitor", recipe).status == "waiting"
+    assert service.foresee(runs[0].key, recipe) is runs[0].runner.progress
+    assert len(service) == 2
+
+
+def test_a_page_that_comes_while_the_engine_compiles_says_so_at_once(gate, until):
+    def compile_toy(algorithm, config, report):
+        report(1, 4, "local step")
+        gate.wait(5)
+
+    service = Service(Toy().engine(), Compilation(compile_toy), 2)
+    until(lambda: service.foresee(None, toy_recipe()).compile_share == 0.25)
+    assert service.foresee(None, toy_recipe()).status == "compiling"
+    gate.set()
+    until(lambda: service.foresee(None, toy_recipe()).status == "ready")
 
 
 def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate):

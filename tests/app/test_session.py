@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
 from app.service import CORPUS_NAME, Service
-from app.session import Session
-from tests.app.toy_engine import Toy, compiled, toy_recipe
+from app.session import Session, keep_to_own_files
+from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
 
 def make_recipe():
@@ -15,7 +17,7 @@ def make_recipe():
 
 @pytest.fixture
 def service():
-    service = Service(Toy().engine(), compiled(), 2)
+    service = Service(Toy().engine(), Compiled(), 2)
     yield service
     service.close()
 
@@ -37,6 +39,26 @@ def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
     session.look()
     assert session.header.bar.status == runner.progress.status
     assert session.header.bar.documents.startswith(f"{runner.progress.documents_seen:,} of 100")
+
+
+def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
+    service.slots.take("one")
+    service.slots.take("other")
+    document = Document()
+    with set_curdoc(document):
+        bar = Session(service, make_recipe).header.bar
+    assert (bar.state, bar.status) == ("Waiting", "waiting")
+    assert "this one is next" in bar.note
+
+
+def test_a_page_takes_its_style_sheets_from_its_own_server():
+    document = Document()
+    with set_curdoc(document):
+        keep_to_own_files(document)
+        button = pmui.Button(label="Run").get_root(document)
+    sheets = [sheet.url for sheet in button.select({"type": ImportedStyleSheet})]
+    assert sheets
+    assert all(url.startswith("static/extensions/panel/") for url in sheets)
 
 
 def test_space_and_the_main_button_pause_and_go_on(session, until):

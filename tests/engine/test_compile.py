@@ -1,0 +1,55 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.algorithms import REGISTRY
+from engine.compile import compile_algorithm, find_kernels
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN_AFTER_COMPILING = """
+import sys
+from dataclasses import replace
+from importlib import import_module
+import engine
+from engine.compile import compile_algorithm, find_kernels
+
+def count_signatures():
+    return sum(len(getattr(import_module(module), name).signatures) for module, name in find_kernels())
+
+algorithm = engine.find_algorithm(sys.argv[1])
+config = algorithm.config(**dict(choice.split("=") for choice in sys.argv[2:]))
+compile_algorithm(algorithm, config)
+before = count_signatures()
+corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 10))
+for event in engine.run(algorithm, replace(config, batch_size=100, max_topics=20), corpus):
+    pass
+print(before, count_signatures())
+"""
+
+
+def pick_choices(algorithm, place):
+    """The first or the last of each choice that a config offers."""
+    offered = {name: each.metadata.get("choices") for name, each in algorithm.config.__dataclass_fields__.items()}
+    return [f"{name}={choices[place]}" for name, choices in offered.items() if choices]
+
+
+@pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_a_run_after_compiling_compiles_nothing_more(algorithm, place):
+    command = [sys.executable, "-c", RUN_AFTER_COMPILING, algorithm.name, *pick_choices(algorithm, place)]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    before, after = map(int, said.split())
+    assert before == after > 0
+
+
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_what_is_reported_rises_from_nothing_to_everything(algorithm):
+    reports = []
+    compile_algorithm(algorithm, algorithm.config(), lambda *said: reports.append(said))
+    done = [each[0] for each in reports]
+    assert done == sorted(done)
+    assert done[0] == 0
+    assert done[-1] == len(find_kernels()) > 0
+    assert {total for _, total, _ in reports} == {done[-1]}
