@@ -1,24 +1,25 @@
 """Topic models behind one face: learn a batch, infer shares of documents, and say what they learned."""
 
 import time
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.decomposition import LatentDirichletAllocation
 
 import engine
-from engine.evaluation import count_topics
+from engine.evaluation import count_topics, fold_in
 from engine.executors import map_shards
 from engine.executors import step as take_step
 
 WORD_CONCENTRATION = 0.01
 
 
-class HDP:
-    """The online HDP at its defaults, or with some settings changed."""
+class Ours:
+    """An algorithm of the registry at its defaults, or with some settings changed."""
 
-    def __init__(self, train, seed, **settings):
-        self.algorithm = engine.find_algorithm("hdp")
+    def __init__(self, name, train, seed, **settings):
+        self.algorithm = engine.find_algorithm(name)
         self.config = self.algorithm.config(**settings)
         self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
         self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
@@ -30,7 +31,7 @@ class HDP:
         self.seconds += time.perf_counter() - began
 
     def infer(self, documents):
-        """Doc shares (S, K) by the two-level local step."""
+        """Doc shares (S, K) by the algorithm's own inference."""
         infer = self.algorithm.infer
         return np.concatenate(map_shards(lambda part: infer(self.config, self.state, part), documents))
 
@@ -45,6 +46,13 @@ class HDP:
     def num_topics(self):
         """The fewest that cover 99 % of the expected tokens."""
         return count_topics(self.state.expected_tokens)
+
+
+class HDP(Ours):
+    """The online HDP at its defaults, or with some settings changed."""
+
+    def __init__(self, train, seed, **settings):
+        super().__init__("hdp", train, seed, **settings)
 
 
 class Unigram:
@@ -124,3 +132,88 @@ class ScikitLearnLDA:
     def num_topics(self):
         """K: every topic is used."""
         return self.size
+
+
+class GensimHDP:
+    """gensim's online HDP at Wang's settings, whose T is our K and whose K is our T. It learns a corpus at once."""
+
+    doc_concentration = 1.0
+
+    def __init__(self, train, seed):
+        documents = train.documents()
+        pairs = list(zip(documents.words.tolist(), documents.counts.tolist(), strict=True))
+        self.documents = [pairs[start:end] for start, end in pairwise(documents.starts)]
+        self.words, self.seed = dict(enumerate(train.vocabulary)), seed
+
+    def learn_all(self):
+        """One pass."""
+        from gensim.models import HdpModel
+
+        self.model = HdpModel(
+            self.documents,
+            self.words,
+            chunksize=256,
+            kappa=0.6,
+            tau=64.0,
+            K=15,
+            T=150,
+            alpha=self.doc_concentration,
+            gamma=1.0,
+            eta=WORD_CONCENTRATION,
+            random_state=self.seed,
+        )
+
+    def infer(self, documents):
+        """Doc shares (S, K) by the common fold-in; its own inference goes through an LDA made of its topics."""
+        return fold_in(documents, self.topics(), self.prior())
+
+    def topics(self):
+        """E[topics] (K, V); its λ does not hold η."""
+        topics = self.model.m_lambda + WORD_CONCENTRATION
+        return topics / topics.sum(1, keepdims=True)
+
+    def prior(self):
+        """α₀ E[β] (K,) from its corpus sticks."""
+        on, after = self.model.m_var_sticks
+        on = np.append(on / (on + after), 1.0)
+        return self.doc_concentration * on * np.append(1.0, np.cumprod(1.0 - on[:-1]))
+
+
+class TomotopyHDP:
+    """tomotopy's Gibbs sampler of the HDP, on all cores; begun at 100 topics, which scores better than from 2."""
+
+    initial_topics = 100
+
+    def __init__(self, train, seed):
+        import tomotopy
+
+        self.vocab_size, self.seconds = train.vocab_size, 0.0
+        self.model = tomotopy.HDPModel(
+            initial_k=self.initial_topics, alpha=1.0, gamma=1.0, eta=WORD_CONCENTRATION, seed=seed
+        )
+        documents = train.documents()
+        words = np.repeat(documents.words, documents.counts).astype(str)
+        ends = np.cumsum(documents.counts)[documents.starts[1:] - 1]
+        for document in np.split(words, ends[:-1]):
+            self.model.add_doc(document.tolist())
+
+    def learn(self, num_sweeps):
+        """Some sweeps over the corpus."""
+        began = time.perf_counter()
+        self.model.train(num_sweeps, workers=0)
+        self.seconds += time.perf_counter() - began
+
+    def _live(self):
+        return [k for k in range(self.model.k) if self.model.is_live_topic(k)]
+
+    def topics(self):
+        """Topics (K, V); a word it never saw gets the least share of any."""
+        found = np.array([self.model.get_topic_word_dist(k) for k in self._live()])
+        topics = np.full((len(found), self.vocab_size), found.min())
+        topics[:, [int(word) for word in self.model.used_vocabs]] = found
+        return topics / topics.sum(1, keepdims=True)
+
+    def prior(self):
+        """Its α₀, by the tokens of each topic."""
+        tokens = np.array(self.model.get_count_by_topics(), float)[self._live()]
+        return self.model.alpha * tokens / tokens.sum()

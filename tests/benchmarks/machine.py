@@ -1,0 +1,57 @@
+"""What this machine can do, measured: arithmetic, memory, and what a second thread is worth."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+
+REPEATS = 7
+
+
+def count_cores():
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def best_seconds(function, repeats=REPEATS):
+    """The shortest of some calls, after one that does not count."""
+    function()
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
+
+
+def gemm_rate(size=1024):
+    """Floating-point operations a second of a float32 matrix product, on all cores of this process."""
+    a = np.ones((size, size), np.float32)
+    out = np.empty_like(a)
+    return 2 * size**3 / best_seconds(lambda: np.matmul(a, a, out=out))
+
+
+def copy_rate(megabytes=128):
+    """Bytes a second, read and written, of copying what no cache holds, on all cores of this process."""
+    source = np.ones((count_cores(), megabytes * 2**20 // 4 // count_cores()), np.float32)
+    out = np.empty_like(source)
+    with ThreadPoolExecutor(count_cores()) as pool:
+        seconds = best_seconds(lambda: list(pool.map(np.copyto, out, source)))
+    return 2 * source.nbytes / seconds
+
+
+@njit(nogil=True, cache=True)
+def iterate_logistic_map(number):
+    """Arithmetic in registers alone: what a thread does without memory."""
+    x = 0.3
+    for _ in range(number):
+        x = 3.9 * x * (1.0 - x)
+    return x
+
+
+def compute_seconds(number=10_000_000, parts=8):
+    """Seconds for a fixed amount of arithmetic, in parts on a thread for each core of this process."""
+    with ThreadPoolExecutor(count_cores()) as pool:
+        return best_seconds(lambda: list(pool.map(iterate_logistic_map, [number] * parts)), repeats=3)
