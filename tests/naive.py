@@ -1,5 +1,6 @@
 """Slow twins of the engine's kernels, written from the equations of Wang, Paisley & Blei (2011).
 
+"LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), whose γ (K,) and φ (n, K) stand there.
 Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log β] (K,), g Dirichlet parameters
 (K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the corpus' (K-1,),
 λ topic_words (K, V). A document is a pair (words, counts). Eq. 17 and `statistics` leave out what the kernels leave
@@ -234,6 +235,62 @@ def bound(documents, fits, u, v, lam, config):
     for (words, c), fit in zip(documents, fits, strict=True):
         total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
     return total
+
+
+# LDA and direct assignment
+
+
+class DirichletFit(NamedTuple):
+    """A document's γ (K,), and φ (n, K) under it."""
+
+    gamma: np.ndarray
+    phi: np.ndarray
+
+
+def fit_dirichlet_document(B, c, prior, num_sweeps):
+    """The E step of Hoffman 2010 Alg. 2, γ = 1 at first; B exp E[log β], or its stand-in, of the words (n, K)."""
+    gamma = np.ones(len(prior))
+    for sweep_number in range(num_sweeps + 1):
+        phi = np.empty(B.shape)
+        for i in range(len(B)):
+            phi[i] = softmax(np.log(B[i]) + psi(gamma) - psi(gamma.sum()))
+        if sweep_number < num_sweeps:
+            gamma = prior + c @ phi
+    return DirichletFit(gamma, phi)
+
+
+def dirichlet_document_bound(logs, c, fit, prior):
+    """The document's part of Hoffman 2010 Eq. 4, with a prior of its own for each topic (K,)."""
+    log_theta = psi(fit.gamma) - psi(fit.gamma.sum())
+    words = sum(
+        c[i] * (fit.phi[i] @ (log_theta + logs[i]) - xlogy(fit.phi[i], fit.phi[i]).sum()) for i in range(len(c))
+    )
+    shares = gammaln(fit.gamma).sum() - gammaln(fit.gamma.sum()) + (prior - fit.gamma) @ log_theta
+    return words + shares + gammaln(prior.sum()) - gammaln(prior).sum()
+
+
+def lda_bound(documents, fits, lam, alpha, eta):
+    """D times Hoffman 2010 Eq. 4, from λ (K, V) and α of one topic."""
+    logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
+    prior = np.full(len(lam), alpha)
+    parts = [
+        dirichlet_document_bound(logs[words], c, fit, prior) for (words, c), fit in zip(documents, fits, strict=True)
+    ]
+    return sum(parts) - dirichlet_divergence(lam, eta)
+
+
+def step_dirichlet(config, prior, num_sweeps, counts, batch, rate):
+    """λ - η (V, K) after the M step of Hoffman 2010 Alg. 2 with Eq. 8, and the whole corpus' expected tables (K,)."""
+    B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
+    documents = split_rows(batch.documents)
+    scale = batch.corpus_size / len(documents)
+    word_topics, tables = np.zeros_like(counts), np.zeros(len(prior))
+    for words, c in documents:
+        fit = fit_dirichlet_document(B[words], c, prior, num_sweeps)
+        for i, word in enumerate(words):
+            word_topics[word] += c[i] * fit.phi[i]
+        tables += prior * (psi(fit.gamma) - psi(prior))
+    return (1 - rate) * counts + rate * scale * word_topics, scale * tables
 
 
 # Held-out scores

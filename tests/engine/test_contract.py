@@ -8,6 +8,7 @@ import pytest
 from engine import executors
 from engine.algorithms import REGISTRY, find_algorithm
 from engine.corpus import Batch, Documents
+from tests import naive
 
 pytestmark = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 NUMBERS = (int, float)
@@ -122,3 +123,32 @@ def test_a_start_depends_on_its_generator_alone(algorithm):
     one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
     as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]
     assert as_bytes[0] == as_bytes[1] != as_bytes[2]
+
+
+def read(algorithm, corpus, rows):
+    """Statistics of documents given as pairs of words and counts, before the first step and after two on the corpus."""
+    starts = np.append(0, np.cumsum([len(words) for words, _ in rows]))
+    documents = Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*rows, strict=True)))
+    config, state, batch = start(algorithm, corpus)
+    found = []
+    for _ in range(3):
+        found += arrays_of((algorithm.local(config, algorithm.expect(config, state, batch), documents, None),))
+        state, _ = executors.step(algorithm, config, state, batch, None)
+    return found
+
+
+def assert_alike(one, other):
+    """Sums in float32 in another order."""
+    for these, those in zip(one, other, strict=True):
+        np.testing.assert_allclose(these, those, rtol=1e-4, atol=1e-5 * abs(those).max())
+
+
+def test_the_order_of_documents_in_a_mini_batch_does_not_matter(algorithm, tiny_corpus):
+    rows = naive.split_rows(tiny_corpus.documents())
+    assert_alike(*(read(algorithm, tiny_corpus, each) for each in (rows, rows[::2] + rows[1::2])))
+
+
+def test_a_count_of_n_is_the_word_n_times(algorithm, tiny_corpus):
+    rows = naive.split_rows(tiny_corpus.documents())
+    tokens = [(np.repeat(words, c.astype(int)), np.ones(int(c.sum()))) for words, c in rows]
+    assert_alike(*(read(algorithm, tiny_corpus, each) for each in (rows, tokens)))
