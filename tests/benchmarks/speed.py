@@ -37,6 +37,7 @@ from engine.compile import compile_algorithm
 from engine.evaluation import split_words
 from engine.executors import map_shards
 from engine.run import split_corpus
+from tests.benchmarks import race
 from tests.benchmarks.contestants import GensimHDP, Ours, ScikitLearnLDA
 from tests.benchmarks.floor import Sizes, count_work
 from tests.benchmarks.heldout import score_both, to_markdown
@@ -46,6 +47,7 @@ CORPORA = {"state-of-the-union": 20_000, "rfc": 20_000}
 LDA_TOPICS = 100
 FEW_WORDS, MANY_WORDS, SMALL_BATCH, NUM_SMALL_BATCHES = 8_000, 100_000, 16, 200
 NUM_LOCAL_BATCHES = 8
+RACE_MINUTES = 10
 TARGETS = {"gensim 1": 50, "gensim 2": 90, "scikit-learn": 20, "floor": 3, "words": 1 / 1.5, "gain": 0.9}
 
 
@@ -322,6 +324,9 @@ def main():
         for data in list_data(arguments.quick):
             rounds += measure_round(single, double, data._replace(seed=seed))
     rows = summarize(rounds)
+    if arguments.race:
+        minutes = 0.5 if arguments.quick else RACE_MINUTES
+        rows.append(race.summarize(race.measure("state-of-the-union", minutes), minutes))
     print(tabulate(rows), describe_machine(rows), sep="\n\n")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:

@@ -1,0 +1,141 @@
+"""Where the time of one run goes.
+
+    python -m tests.benchmarks.profile [--corpus NAME] [--json FILE]
+
+A run with all its events is driven as the page drives it, with the defaults but for the order, which is shuffled.
+The clock is read where an algorithm's functions begin and end, and where an event arrives: expectations are
+`expect`, the local step is what lies between it and `blend`, its shards on threads, the global step is `blend`;
+held-out scores and snapshots are the time to their events, and what is left of the time to `Stepped` is the
+driver's.
+
+What a compiled local step does within is told by difference. After the run, batches are learned from once more with
+the learned topics, under fewer Dirichlet sweeps and under fewer joint iterations: what each takes away, times how
+many there are, is the sweeps' share and the iterations'; the rest is gathering words, ranking topics and adding
+statistics. These shares are then laid on the run's own seconds.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter
+from dataclasses import replace
+from functools import reduce
+from itertools import islice
+from operator import add
+from unittest.mock import patch
+
+import pandas as pd
+
+from engine import RunSettings, find_algorithm, load_corpus, run
+from engine.algorithms import hdp
+from engine.compile import compile_algorithm
+from engine.events import Evaluated, Snapshot
+from engine.executors import map_shards
+from engine.run import split_corpus
+from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.machine import best_seconds
+
+NUM_BATCHES = 4
+
+
+class Clock:
+    """An algorithm that says how long its expectations, local steps and global steps take."""
+
+    def __init__(self, algorithm):
+        self.seconds, self.algorithm = Counter(), algorithm
+        self.timed = replace(algorithm, expect=self.expect, blend=self.blend)
+
+    def expect(self, config, state, batch):
+        """As the algorithm's; the local step begins when it ends."""
+        began = time.perf_counter()
+        expectations = self.algorithm.expect(config, state, batch)
+        self.local_began, self.phase = time.perf_counter(), expectations.phase
+        self.seconds["expectations"] += self.local_began - began
+        return expectations
+
+    def blend(self, config, state, statistics, batch):
+        """As the algorithm's; the local step has ended."""
+        began = time.perf_counter()
+        self.seconds[f"local step, {self.phase}"] += began - self.local_began
+        found = self.algorithm.blend(config, state, statistics, batch)
+        self.seconds["global step"] += time.perf_counter() - began
+        return found
+
+
+def profile_run(algorithm, config, corpus, settings):
+    """Seconds of each part of a run, and its last state."""
+    clock, waited = Clock(algorithm), Counter()
+    began = time.perf_counter()
+    for event in run(clock.timed, config, corpus, settings):
+        waited[name_part(event)] += time.perf_counter() - began
+        began = time.perf_counter()
+    return clock.seconds + waited - Counter({"driver": sum(clock.seconds.values())}), event.state
+
+
+def name_part(event):
+    """What a run does before it yields an event; learning is counted apart."""
+    if isinstance(event, Evaluated):
+        return f"held-out scores, {event.protocol}"
+    return "snapshots" if isinstance(event, Snapshot) else "driver"
+
+
+def split_local_step(algorithm, config, state, train):
+    """Shares of sweeps, joint iterations and the rest in the local step of the state's phase."""
+    batches = list(islice(train.batches(int(config.batch_size)), NUM_BATCHES))
+    tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
+
+    def seconds(num_sweeps, num_iterations):
+        iterations = {**hdp.MAX_ITERATIONS, config.start: num_iterations}
+        with (
+            patch.object(hdp, "START_SWEEPS", num_sweeps),
+            patch.object(hdp, "MAX_ITERATIONS", iterations),
+            patch.object(hdp, "TOLERANCE", 0.0),
+        ):
+            return best_seconds(lambda: [local_step(algorithm, config, *task) for task in tasks])
+
+    sweeps, iterations = hdp.START_SWEEPS, hdp.MAX_ITERATIONS[config.start]
+    whole = seconds(sweeps, iterations)
+    a_sweep = (whole - seconds(sweeps // 2, iterations)) / (sweeps - sweeps // 2)
+    an_iteration = (whole - seconds(sweeps, iterations // 2)) / (iterations - iterations // 2)
+    shares = {"Dirichlet sweeps": a_sweep * sweeps / whole, "joint iterations": an_iteration * iterations / whole}
+    return {**shares, "words, ranking, statistics": 1.0 - sum(shares.values())}
+
+
+def local_step(algorithm, config, expectations, documents):
+    """The statistics of a batch, from its shards on threads."""
+    return reduce(add, map_shards(lambda part: algorithm.local(config, expectations, part, None), documents))
+
+
+def measure(corpus_name):
+    """Rows of parts with their seconds and shares of the run."""
+    algorithm, settings = find_algorithm("hdp"), RunSettings(order="shuffled")
+    config, corpus = algorithm.config(), load_corpus(corpus_name)
+    compile_algorithm(algorithm, config)
+    seconds, state = profile_run(algorithm, config, corpus, settings)
+    shares = split_local_step(algorithm, config, state, split_corpus(corpus, settings)[0])
+    two_level = seconds.pop(f"local step, {state.phase}")
+    seconds.update({f"{state.phase}: {part}": share * two_level for part, share in shares.items()})
+    whole = sum(seconds.values())
+    return [
+        {"corpus": corpus_name, "part": part, "seconds": value, "share": value / whole}
+        for part, value in seconds.most_common()
+    ]
+
+
+def main():
+    """Read the command line, measure, print, and write JSON where asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", default="state-of-the-union")
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    rows = measure(arguments.corpus)
+    frame = pd.DataFrame(rows)
+    frame["seconds"], frame["share"] = frame["seconds"].round(3), frame["share"].map("{:.1%}".format)
+    print(to_markdown(frame))
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
