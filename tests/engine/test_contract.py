@@ -4,6 +4,8 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine import executors
 from engine.algorithms import REGISTRY, find_algorithm
@@ -125,12 +127,16 @@ def test_a_start_depends_on_its_generator_alone(algorithm):
     assert as_bytes[0] == as_bytes[1] != as_bytes[2]
 
 
+def join(rows):
+    """Documents from pairs of words and counts."""
+    starts = np.append(0, np.cumsum([len(words) for words, _ in rows]))
+    return Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*rows, strict=True)))
+
+
 def read(algorithm, corpus, rows):
     """Statistics of documents given as pairs of words and counts, before the first step and after two on the corpus."""
-    starts = np.append(0, np.cumsum([len(words) for words, _ in rows]))
-    documents = Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*rows, strict=True)))
     config, state, batch = start(algorithm, corpus)
-    found = []
+    documents, found = join(rows), []
     for _ in range(3):
         found += arrays_of((algorithm.local(config, algorithm.expect(config, state, batch), documents, None),))
         state, _ = executors.step(algorithm, config, state, batch, None)
@@ -152,3 +158,38 @@ def test_a_count_of_n_is_the_word_n_times(algorithm, tiny_corpus):
     rows = naive.split_rows(tiny_corpus.documents())
     tokens = [(np.repeat(words, c.astype(int)), np.ones(int(c.sum()))) for words, c in rows]
     assert_alike(*(read(algorithm, tiny_corpus, each) for each in (rows, tokens)))
+
+
+def draw_setting(each):
+    """Any choice of a setting, or its default or a bound."""
+    if each.metadata.get("choices"):
+        return st.sampled_from(each.metadata["choices"])
+    return st.sampled_from([each.default, *filter(np.isfinite, each.metadata["bounds"])])
+
+
+ODD = {
+    "empty": {},
+    "one word": {2: 1},
+    "unseen word": {39: 1},
+    "huge count": {1: 2**31 - 1},
+    "usual": {0: 1, 5: 2, 9: 1},
+}
+
+
+@settings(deadline=None, derandomize=True, max_examples=30)
+@given(data=st.data())
+def test_odd_documents_stay_finite_at_every_bound_of_every_setting(algorithm, data):
+    config = algorithm.config(**{each.name: data.draw(draw_setting(each)) for each in fields(algorithm.config)})
+    rows = [ODD[kind] for kind in data.draw(st.lists(st.sampled_from(sorted(ODD)), min_size=1, max_size=4))]
+    documents = join([(np.array(list(row)), np.array(list(row.values()))) for row in rows])
+    batch = Batch(np.arange(len(rows)), documents, data.draw(st.sampled_from([len(rows), 100_000])))
+    state = algorithm.init(config, 40, np.random.default_rng(0))
+    for _ in range(2):
+        state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
+    summary = algorithm.summarize(config, state)
+    for simplex in (algorithm.infer(config, state, documents), summary.topics, summary.weights[None]):
+        assert (simplex >= 0).all()
+        np.testing.assert_allclose(simplex.sum(1, dtype=float), 1.0, rtol=1e-3)
+    for array in arrays_of(state):
+        assert np.isfinite(array).all()
+        assert (array >= 0).all()
