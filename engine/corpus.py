@@ -128,13 +128,14 @@ class Corpus:
         counts.sum_duplicates()
         counts.eliminate_zeros()
         own = np.arange(counts.shape[0])
+        group_titles = self.titles if self.groups is None else self.group_titles
         frozen = {
             "counts": counts,
             "dates": np.array(self.dates, dtype="datetime64"),
             "titles": tuple(self.titles),
             "doc_ids": np.array(own if self.doc_ids is None else self.doc_ids, dtype=np.int64),
             "groups": np.array(own if self.groups is None else self.groups, dtype=np.int64),
-            "group_titles": tuple(self.titles if self.groups is None else self.group_titles or ()),
+            "group_titles": tuple(() if group_titles is None else group_titles),
         }
         for attribute, value in frozen.items():
             object.__setattr__(self, attribute, value)

@@ -207,7 +207,7 @@ def _read_groups(path: Path, cells: "pd.Series") -> dict[str, object]:
         row = int(names.index[names == ""][0])
         raise CorpusError(f"{path}, row {row + 2}: no group is named: name one in every row, or leave `group` out.")
     groups, titles = names.factorize()
-    return {"groups": groups, "group_titles": titles, "split_by": "group"}
+    return {"groups": groups, "group_titles": titles.tolist(), "split_by": "group"}
 
 
 def _read_table(path: Path) -> "pd.DataFrame":

@@ -1,5 +1,7 @@
 """Corpora: immutable, ordered, split over all times, cut into mini-batches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,16 +11,21 @@ from scipy.sparse import csr_array
 from engine.corpus import Corpus, CorpusError, Vocabulary
 
 
-def corpus_of(num_documents, years=None):
+def corpus_of(num_documents, years=None, sizes=None):
+    """Documents of one year after another, in groups of these sizes if any are given."""
     counts = np.eye(num_documents, 3, dtype=np.int32) + 1
     years = np.arange(num_documents) if years is None else years
     dates = np.datetime64("1800", "Y") + np.asarray(years, dtype=int)
-    return Corpus("made", counts, Vocabulary(("a", "b", "c")), dates, [f"Document {i}" for i in range(num_documents)])
+    titles = [f"Document {i}" for i in range(num_documents)]
+    groups = None if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+    names = None if sizes is None else [f"Group {i}" for i in range(len(sizes))]
+    return Corpus("made", counts, Vocabulary(("a", "b", "c")), dates, titles, groups=groups, group_titles=names)
 
 
 def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
     counts, documents = tiny_corpus.counts, tiny_corpus.documents()
-    for array in (counts.data, counts.indices, counts.indptr, tiny_corpus.dates, tiny_corpus.doc_ids, *documents):
+    of_documents = (tiny_corpus.dates, tiny_corpus.doc_ids, tiny_corpus.groups)
+    for array in (counts.data, counts.indices, counts.indptr, *of_documents, *documents):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     with pytest.raises(AttributeError):
@@ -46,9 +53,10 @@ def test_kernels_get_the_types_they_are_compiled_for(state_of_the_union):
     assert types == ["int64", "int64", "int32", "int32"]
 
 
-@pytest.mark.parametrize("what", ["dates", "titles", "doc_ids", "words"])
+@pytest.mark.parametrize("what", ["dates", "titles", "doc_ids", "groups", "words"])
 def test_parts_of_unequal_length_are_refused(tiny_corpus, what):
     parts = {"dates": tiny_corpus.dates, "titles": tiny_corpus.titles, "doc_ids": tiny_corpus.doc_ids}
+    parts |= {"groups": tiny_corpus.groups, "group_titles": tiny_corpus.group_titles}
     words = tiny_corpus.vocabulary.words[what == "words" :]
     parts |= {what: parts[what][1:]} if what in parts else {}
     with pytest.raises(CorpusError, match=f"tiny: .* {what}"):
@@ -116,6 +124,60 @@ def test_the_held_out_documents_do_not_depend_on_the_reading_order(tiny_corpus):
     held_out = tiny_corpus.split(4, seed=1)[1]
     same = tiny_corpus.order("shuffled", 9).split(4, seed=1)[1]
     assert sorted(held_out.doc_ids) == sorted(same.doc_ids)
+
+
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=30)
+
+
+@given(SIZES, st.integers(0, 60), st.integers(0, 5))
+def test_no_group_is_in_both_parts_of_a_split(sizes, num_test, seed):
+    corpus = corpus_of(sum(sizes), sizes=sizes)
+    train, test = corpus.split(num_test, seed, by="group")
+    assert not set(train.groups) & set(test.groups)
+    assert sorted([*train.doc_ids, *test.doc_ids]) == list(range(sum(sizes)))
+    assert len(set(test.groups)) <= len(sizes) // 2
+    shuffled = corpus.order("shuffled", seed + 1)
+    assert set(shuffled.split(num_test, seed, by="group")[1].doc_ids) == set(test.doc_ids)
+
+
+@given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
+def test_a_group_a_document_splits_as_documents_do(num_documents, num_test, seed):
+    corpus = corpus_of(num_documents)
+    by_group, by_document = (corpus.split(num_test, seed, by)[1] for by in ("group", "document"))
+    assert by_group.doc_ids.tolist() == by_document.doc_ids.tolist()
+
+
+def test_held_out_addresses_come_from_all_times_and_are_about_as_many_passages_as_asked_for(state_of_the_union):
+    of_seeds = [state_of_the_union.split(1000, seed, by="group")[1] for seed in range(5)]
+    for test in of_seeds:
+        stretches = np.arange(24) * 233 // 23
+        assert np.searchsorted(stretches, np.unique(test.groups), side="right").tolist() == list(range(1, 24))
+        # The last draw can miss by no more than the longest address is long.
+        assert abs(test.num_documents - 1000) < np.bincount(state_of_the_union.groups).max()
+    assert len({tuple(test.doc_ids) for test in of_seeds}) == 5
+
+
+def test_a_split_follows_the_corpus_unless_told_otherwise(state_of_the_union):
+    passages, addresses = state_of_the_union, replace(state_of_the_union, split_by="group")
+    assert passages.split(50)[1].doc_ids.tolist() == addresses.split(50, by="document")[1].doc_ids.tolist()
+    assert addresses.split(50)[1].doc_ids.tolist() == passages.split(50, by="group")[1].doc_ids.tolist()
+    assert addresses.split(50)[0].split_by == "group"
+    with pytest.raises(CorpusError, match="'address': choose one of document, group"):
+        passages.split(50, by="address")
+
+
+def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
+    corpus = corpus_of(4, years=[5, 7, 7, 9], sizes=[1, 3]).order("shuffled", 3)
+    whole = corpus.merge_groups("whole")
+    assert whole.counts.toarray().tolist() == [[2, 1, 1], [3, 4, 4]]
+    assert (whole.titles, whole.dates.astype(str).tolist()) == (("Group 0", "Group 1"), ["1805", "1807"])
+
+
+def test_a_group_without_a_title_is_refused(tiny_corpus):
+    with pytest.raises(CorpusError, match="a group has no title"):
+        replace(tiny_corpus, group_titles=tiny_corpus.titles[:-1])
+    with pytest.raises(CorpusError, match="a group has no title"):
+        replace(tiny_corpus, group_titles=None)
 
 
 def test_a_negative_number_cannot_be_held_out(tiny_corpus):

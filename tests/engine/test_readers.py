@@ -165,6 +165,18 @@ def test_without_dates_and_titles_the_rows_name_and_order_the_documents(write_cs
     assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
 
 
+def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv):
+    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBA ", strict=True)))
+    with pytest.raises(CorpusError, match=r"mine\.csv, row 5: no group is named"):
+        load_corpus(path, text="part", group="of")
+    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBAA", strict=True)))
+    corpus = load_corpus(path, text="part", group="of")
+    assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
+    assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [{0}, {1}]
+    assert corpus.merge_groups("whole").titles == ("B", "A")
+    assert load_corpus(path, text="part").groups.tolist() == [0, 1, 2, 3]
+
+
 def test_twenty_documents_and_one_document_are_enough(write_csv):
     twenty = load_corpus(
         write_csv("text", *(f"peace treaty number word{'abcdefghijklmnopqrst'[i]}" for i in range(20)))
@@ -216,7 +228,7 @@ def test_dates_of_no_known_form_are_named_by_their_row(write_csv):
         load_corpus(write_csv("text,when", "peace,yore"), date="when")
 
 
-@pytest.mark.parametrize("column", ["text", "date", "title"])
+@pytest.mark.parametrize("column", ["text", "date", "title", "group"])
 def test_a_missing_column_is_answered_with_the_columns_there_are(write_csv, column):
     with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt': choose one of 'text', 'year'"):
         load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
