@@ -208,14 +208,13 @@ class Corpus:
 
     def merge_groups(self, name: str) -> "Corpus":
         """Whole groups as documents, in the order of their ids, dated by the first document of each."""
-        by_group = self.select(np.lexsort((self.doc_ids, self.groups)))
-        groups, starts = np.unique(by_group.groups, return_index=True)
-        counts = by_group.counts
-        row_starts = np.append(counts.indptr[starts], counts.indptr[-1])
-        # Rows that stand next to each other are one row; the constructor adds the words they share.
-        merged = csr_array((counts.data, counts.indices, row_starts), shape=(len(groups), self.vocab_size))
+        groups, members = np.unique(self.groups, return_inverse=True)
+        ones, own = np.ones(self.num_documents, np.int32), np.arange(self.num_documents, dtype=np.int32)
+        membership = csr_array((ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents))
+        in_file = np.lexsort((self.doc_ids, self.groups))
+        first = in_file[np.unique(self.groups[in_file], return_index=True)[1]]
         titles = [self.group_titles[group] for group in groups]
-        return Corpus(name, merged, self.vocabulary, by_group.dates[starts], titles)
+        return Corpus(name, membership @ self.counts, self.vocabulary, self.dates[first], titles)
 
     def order(self, order: str, seed: int = 0) -> "Corpus":
         """The same documents by date (equal dates by `doc_ids`, so in the order of the file), or shuffled by `seed`."""
