@@ -7,7 +7,9 @@ from scipy.special import gammaln, psi
 
 from engine.corpus import Documents
 from engine.executors import map_shards
-from engine.kernels.dirichlet import fit_dirichlet
+from engine.expectations import document_prior
+from engine.kernels.dirichlet import Sweeps
+from engine.sweeps import Expectations, fit_documents
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
@@ -19,7 +21,7 @@ PROTOCOLS = {
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 HELD_OUT_SHARE = 0.1
 COVERED_SHARE = 0.99
-FOLD_IN_SWEEPS = 50
+FOLD_IN = Sweeps(50, 0.0, 0.0)
 
 
 def count_topics(expected_tokens):
@@ -123,15 +125,9 @@ def fold_in(documents, topics, prior):
     """
     words = np.unique(documents.words)
     weights = np.ascontiguousarray(topics.T[words])
-    prior = np.maximum(prior, 1e-30).astype(weights.dtype)
-
-    def infer(part):
-        own = part.indexed(words)
-        shares = np.zeros((len(part.starts) - 1, len(prior)), weights.dtype)
-        fit_dirichlet(own, weights, prior, FOLD_IN_SWEEPS, np.zeros_like(weights), np.zeros(len(prior)), shares)
-        return shares / shares.sum(1, keepdims=True)
-
-    return np.concatenate(map_shards(infer, documents))
+    expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, "fold-in")
+    parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
+    return np.concatenate(parts)
 
 
 def perplexity_bound(documents, topics, prior):

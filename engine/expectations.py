@@ -20,23 +20,18 @@ def topic_weights(counts, words, word_concentration, expectation):
     >>> topic_weights(counts, np.array([0]), 0.5, "mean")
     array([[0.625]])
     """
-    totals = counts.totals + word_concentration * counts.stored.shape[0]
-    topics = counts.rows(words)
-    topics += topics.dtype.type(word_concentration)
+    totals = counts.totals + word_concentration * counts.vocab_size
     if expectation == "mean":
-        topics *= (1.0 / totals).astype(topics.dtype)
-    else:
-        exp_expected_log(topics, psi(totals), SMALLEST_EXPONENT[topics.dtype], topics)
+        return counts.rows(words, word_concentration, 1.0 / totals)
+    topics = counts.rows(words, word_concentration)
+    smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
+    exp_expected_log(topics, psi(totals).astype(topics.dtype), smallest, topics)
     return topics
 
 
 def expected_topics(counts, word_concentration):
     """E[topic] (K, V) from λ - η in DecayedCounts."""
-    totals = counts.totals + word_concentration * counts.stored.shape[0]
-    topics = counts.dense()
-    topics += topics.dtype.type(word_concentration)
-    topics *= (1.0 / totals).astype(topics.dtype)
-    return topics.T
+    return topic_weights(counts, np.arange(counts.vocab_size), word_concentration, "mean").T
 
 
 def document_prior(doc_concentration, weights, precision):

@@ -5,34 +5,37 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.algorithm import StepInfo
+from engine.kernels.counts import DocumentCounts
 from engine.schedules import learning_rate
 
 
 class Statistics(NamedTuple):
-    """Expected counts of a shard: words in topics (U, K), tables of topics (K,). They add.
+    """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
     Source: the sums of Eq. 19 and 21 of Wang 2011.
     """
 
-    topic_words: np.ndarray
+    counts: tuple[DocumentCounts, ...]
     tables: np.ndarray
+    tokens: np.ndarray
 
     def __add__(self, other):
-        return Statistics(self.topic_words + other.topic_words, self.tables + other.tables)
+        return Statistics(self.counts + other.counts, self.tables + other.tables, self.tokens + other.tokens)
 
 
-def blend_topics(config, state, topic_words, batch, phase):
-    """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · topic_words), topic_words (U, K) of the whole batch.
+def blend_topics(config, state, statistics, batch, phase):
+    """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the whole batch.
 
     Of the state only what all such algorithms hold is replaced: topic_counts, expected_tokens, step, rate_spent,
     startup_share and phase. Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
     step = state.step + 1
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
-    targets = topic_words * topic_words.dtype.type(batch_scale(batch))
+    scale = batch_scale(batch)
+    words = np.unique(batch.documents.words)
     state = state._replace(
-        topic_counts=state.topic_counts.blend(rate, np.unique(batch.documents.words), targets),
-        expected_tokens=(1.0 - rate) * state.expected_tokens + rate * targets.sum(0, dtype=np.float64),
+        topic_counts=state.topic_counts.blend(rate, words, statistics.counts, scale, statistics.tokens),
+        expected_tokens=(1.0 - rate) * state.expected_tokens + rate * scale * statistics.tokens,
         step=step,
         rate_spent=state.rate_spent + rate,
         startup_share=state.startup_share * (1.0 - rate),

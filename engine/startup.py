@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.decayed_counts import DecayedCounts, decayed_counts
+from engine.kernels.dirichlet import Sweeps
 from engine.schedules import is_warming_up
 
 STARTUP_TOKENS = 100.0
-WARM_UP_SWEEPS = 3
+WARM_UP_SWEEPS = Sweeps(3, 0.0, 0.0)
 
 
 class Start(NamedTuple):
@@ -47,7 +48,7 @@ def scale_counts(counts, start, corpus_size):
     """Start-up counts of that start for a corpus of that many documents, known from the first batch on."""
     if not STARTS[start].is_by_document:
         return counts
-    return DecayedCounts(counts.stored * counts.stored.dtype.type(corpus_size), 1.0, counts.totals * corpus_size)
+    return DecayedCounts(counts.stored * counts.precision.type(corpus_size), 1.0, counts.totals * corpus_size)
 
 
 def first_phase(start, later):

@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.global_step import Statistics
-from engine.kernels.dirichlet import fit_dirichlet
+from engine.kernels.counts import room_for
+from engine.kernels.dirichlet import Sweeps, fit_dirichlet
 
-# The code of Hoffman 2010 and scikit-learn stop there too.
-MAX_SWEEPS = 100
+# The code of Hoffman 2010 and scikit-learn stop there too. A topic's 1e-7 tokens never grow into any that matter.
+UNTIL_SETTLED = Sweeps(100, 1e-3, 1e-7)
 
 
 class Expectations(NamedTuple):
@@ -21,7 +22,7 @@ class Expectations(NamedTuple):
     phase: str
 
 
-def fit_documents(documents, expectations, num_sweeps):
+def fit_documents(documents, expectations, sweeps, is_learning):
     """Statistics of documents and their topic shares E[θ] (S, K); nothing is drawn, and shards of a batch add up.
 
         φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal g)
@@ -30,9 +31,10 @@ def fit_documents(documents, expectations, num_sweeps):
     concentration prior_k are expected to open (Teh 2007 sec. 3, at the counts' means).
     """
     topics, prior = expectations.topics, expectations.prior
-    word_topics, tables = np.zeros_like(topics), np.zeros(len(prior))
-    shares = np.zeros((len(documents.starts) - 1, len(prior)), topics.dtype)
+    tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
+    shares = np.empty((len(documents.starts) - 1, len(prior)), topics.dtype)
     own = documents.indexed(expectations.words)
-    fit_dirichlet(own, topics, prior, num_sweeps, word_topics, tables, shares)
+    counts = room_for(own, len(prior) if is_learning else 0, topics.dtype)
+    fit_dirichlet(own, topics, prior, sweeps, counts, tables, tokens, shares)
     shares /= shares.sum(1, keepdims=True)
-    return Statistics(word_topics, tables), shares
+    return Statistics((counts,), tables, tokens), shares

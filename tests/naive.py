@@ -3,8 +3,8 @@
 "LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), whose γ (K,) and φ (n, K) stand there.
 Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log β] (K,), g Dirichlet parameters
 (K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the corpus' (K-1,),
-λ topic_words (K, V). A document is a pair (words, counts). Eq. 17 and `statistics` leave out what the kernels leave
-out: tokens under NEGLIGIBLE.
+λ topic_words (K, V). A document is a pair (words, counts). A sweep leaves out topics with too few tokens when the
+kernel does.
 """
 
 from itertools import pairwise
@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, gammaln, psi, softmax, xlogy
-
-NEGLIGIBLE = 1e-6
 
 
 class Fit(NamedTuple):
@@ -74,14 +72,20 @@ def weights_of(tables, concentration, expectation):
 # Dirichlet sweeps
 
 
-def sweep(B, c, prior, num_sweeps):
-    """Dirichlet parameters g (K,) and expected counts (n, K) after sweeps from e = 1."""
-    e, g = np.ones(len(prior)), prior.copy()
-    for _ in range(num_sweeps):
-        g = prior.copy()
+def sweep(B, c, prior, sweeps):
+    """Dirichlet parameters g (K,) and expected counts (n, K) after the kernel's Sweeps from e = 1."""
+    e, g, kept = np.ones(len(prior)), prior.copy(), np.ones(len(prior), bool)
+    for number in range(sweeps.most):
+        before, g = g, prior.copy()
         for i in range(len(c)):
             g = g + c[i] * e * B[i] / (e @ B[i])
-        e = np.exp(psi(g) - psi(g.max()))
+        e = np.where(kept, np.exp(psi(g) - psi(g.max())), 0.0)
+        if abs(g - before).sum() < sweeps.tolerance * len(prior):
+            break
+        enough = kept & (g - prior >= sweeps.negligible)
+        if 0 < number < sweeps.most - 1 and 0 < 4 * enough.sum() <= 3 * kept.sum():
+            kept, e = enough, np.where(enough, e, 0.0)
+            g = np.where(kept, g, prior)
     tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(len(c), len(prior))
     return g, tokens
 
@@ -103,8 +107,7 @@ def update_slot_topics(logs, c, zeta, log_beta):
     """Eq. 17."""
     phi = np.empty((zeta.shape[1], len(log_beta)))
     for t in range(len(phi)):
-        tokens = c * zeta[:, t]
-        phi[t] = softmax(np.where(tokens > NEGLIGIBLE, tokens, 0.0) @ logs + log_beta)
+        phi[t] = softmax((c * zeta[:, t]) @ logs + log_beta)
     return phi
 
 
@@ -117,22 +120,23 @@ def update_word_slots(B, phi, log_pi, is_geometric):
     return zeta
 
 
-def choose_topics(g, prior, num_active):
-    """The topics with at least .01 token by g, the largest first, then those of the largest prior."""
-    found = sorted(np.flatnonzero(g - prior >= 0.01), key=lambda k: -g[k])
-    others = [k for k in sorted(range(len(g)), key=lambda k: -prior[k]) if k not in found]
-    return np.array([*found, *others][:num_active])
+def choose_topics(tokens, prior, limits, negligible):
+    """The topics with the most tokens, largest first, then those of the largest prior to fill a block of 16."""
+    most = min(limits.max_active, len(prior))
+    found = sorted(np.flatnonzero(tokens >= negligible), key=lambda k: -tokens[k])[:most]
+    others = [k for k in sorted(range(len(prior)), key=lambda k: -prior[k]) if k not in found]
+    return np.array([*found, *others][: min(most, -(-max(len(found), limits.num_slots) // 16) * 16)])
 
 
-def fit_document(B, c, prior, log_beta, limits, active=None):
+def fit_document(B, c, prior, log_beta, sweeps, limits):
     """The two-level local step on one document, from Wang's start or from its own best topics."""
     T, K = limits.num_slots, len(prior)
     if limits.is_uniform_start:
         active, zeta = np.arange(K), np.full((len(c), T), 1.0 / T)
     else:
-        g = sweep(B, c, prior, limits.num_sweeps)[0]
-        active = choose_topics(g, prior, limits.num_active) if active is None else active
-        a, b = sticks_of((g - prior)[active[:T]], limits.doc_concentration)
+        found = sweep(B, c, prior, sweeps)[0] - prior
+        active = choose_topics(found, prior, limits, sweeps.negligible)
+        a, b = sticks_of(np.where(found >= sweeps.negligible, found, 0.0)[active[:T]], limits.doc_concentration)
         phi = np.eye(T, len(active))
         zeta = update_word_slots(B[:, active], phi, log_sticks(a, b), limits.is_geometric)
     before = None
@@ -152,8 +156,7 @@ def fit_document(B, c, prior, log_beta, limits, active=None):
 
 def statistics(fit, c):
     """Expected counts (n, K) of Eq. 21, expected tables (K,) of Eq. 19 and topic shares θ (K,) of a document."""
-    tokens = c[:, None] * fit.zeta
-    return np.where(tokens > NEGLIGIBLE, tokens, 0.0) @ fit.phi, fit.phi.sum(0), mean_sticks(fit.a, fit.b) @ fit.phi
+    return c[:, None] * fit.zeta @ fit.phi, fit.phi.sum(0), mean_sticks(fit.a, fit.b) @ fit.phi
 
 
 def learn(documents, topics, local, num_topics):
@@ -174,27 +177,41 @@ def topic_weights(counts, eta, is_geometric):
     return np.exp(psi(lam) - psi(lam.sum(0))) if is_geometric else lam / lam.sum(0)
 
 
-def local_step(config, limits, phase, prior, log_beta):
-    """`local` of `learn` for a phase of the engine's run."""
+def gather_counts(counts, num_words, num_topics):
+    """Dense (U, K) sum of a sequence of the engine's DocumentCounts."""
+    dense = np.zeros((num_words, num_topics))
+    for each in counts:
+        place = 0
+        for j, (start, end) in enumerate(pairwise(each.starts)):
+            topics = each.topic_ids[each.topic_starts[j] : each.topic_starts[j + 1]]
+            for word in each.words[start:end]:
+                dense[word, topics] += each.tokens[place : place + len(topics)]
+                place += len(topics)
+    return dense
+
+
+def local_step(config, local_settings, phase, prior, log_beta):
+    """`local` of `learn` in a phase; settings: Sweeps of the warm-up, Sweeps of a document's start, Limits."""
+    warm_up_sweeps, start_sweeps, limits = local_settings
 
     def two_level(B, c):
-        return statistics(fit_document(B, c, prior, log_beta, limits), c)
+        return statistics(fit_document(B, c, prior, log_beta, start_sweeps, limits), c)
 
     def warm_up(B, c):
-        g, tokens = sweep(B, c, prior, 3)
+        g, tokens = sweep(B, c, prior, warm_up_sweeps)
         return tokens, sweep_tables(g, prior), g / g.sum()
 
     return warm_up if phase == "warm-up" else two_level
 
 
-def step(config, limits, phase, start, batch, rate):
+def step(config, local_settings, phase, start, batch, rate):
     """One online step, Eq. 22-27, from `start`, a pair of λ - η (V, K) and tables (K,), to such a pair."""
     counts, tables = start
     prior = config.doc_concentration * weights_of(tables, config.corpus_concentration, mean_sticks)
     log_beta = weights_of(tables, config.corpus_concentration, log_sticks)
     B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
     documents = split_rows(batch.documents)
-    local = local_step(config, limits, phase, prior, log_beta)
+    local = local_step(config, local_settings, phase, prior, log_beta)
     word_topics, doc_tables, _ = learn(documents, B, local, len(tables))
     scale = batch.corpus_size / len(documents)
     return (1 - rate) * counts + rate * scale * word_topics, (1 - rate) * tables + rate * scale * doc_tables

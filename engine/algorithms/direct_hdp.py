@@ -17,7 +17,7 @@ from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_tables, blend_topics
 from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_weights
-from engine.sweeps import MAX_SWEEPS, Expectations, fit_documents
+from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 
 INFINITY = float("inf")
 LATER_PHASE = "learning"
@@ -100,22 +100,22 @@ def _weights(config, state):
 
 def local(config, expectations, documents, rng=None):
     """Statistics of some of the batch's documents; pure, nothing is drawn, and shards of a batch add up."""
-    num_sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else MAX_SWEEPS
-    return fit_documents(documents, expectations, num_sweeps)[0]
+    sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else UNTIL_SETTLED
+    return fit_documents(documents, expectations, sweeps, is_learning=True)[0]
 
 
 def blend(config, state, statistics, batch):
     """Natural-gradient step of λ, and tables towards those of the corpus, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
-    blended, info = blend_topics(config, state, statistics.topic_words, batch, phase)
+    blended, info = blend_topics(config, state, statistics, batch, phase)
     return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
 
 
 def infer(config, state, documents):
     """Topic shares E[θ] (S, K) of documents; never learns."""
     expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
-    return fit_documents(documents, expectations, MAX_SWEEPS)[1]
+    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 
 def summarize(config, state):

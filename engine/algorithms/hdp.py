@@ -15,12 +15,14 @@ from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import Statistics, blend_tables, blend_topics
-from engine.kernels.two_level import Limits, fit_two_level
+from engine.kernels.counts import room_for
+from engine.kernels.dirichlet import Sweeps
+from engine.kernels.two_level import Limits, Prior, fit_two_level
 from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_log_weights, expected_weights
 from engine.sweeps import fit_documents
 
-START_SWEEPS = 10
+START_SWEEPS = Sweeps(10, 0.0, 0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100}
 TOLERANCE = 1e-3
 INFINITY = float("inf")
@@ -45,7 +47,7 @@ class HDPConfig:
     topic_expectation: str = setting(
         "mean", "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
     )
-    max_active_topics: int = setting(30, "M", (1, 2000), "topics that a document considers after its start")
+    max_active_topics: int = setting(32, "M", (1, 2000), "topics that a document considers after its start")
     precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
 
     def __post_init__(self):
@@ -115,19 +117,22 @@ def _expect_words(config, state, words, phase):
 
 def local(config, expectations, documents, rng=None):
     """Statistics of some of the batch's documents; pure, nothing is drawn, and shards of a batch add up."""
-    return _fit(config, expectations, documents, WARM_UP_SWEEPS)[0]
+    return _fit(config, expectations, documents, WARM_UP_SWEEPS, is_learning=True)[0]
 
 
-def _fit(config, expectations, documents, num_sweeps):
-    """Statistics (U, K), (K,) and doc shares (S, K) under the phase of the expectations."""
+def _fit(config, expectations, documents, sweeps, is_learning):
+    """Statistics and doc shares (S, K) under the phase of the expectations."""
     if expectations.phase == "warm-up":
-        return fit_documents(documents, expectations, num_sweeps)
-    topics, prior, log_weights = expectations.topics, expectations.prior, expectations.expected_log_weights
+        return fit_documents(documents, expectations, sweeps, is_learning)
+    topics, num_topics = expectations.topics, len(expectations.prior)
+    limits = _limits(config, num_topics)
+    prior = Prior(expectations.prior, expectations.expected_log_weights, np.argsort(-expectations.prior, kind="stable"))
+    tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
+    shares = np.zeros((len(documents.starts) - 1, num_topics), topics.dtype)
     own = documents.indexed(expectations.words)
-    word_topics, tables = np.zeros_like(topics), np.zeros(len(prior))
-    shares = np.zeros((len(documents.starts) - 1, len(prior)), topics.dtype)
-    fit_two_level(own, topics, prior, log_weights, _limits(config, len(prior)), word_topics, tables, shares)
-    return Statistics(word_topics, tables), shares
+    counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
+    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares)
+    return Statistics((counts,), tables, tokens), shares
 
 
 def _limits(config, num_topics):
@@ -136,7 +141,6 @@ def _limits(config, num_topics):
     return Limits(
         min(config.max_slots, num_active),
         num_active,
-        START_SWEEPS,
         MAX_ITERATIONS[config.start],
         TOLERANCE,
         float(config.doc_concentration),
@@ -149,7 +153,7 @@ def blend(config, state, statistics, batch):
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     phase = next_phase(config, state, batch.corpus_size, "two-level")
-    blended, info = blend_topics(config, state, statistics.topic_words, batch, phase)
+    blended, info = blend_topics(config, state, statistics, batch, phase)
     return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
 
 
@@ -159,7 +163,7 @@ def infer(config, state, documents):
     After a warm-up step the shares are the normalised Dirichlet parameters of as many sweeps as start a document later.
     """
     expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
-    return _fit(config, expectations, documents, START_SWEEPS)[1]
+    return _fit(config, expectations, documents, START_SWEEPS, is_learning=False)[1]
 
 
 def summarize(config, state):

@@ -15,7 +15,7 @@ from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_topics
 from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
-from engine.sweeps import MAX_SWEEPS, Expectations, fit_documents
+from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 
 INFINITY = float("inf")
 LATER_PHASE = "learning"
@@ -88,22 +88,22 @@ def _expect_words(config, state, words, phase):
 
 
 def local(config, expectations, documents, rng=None):
-    """Σ n φ (U, K) of some of the batch's documents, the E step of Alg. 2; shards of a batch add up."""
-    num_sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else MAX_SWEEPS
-    return fit_documents(documents, expectations, num_sweeps)[0].topic_words
+    """Σ n φ of some of the batch's documents, the E step of Alg. 2; shards of a batch add up."""
+    sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else UNTIL_SETTLED
+    return fit_documents(documents, expectations, sweeps, is_learning=True)[0]
 
 
-def blend(config, state, topic_words, batch):
+def blend(config, state, statistics, batch):
     """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
-    return blend_topics(config, state, topic_words, batch, phase)
+    return blend_topics(config, state, statistics, batch, phase)
 
 
 def infer(config, state, documents):
     """Topic shares E[θ] (S, K) of documents by the E step of Alg. 2; never learns."""
     expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
-    return fit_documents(documents, expectations, MAX_SWEEPS)[1]
+    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 
 def summarize(config, state):

@@ -1,27 +1,30 @@
 """The two-level local step: coordinate ascent over a document's slots (Wang 2011 Eq. 15-18).
 
-Letters in the bodies: c counts of a document's words, B topic weight of a word, g Dirichlet parameters of the topics,
-φ slot_topics (T, M), ζ word_slots (n, T), a and b the document's sticks.
+Letters in the bodies: c counts of a document's N words, B topic weight of a word, φ slot_topics (T, A) over the
+document's A topics, ζ word_slots, of which only the tokens c_i ζ_it (T, N) are kept, a and b the document's sticks.
+N and A are padded to multiples of BLOCK, T to one of four: a padded word has count 0, a padded topic weight LOWEST.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from engine.kernels.dirichlet import FAST, gather_rows, sweep_topics
-from engine.kernels.special import digamma
+from engine.kernels.counts import add_columns, next_block
+from engine.kernels.dirichlet import load_document, longest_document, round_up, sweep_topics
+from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp, fast_log
 
-NEGLIGIBLE_TOKENS = 0.01
+# Stands for log 0, and stays finite in sums.
+LOWEST = -1e30
+# A share below e^-41 is no normal float32 times anything; as zero it costs nothing.
+SMALLEST_LOG = -41.0
 
 
 class Limits(NamedTuple):
-    """Sizes and switches of the two-level kernel (all K topics are active where num_active = K)."""
+    """Sizes and switches of the two-level kernel."""
 
     num_slots: int
-    num_active: int
-    num_sweeps: int
+    max_active: int
     num_iterations: int
     tolerance: float
     doc_concentration: float
@@ -29,201 +32,319 @@ class Limits(NamedTuple):
     is_geometric: bool
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def rank_topics(g, prior, prior_order, num_active, is_taken, out_active):
-    """The num_active topics with the most mass in a document, largest g (prior + tokens) first.
+class Prior(NamedTuple):
+    """What the corpus says of its topics: α₀E[β] (K,), E[log β] (K,), and their ids in descending order of E[β]."""
 
-    Topics with fewer tokens than NEGLIGIBLE_TOKENS come last, in the order of their prior.
+    concentrations: np.ndarray
+    expected_log_weights: np.ndarray
+    order: np.ndarray
+
+
+class Chosen(NamedTuple):
+    """A document's own A topics: ids, B or log B by topic (A, N), log B by word (N, A), and E[log β] (A,)."""
+
+    topic_ids: np.ndarray
+    columns: np.ndarray
+    log_weights: np.ndarray
+    expected_log_weights: np.ndarray
+
+
+class Slots(NamedTuple):
+    """A document's slots: φ (T, A), tokens c ζ (T, N), their sums now and before, sticks a and b (2, T)."""
+
+    phi: np.ndarray
+    tokens: np.ndarray
+    totals: np.ndarray
+    sticks: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Room for the widest document of a shard; flat where a document's shape decides. per_word: (2, N)."""
+
+    columns: np.ndarray
+    log_weights: np.ndarray
+    expected_log_weights: np.ndarray
+    phi: np.ndarray
+    tokens: np.ndarray
+    totals: np.ndarray
+    sticks: np.ndarray
+    log_pi: np.ndarray
+    per_word: np.ndarray
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def make_scratch(limits, longest, topics):
+    """Scratch for documents of `longest` words (padded), in the precision of the topics."""
+    width, num_slots = round_up(limits.max_active), padded_slots(limits)
+    return Scratch(
+        np.empty(width * longest, topics.dtype),
+        np.empty(width * longest, topics.dtype),
+        np.empty(width, topics.dtype),
+        np.empty(num_slots * width, topics.dtype),
+        np.empty(num_slots * longest, topics.dtype),
+        np.empty((2, limits.num_slots), topics.dtype),
+        np.empty((2, limits.num_slots), topics.dtype),
+        np.empty(limits.num_slots, topics.dtype),
+        np.empty((2, longest), topics.dtype),
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def padded_slots(limits):
+    """Slots are written four at a time."""
+    return (limits.num_slots + 3) // 4 * 4
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def choose_topics(topic_ids, h, limits, negligible, prior_order, is_taken, out_active):
+    """The document's topics: those with the most tokens h first, down to `negligible`, at most max_active of them.
+
+    They are filled up to a whole BLOCK, and at least to the number of slots, in the order of the corpus' weights.
+    Returns their number. h (A,) is used up.
     """
-    found = np.flatnonzero(g - prior >= NEGLIGIBLE_TOKENS)
-    found = found[np.argsort(-g[found])][:num_active]
-    out_active[: found.shape[0]] = found
+    most = min(limits.max_active, prior_order.shape[0])
     is_taken[:] = False
-    is_taken[found] = True
-    place = found.shape[0]
+    num_chosen = 0
+    for m in range(topic_ids.shape[0]):
+        tokens, k = h[m], topic_ids[m]
+        if tokens < negligible or (num_chosen == most and tokens <= h[most - 1]):
+            continue
+        # h[:num_chosen] holds the tokens of those chosen so far, largest first; m is never behind it.
+        place = min(num_chosen, most - 1)
+        while place > 0 and h[place - 1] < tokens:
+            h[place], out_active[place] = h[place - 1], out_active[place - 1]
+            place -= 1
+        h[place], out_active[place] = tokens, k
+        num_chosen = min(num_chosen + 1, most)
+    for m in range(num_chosen):
+        is_taken[out_active[m]] = True
+    enough = min(most, round_up(max(num_chosen, limits.num_slots)))
     for k in prior_order:
-        if place == num_active:
+        if num_chosen == enough:
             break
         if not is_taken[k]:
-            out_active[place] = k
-            place += 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def compact_columns(topics, words, columns, out_weights):
-    """Copy the document's words (n) and chosen topics (A) into contiguous scratch (n, A)."""
-    for i in range(words.shape[0]):
-        row = topics[words[i]]
-        for m in range(columns.shape[0]):
-            out_weights[i, m] = row[columns[m]]
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def expected_log_sticks(a, b, out_log):
-    """E[log π_t] of the sticks a, b (T-1,) with the last stick at 1, into out_log (T,); Wang 2011 below Eq. 21."""
-    left = 0.0
-    for t in range(a.shape[0]):
-        total = digamma(a[t] + b[t])
-        out_log[t] = digamma(a[t]) - total + left
-        left += digamma(b[t]) - total
-    out_log[a.shape[0]] = left
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def update_sticks(slot_tokens, doc_concentration, out_a, out_b):
-    """Eq. 15 and 16 from the expected tokens of each slot (T,)."""
-    after = 0.0
-    for t in range(out_a.shape[0] - 1, -1, -1):
-        after += slot_tokens[t + 1]
-        out_a[t] = 1.0 + slot_tokens[t]
-        out_b[t] = doc_concentration + after
+            out_active[num_chosen] = k
+            h[num_chosen] = 0.0
+            num_chosen += 1
+    return num_chosen
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_word_slots(weights, log_weights, phi, log_pi, is_geometric, out_zeta):
-    """ζ_it ∝ exp(E log π_t) Σ_k φ_tk B_ik, or with the mixture of logs of Eq. 18 where is_geometric."""
-    num_slots, num_active = phi.shape
-    for i in range(weights.shape[0]):
-        zeta = out_zeta[i]
-        if is_geometric:
-            row = log_weights[i]
-            highest = -np.inf
-            for t in range(num_slots):
-                mixed = row[0] * phi[t, 0]
-                for m in range(1, num_active):
-                    mixed += row[m] * phi[t, m]
-                zeta[t] = mixed + log_pi[t]
-                highest = max(highest, zeta[t])
-            for t in range(num_slots):
-                zeta[t] = math.exp(zeta[t] - highest)
-        else:
-            row = weights[i]
-            for t in range(num_slots):
-                mixed = row[0] * phi[t, 0]
-                for m in range(1, num_active):
-                    mixed += row[m] * phi[t, m]
-                zeta[t] = mixed * math.exp(log_pi[t])
-        zeta /= zeta.sum()
+def load_chosen(documents, j, topics, prior, is_geometric, topic_ids, scratch):
+    """Chosen of document j; scratch: flat arrays for columns and log weights, and one for E[log β]."""
+    first, last = documents.starts[j], documents.starts[j + 1]
+    num_topics, num_words = topic_ids.shape[0], round_up(last - first)
+    width = round_up(num_topics)
+    columns = scratch.columns[: width * num_words].reshape(width, num_words)
+    log_weights = scratch.log_weights[: num_words * width].reshape(num_words, width)
+    for i in range(num_words):
+        row = topics[documents.words[first + min(i, last - first - 1)]]
+        for m in range(num_topics):
+            log_weights[i, m] = row[topic_ids[m]]
+            columns[m, i] = log_weights[i, m]
+        log_weights[i, num_topics:] = 1.0
+    columns[num_topics:] = 0.0
+    flat = log_weights.reshape(num_words * width)
+    for place in range(flat.shape[0]):
+        flat[place] = fast_log(flat[place])
+    if is_geometric:
+        columns[:] = log_weights.T
+    expected_log_weights = scratch.expected_log_weights[:width]
+    expected_log_weights[:] = LOWEST
+    for m in range(num_topics):
+        expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
+    return Chosen(topic_ids, columns, log_weights, expected_log_weights)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def update_sticks(totals, doc_concentration, out_sticks):
+    """Eq. 15 and 16 from the tokens of each slot (T,), into rows a and b of the sticks (2, T); the last is 1."""
+    last = totals.shape[0] - 1
+    after = totals.dtype.type(0)
+    for t in range(last - 1, -1, -1):
+        after += totals[t + 1]
+        out_sticks[0, t] = 1.0 + totals[t]
+        out_sticks[1, t] = doc_concentration + after
+    out_sticks[0, last], out_sticks[1, last] = 1.0, 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def expected_log_sticks(sticks, out_log):
+    """E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21."""
+    left = out_log.dtype.type(0)
+    for t in range(out_log.shape[0] - 1):
+        total = fast_digamma(sticks[0, t] + sticks[1, t])
+        out_log[t] = fast_digamma(sticks[0, t]) - total + left
+        left += fast_digamma(sticks[1, t]) - total
+    out_log[-1] = left
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_slot_topics(log_weights, c, zeta, expected_log_weights, out_phi):
-    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k) over the active topics."""
+def mix_topics(phi, columns, out_mixed):
+    """Σ_m φ_tm columns_mi (T, N): four topics at a time, over all words at once."""
+    for t in range(out_mixed.shape[0]):
+        share, mixed = phi[t], out_mixed[t]
+        mixed[:] = 0.0
+        for m in range(0, columns.shape[0], 4):
+            share_0, share_1, share_2, share_3 = share[m], share[m + 1], share[m + 2], share[m + 3]
+            column_0, column_1, column_2, column_3 = columns[m], columns[m + 1], columns[m + 2], columns[m + 3]
+            for i in range(mixed.shape[0]):
+                mixed[i] += (
+                    share_0 * column_0[i] + share_1 * column_1[i] + share_2 * column_2[i] + share_3 * column_3[i]
+                )
+
+
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
+def assign_words(c, log_pi, is_geometric, per_word, tokens):
+    """c_i ζ_it in place of the mixtures (T, N): ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 where is_geometric."""
+    num_words = c.shape[0]
+    highest, norm = per_word[0], per_word[1]
+    norm[:num_words] = 0.0
+    if is_geometric:
+        highest[:] = LOWEST
+        for t in range(log_pi.shape[0]):
+            for i in range(num_words):
+                tokens[t, i] += log_pi[t]
+                highest[i] = max(highest[i], tokens[t, i])
+    top, zero = log_pi.max(), log_pi.dtype.type(0)
+    for t in range(log_pi.shape[0]):
+        share = fast_exp(log_pi[t] - top) if log_pi[t] - top > SMALLEST_LOG else zero
+        for i in range(num_words):
+            tokens[t, i] = fast_exp(tokens[t, i] - highest[i]) if is_geometric else tokens[t, i] * share
+            norm[i] += tokens[t, i]
+    for i in range(num_words):
+        norm[i] = c[i] / norm[i]
+    for t in range(log_pi.shape[0]):
+        for i in range(num_words):
+            tokens[t, i] *= norm[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
+def update_slot_topics(log_weights, tokens, expected_log_weights, out_phi):
+    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k) over the document's topics."""
     for t in range(out_phi.shape[0]):
-        row = out_phi[t]
-        row[:] = expected_log_weights
-        for i in range(log_weights.shape[0]):
-            tokens = c[i] * zeta[i, t]
-            if tokens > 1e-6:
-                for m in range(row.shape[0]):
-                    row[m] += tokens * log_weights[i, m]
-        row -= row.max()
+        row, own = out_phi[t], tokens[t]
         for m in range(row.shape[0]):
-            # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
-            row[m] = math.exp(row[m]) if row[m] > -41.0 else 0.0
-        row /= row.sum()
+            row[m] = expected_log_weights[m]
+        for i in range(0, own.shape[0], 4):
+            tokens_0, tokens_1, tokens_2, tokens_3 = own[i], own[i + 1], own[i + 2], own[i + 3]
+            logs_0, logs_1, logs_2, logs_3 = log_weights[i], log_weights[i + 1], log_weights[i + 2], log_weights[i + 3]
+            for m in range(row.shape[0]):
+                row[m] += tokens_0 * logs_0[m] + tokens_1 * logs_1[m] + tokens_2 * logs_2[m] + tokens_3 * logs_3[m]
+        highest = row[0]
+        for m in range(row.shape[0]):
+            highest = max(highest, row[m])
+        norm = zero = out_phi.dtype.type(0)
+        for m in range(row.shape[0]):
+            row[m] = fast_exp(row[m] - highest) if row[m] - highest > SMALLEST_LOG else zero
+        for m in range(row.shape[0]):
+            norm += row[m]
+        for m in range(row.shape[0]):
+            row[m] /= norm
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ascend(c, weights, log_weights, expected_log_weights, limits, phi, zeta, sticks):
-    """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens settle; φ, ζ and the sticks come and go.
-
-    sticks: (3, T) float64, rows a, b and E[log π]; of a and b the first T - 1 are in use.
-    """
-    num_slots = phi.shape[0]
-    a, b, log_pi = sticks[0, : num_slots - 1], sticks[1, : num_slots - 1], sticks[2]
-    slot_tokens = np.zeros(num_slots)
-    before = np.zeros(num_slots)
+def ascend(c, chosen, limits, slots, scratch):
+    """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens settle; the slots come and go."""
+    num_slots = limits.num_slots
+    phi, tokens, now, before = slots.phi[:num_slots], slots.tokens[:num_slots], slots.totals[0], slots.totals[1]
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
-            expected_log_sticks(a, b, log_pi)
-            update_word_slots(weights, log_weights, phi, log_pi, limits.is_geometric, zeta)
-        slot_tokens[:] = 0.0
-        for i in range(c.shape[0]):
-            for t in range(num_slots):
-                slot_tokens[t] += c[i] * zeta[i, t]
-        update_sticks(slot_tokens, limits.doc_concentration, a, b)
-        update_slot_topics(log_weights, c, zeta, expected_log_weights, phi)
-        if iteration > 0 and np.abs(slot_tokens - before).sum() < limits.tolerance * slot_tokens.sum():
+            expected_log_sticks(slots.sticks, scratch.log_pi)
+            if iteration > 0:
+                mix_topics(phi, chosen.columns, tokens)
+            else:
+                # At the start slot t holds the document's topic t alone.
+                tokens[:] = chosen.columns[:num_slots]
+            assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
+        change = size = 0.0
+        for t in range(num_slots):
+            now[t] = tokens[t].sum()
+            change += abs(now[t] - before[t])
+            size += now[t]
+            before[t] = now[t]
+        update_sticks(now, limits.doc_concentration, slots.sticks)
+        update_slot_topics(chosen.log_weights, tokens, chosen.expected_log_weights, phi)
+        if iteration > 0 and change < limits.tolerance * size:
             break
-        before[:] = slot_tokens
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def start_slots(g, prior, active, limits, phi, sticks):
-    """One-hot slots on the largest topics, largest first, and sticks from those topics' tokens."""
-    num_slots = phi.shape[0]
-    tokens = np.zeros(num_slots)
-    phi[:] = 0.0
-    for t in range(num_slots):
-        tokens[t] = g[active[t]] - prior[active[t]]
-        phi[t, t] = 1.0
-    update_sticks(tokens, limits.doc_concentration, sticks[0, : num_slots - 1], sticks[1, : num_slots - 1])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_document(words, c, zeta, phi, sticks, active, out_word_topics, out_tables, out_shares):
-    """Add φ_tk Σ c_i ζ_it (Eq. 21) and Σ_t φ_tk (Eq. 19) to the statistics; write θ_k = Σ_t E[π_t] φ_tk."""
-    num_slots, num_active = phi.shape
-    mixed = np.empty(num_active, phi.dtype)
-    for i in range(words.shape[0]):
-        mixed[:] = 0.0
-        for t in range(num_slots):
-            tokens = c[i] * zeta[i, t]
-            if tokens > 1e-6:
-                for m in range(num_active):
-                    mixed[m] += tokens * phi[t, m]
-        out = out_word_topics[words[i]]
-        for m in range(num_active):
-            out[active[m]] += mixed[m]
+def write_tokens(slots, out_block):
+    """Tokens Σ_t c_i ζ_it φ_tk of the document's own words, (n, A); the summands of Eq. 21."""
+    num_topics = out_block.shape[1]
+    for i in range(out_block.shape[0]):
+        out = out_block[i]
+        out[:] = 0.0
+        for t in range(0, slots.phi.shape[0], 4):
+            tokens_0, tokens_1 = slots.tokens[t, i], slots.tokens[t + 1, i]
+            tokens_2, tokens_3 = slots.tokens[t + 2, i], slots.tokens[t + 3, i]
+            phi_0, phi_1, phi_2, phi_3 = slots.phi[t], slots.phi[t + 1], slots.phi[t + 2], slots.phi[t + 3]
+            for m in range(num_topics):
+                out[m] += tokens_0 * phi_0[m] + tokens_1 * phi_1[m] + tokens_2 * phi_2[m] + tokens_3 * phi_3[m]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_shares(slots, num_slots, topic_ids, out_tables, out_shares):
+    """Add the tables Σ_t φ_tk (Eq. 19) to out_tables (K,), and θ_k = Σ_t E[π_t] φ_tk to out_shares (K,)."""
     left = 1.0
     for t in range(num_slots):
-        on = sticks[0, t] / (sticks[0, t] + sticks[1, t]) if t < num_slots - 1 else 1.0
-        for m in range(num_active):
-            out_tables[active[m]] += phi[t, m]
-            out_shares[active[m]] += left * on * phi[t, m]
+        on = slots.sticks[0, t] / (slots.sticks[0, t] + slots.sticks[1, t])
+        for m in range(topic_ids.shape[0]):
+            out_tables[topic_ids[m]] += slots.phi[t, m]
+            out_shares[topic_ids[m]] += left * on * slots.phi[t, m]
         left *= 1.0 - on
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_two_level(documents, topics, prior, expected_log_weights, limits, out_word_topics, out_tables, out_shares):
-    """The two-level local step on each document; statistics as in `add_document`.
+def start_slots(chosen, c, h, limits, scratch):
+    """Slots before the first iteration: words spread evenly, or sticks for the topics with the most tokens h."""
+    width, num_words = chosen.columns.shape
+    num_slots, most = limits.num_slots, padded_slots(limits)
+    phi = scratch.phi[: most * width].reshape(most, width)
+    tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
+    phi[num_slots:] = 0.0
+    tokens[num_slots:] = 0.0
+    for t in range(num_slots):
+        for i in range(num_words):
+            tokens[t, i] = c[i] / num_slots
+    slots = Slots(phi, tokens, scratch.totals, scratch.sticks)
+    slots.totals[:] = 0.0
+    if not limits.is_uniform_start:
+        update_sticks(h[:num_slots], limits.doc_concentration, slots.sticks)
+    return slots
 
-    documents: rows of words that index `topics` (U, K), the topic weights B of the batch's words; prior: α₀E[β] (K,);
-    expected_log_weights: E[log β] (K,). Adds to out_word_topics (U, K) and out_tables (K,), writes out_shares (S, K).
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares):
+    """The two-level local step on each document.
+
+    documents: rows of words that index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to
+    out_tables (K,), writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K) and, where out_counts has room, the tokens
+    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,).
     """
-    starts = documents.starts
-    num_topics, num_slots, num_active = topics.shape[1], limits.num_slots, limits.num_active
-    longest = max(1, np.diff(starts).max()) if starts.shape[0] > 1 else 1
-    all_weights = np.empty(longest * num_topics, topics.dtype)
-    all_active = np.empty(longest * num_active, topics.dtype)
-    all_logs = np.empty(longest * num_active, topics.dtype)
-    all_zeta = np.empty((longest, num_slots), topics.dtype)
-    phi = np.empty((num_slots, num_active), topics.dtype)
-    sticks = np.empty((3, num_slots))
-    e = np.empty(num_topics, topics.dtype)
-    g = np.empty(num_topics, topics.dtype)
-    active = np.arange(num_active)
-    is_taken = np.zeros(num_topics, np.bool_)
-    prior_order = np.argsort(-prior)
-    for j in range(starts.shape[0] - 1):
-        words = documents.words[starts[j] : starts[j + 1]]
-        c = documents.counts[starts[j] : starts[j + 1]].astype(topics.dtype)
-        n = words.shape[0]
-        zeta = all_zeta[:n]
-        if limits.is_uniform_start:
-            zeta[:] = 1.0 / num_slots
-        else:
-            weights = all_weights[: n * num_topics].reshape(n, num_topics)
-            gather_rows(topics, words, weights)
+    num_topics = topics.shape[1]
+    longest = longest_document(documents)
+    scratch = make_scratch(limits, longest, topics)
+    all_counts, all_weights = np.empty(longest, topics.dtype), np.empty(longest * num_topics, topics.dtype)
+    room = np.empty((3, num_topics), topics.dtype)
+    e, g, h = room[0], room[1], room[2]
+    topic_ids, active, is_taken = np.empty(num_topics, np.int64), np.arange(num_topics), np.empty(num_topics, np.bool_)
+    num_active, place = num_topics, 0
+    for j in range(documents.starts.shape[0] - 1):
+        c, weights = load_document(documents, j, topics, all_counts, all_weights)
+        if not limits.is_uniform_start:
             e[:] = 1.0
-            g[:] = prior
-            sweep_topics(weights, c, prior, limits.num_sweeps, e, g)
-            rank_topics(g, prior, prior_order, num_active, is_taken, active)
-            start_slots(g, prior, active, limits, phi, sticks)
-        chosen = all_active[: n * num_active].reshape(n, num_active)
-        logs = all_logs[: n * num_active].reshape(n, num_active)
-        compact_columns(topics, words, active, chosen)
-        logs[:] = np.log(chosen)
-        ascend(c, chosen, logs, expected_log_weights[active], limits, phi, zeta, sticks)
-        add_document(words, c, zeta, phi, sticks, active, out_word_topics, out_tables, out_shares[j])
+            _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, topic_ids, e, g, h)
+            num_active = choose_topics(
+                topic_ids[:num_left], h, limits, sweeps.negligible, prior.order, is_taken, active
+            )
+        own = active[:num_active]
+        chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
+        slots = start_slots(chosen, c, h, limits, scratch)
+        ascend(c, chosen, limits, slots, scratch)
+        add_shares(slots, limits.num_slots, own, out_tables, out_shares[j])
+        if out_counts.tokens.shape[0] > 0:
+            block, place = next_block(out_counts, j, own, place)
+            write_tokens(slots, block)
+            add_columns(block, own, out_tokens)

@@ -1,6 +1,6 @@
 """What it costs in held-out likelihood that a document considers only its best M topics.
 
-    python -m tests.benchmarks.active_topics [--seeds 3] [--json FILE]
+python -m tests.benchmarks.active_topics [--seeds 3] [--json FILE]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Held-out likelihood of the online HDP, a unigram model and scikit-learn's online LDA, on the same splits and batches.
 
-    python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 3 [--json FILE] [--jobs N]
+python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 3 [--json FILE] [--jobs N]
 """
 
 import argparse

@@ -27,6 +27,8 @@ def arrays_of(value):
     """All arrays in nested tuples."""
     if isinstance(value, np.ndarray):
         return [value]
+    if hasattr(value, "_fields"):
+        return [array for name in value._fields for array in arrays_of(getattr(value, name))]
     return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
 
 
@@ -134,11 +136,12 @@ def join(rows):
 
 
 def read(algorithm, corpus, rows):
-    """Statistics of documents given as pairs of words and counts, before the first step and after two on the corpus."""
+    """States one step of these documents (pairs of words and counts) on from each of the first three on the corpus."""
     config, state, batch = start(algorithm, corpus)
     documents, found = join(rows), []
     for _ in range(3):
-        found += arrays_of((algorithm.local(config, algorithm.expect(config, state, batch), documents, None),))
+        own = Batch(np.arange(len(rows)), documents, batch.corpus_size)
+        found += arrays_of(executors.step(algorithm, config, state, own, None)[0])
         state, _ = executors.step(algorithm, config, state, batch, None)
     return found
 

@@ -1,13 +1,29 @@
 """Lazily decayed counts against counts that are decayed at once."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decayed_counts import SMALLEST_SCALE, decayed_counts
+from engine.kernels.counts import DocumentCounts
 
 RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
+
+
+def blend(counts, rate, words, targets):
+    """Blend with targets (U, K), in two parts."""
+    num_topics = targets.shape[1]
+
+    def part(first, last):
+        ids, starts = np.tile(np.arange(num_topics, dtype=np.int32), last - first), np.arange(last - first + 1)
+        places = np.arange(first, last, dtype=np.int32)
+        return DocumentCounts(starts, places, starts * num_topics, ids, targets[first:last].ravel() / 4)
+
+    half = len(words) // 2
+    return counts.blend(rate, words, (part(0, half), part(half, len(words))), 4.0, targets.sum(0, dtype=float) / 4)
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-10)])
@@ -20,7 +36,7 @@ def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rat
     for rate in rates:
         words = np.flatnonzero(rng.random(9) < 0.4)
         targets = rng.gamma(0.3, 50.0, (len(words), 4)).astype(precision)
-        lazy = lazy.blend(rate, words, targets)
+        lazy = blend(lazy, rate, words, targets)
         eager *= 1.0 - rate
         eager[words] += rate * targets
         assert SMALLEST_SCALE <= lazy.scale <= 1.0
@@ -36,12 +52,12 @@ def test_a_blend_writes_into_nothing_it_was_given():
     counts = decayed_counts(dense)
     for array in (dense, targets, words, counts.totals):
         array.setflags(write=False)
-    counts.blend(0.3, words, targets)
-    counts.blend(1.0, words, targets)
+    blend(counts, 0.3, words, targets)
+    blend(counts, 1.0, words, targets)
 
 
 def test_rate_1_leaves_nothing_of_what_was_there():
-    counts = decayed_counts(np.full((3, 2), 5.0)).blend(1.0, np.array([1]), np.array([[2.0, 3.0]]))
+    counts = blend(decayed_counts(np.full((3, 2), 5.0)), 1.0, np.array([1]), np.array([[2.0, 3.0]]))
     np.testing.assert_array_equal(counts.dense(), [[0, 0], [2, 3], [0, 0]])
     np.testing.assert_array_equal(counts.totals, [2, 3])
 
@@ -52,7 +68,27 @@ def test_ten_thousand_steps_keep_lazy_single_precision_within_1e_5_of_eager():
     for step in range(10_000):
         targets = rng.gamma(1.0, 1.0, (2, 3)).astype(np.float32)
         words, rate = rng.choice(5, 2, replace=False), float((64 + step) ** -0.6)
-        lazy = lazy.blend(rate, words, targets)
+        lazy = blend(lazy, rate, words, targets)
         eager *= 1 - rate
         eager[words] += rate * targets
     np.testing.assert_allclose(lazy.dense(), eager, rtol=1e-5)
+
+
+def test_every_older_value_still_reads_as_it_did():
+    rng = np.random.default_rng(2)
+    values, dense = [decayed_counts(np.ones((40, 3)))], [np.ones((40, 3))]
+    for _ in range(30):
+        words = rng.choice(40, 7, replace=False)
+        values.append(blend(values[-1], 0.1, words, rng.random((7, 3))))
+        dense.append(values[-1].dense())
+    branches = [blend(values[5], 0.5, np.array([1, 2]), np.full((2, 3), each)) for each in (1.0, 7.0)]
+    for value, then in zip(values, dense, strict=True):
+        np.testing.assert_array_equal(value.dense(), then)
+    for branch, each in zip(branches, (1.0, 7.0), strict=True):
+        np.testing.assert_allclose(branch.rows(np.array([2])), 0.5 * dense[5][[2]] + 0.5 * each)
+
+
+def test_a_pickled_value_is_the_same_bit_for_bit():
+    value = blend(decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32))
+    again = pickle.loads(pickle.dumps(value))
+    assert (again.scale, again.stored.tobytes()) == (value.scale, value.stored.tobytes())

@@ -6,7 +6,8 @@ from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from engine.corpus import Documents
-from engine.kernels.dirichlet import fit_dirichlet
+from engine.kernels.counts import room_for
+from engine.kernels.dirichlet import Sweeps, fit_dirichlet
 from tests import naive
 
 PRECISIONS = [(np.float32, 1e-4), (np.float64, 1e-9)]
@@ -20,27 +21,34 @@ def draw_documents(rng, num_documents, vocab_size):
     return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 6, starts[-1]).astype(np.int32))
 
 
-def fit(documents, topics, prior, num_sweeps):
+def fit(documents, topics, prior, sweeps):
     """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
-    out = np.zeros_like(topics), np.zeros(len(prior)), np.zeros((len(documents.starts) - 1, len(prior)), topics.dtype)
-    fit_dirichlet(documents, topics, prior, num_sweeps, *out)
-    return out
+    num_topics = len(prior)
+    tables, tokens, g = np.zeros(num_topics), np.zeros(num_topics), np.zeros((len(documents.starts) - 1, num_topics))
+    g, counts = g.astype(topics.dtype), room_for(documents, num_topics, topics.dtype)
+    fit_dirichlet(documents, topics, prior, sweeps, counts, tables, tokens, g)
+    word_topics = naive.gather_counts([counts], len(topics), num_topics)
+    np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
+    return word_topics, tables, g
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
-@pytest.mark.parametrize("num_sweeps", [1, 3, 40])
-def test_the_kernel_equals_its_naive_twin(precision, tolerance, num_sweeps):
+@pytest.mark.parametrize(
+    "sweeps",
+    [Sweeps(1, 0.0, 0.0), Sweeps(3, 0.0, 0.0), Sweeps(40, 0.0, 0.0), Sweeps(9, 0.0, 0.05), Sweeps(99, 0.02, 0.0)],
+)
+def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps):
     rng = np.random.default_rng(7)
     documents = draw_documents(rng, 12, 15)
     topics = rng.dirichlet(np.full(15, 0.3), 6).T.astype(precision) + precision(1e-5)
     prior = rng.dirichlet(np.ones(6)).astype(precision)
 
     def local(B, c):
-        g, tokens = naive.sweep(B, c, prior.astype(float), num_sweeps)
+        g, tokens = naive.sweep(B, c, prior.astype(float), sweeps)
         return tokens, naive.sweep_tables(g, prior.astype(float)), g
 
     expected = naive.learn(naive.split_rows(documents), topics.astype(float), local, 6)
-    for ours, twin in zip(fit(documents, topics, prior, num_sweeps), expected, strict=True):
+    for ours, twin in zip(fit(documents, topics, prior, sweeps), expected, strict=True):
         np.testing.assert_allclose(ours, twin, rtol=tolerance, atol=tolerance)
 
 
@@ -55,7 +63,9 @@ def test_converged_sweeps_equal_the_e_step_of_scikit_learns_lda():
     lda.fit(counts)
     lda.components_ = lam
     lda.exp_dirichlet_component_ = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True)))
-    shares = fit(documents, np.ascontiguousarray(lda.exp_dirichlet_component_.T), np.full(5, 0.2), 5000)[2]
+    shares = fit(
+        documents, np.ascontiguousarray(lda.exp_dirichlet_component_.T), np.full(5, 0.2), Sweeps(5000, 0.0, 0.0)
+    )[2]
     np.testing.assert_allclose(shares / shares.sum(1, keepdims=True), lda.transform(counts), atol=1e-8)
 
 
@@ -64,7 +74,7 @@ def test_converged_sweeps_equal_the_e_step_of_scikit_learns_lda():
 def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num_topics):
     document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
     topics = np.full((1, num_topics), 1e-4, precision)
-    tokens, tables, g = fit(document, topics, np.full(num_topics, 1.0 / num_topics, precision), 3)
+    tokens, tables, g = fit(document, topics, np.full(num_topics, 1.0 / num_topics, precision), Sweeps(3, 0.0, 0.0))
     np.testing.assert_allclose(tokens, 1.0 / num_topics, rtol=1e-4)
     np.testing.assert_allclose(g, 2.0 / num_topics, rtol=1e-4)
     assert np.isfinite(tables).all()
@@ -73,7 +83,7 @@ def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num
 def test_the_words_statistics_add_up_to_their_counts():
     rng = np.random.default_rng(4)
     documents = draw_documents(rng, 30, 9)
-    tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), 3)
+    tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Sweeps(3, 0.0, 0.0))
     np.testing.assert_allclose(tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12)
     sizes = [c.sum() for _, c in naive.split_rows(documents)]
     np.testing.assert_allclose(g.sum(1), np.array(sizes) + 7 * 0.3, rtol=1e-12)

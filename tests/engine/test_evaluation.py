@@ -8,6 +8,7 @@ from scipy.stats import beta
 from engine.algorithms import REGISTRY
 from engine.corpus import Documents
 from engine.evaluation import (
+    FOLD_IN,
     count_topics,
     fold_in,
     perplexity_bound,
@@ -86,7 +87,7 @@ def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
 def test_the_fold_in_equals_naive_sweeps():
     documents, rng = draw_documents(), np.random.default_rng(1)
     topics, prior = rng.dirichlet(np.full(50, 0.2), 6) + 1e-6, rng.dirichlet(np.ones(6))
-    expected = [naive.sweep(topics.T[words], c, prior, 50)[0] for words, c in naive.split_rows(documents)]
+    expected = [naive.sweep(topics.T[words], c, prior, FOLD_IN)[0] for words, c in naive.split_rows(documents)]
     expected = [g / g.sum() for g in expected]
     np.testing.assert_allclose(fold_in(documents, topics, prior), expected, rtol=1e-9, atol=1e-12)
 

@@ -79,12 +79,12 @@ def ascend(num_topics, num_slots, rng, num_rounds):
     """The bound after each round of Eq. 15-21 over the whole corpus."""
     documents = [(np.unique(w), np.unique(w, return_counts=True)[1].astype(float)) for w in DOCUMENTS]
     lam, tables = rng.gamma(1.0, 1.0, (num_topics, VOCAB_SIZE)) + 0.1, rng.random(num_topics)
-    limits = Limits(num_slots, num_topics, 0, 50, 1e-12, CONFIG.doc_concentration, True, True)
+    limits = Limits(num_slots, num_topics, 50, 1e-12, CONFIG.doc_concentration, True, True)
     bounds = []
     for _ in range(num_rounds):
         B = np.exp(naive.psi(lam) - naive.psi(lam.sum(1, keepdims=True))).T
         log_beta = naive.log_sticks(*naive.sticks_of(tables, CONFIG.corpus_concentration))
-        fits = [naive.fit_document(B[words], c, log_beta, log_beta, limits) for words, c in documents]
+        fits = [naive.fit_document(B[words], c, log_beta, log_beta, None, limits) for words, c in documents]
         tables = sum(fit.phi.sum(0) for fit in fits)
         lam = np.full((num_topics, VOCAB_SIZE), CONFIG.word_concentration)
         for (words, c), fit in zip(documents, fits, strict=True):

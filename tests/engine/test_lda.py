@@ -12,6 +12,7 @@ from engine.algorithms import lda
 from engine.algorithms.lda import LDAConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import decayed_counts
+from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
 from engine.sweeps import Expectations, fit_documents
 from tests import naive
@@ -27,7 +28,7 @@ CONVERGED = 4000
 @pytest.fixture
 def to_convergence(monkeypatch):
     """As many sweeps as it takes."""
-    monkeypatch.setattr(lda, "MAX_SWEEPS", CONVERGED)
+    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
 def draw_counts(seed, num_documents=20):
@@ -101,7 +102,7 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(lda, "MAX_SWEEPS", 60)
+    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
     config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0), make_batch(draw_counts(5), 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, config.delay, config.forgetting_rate)
@@ -125,8 +126,9 @@ def test_no_sweep_lowers_a_document_s_bound(highest_count):
     expectations = Expectations(np.arange(V), np.exp(logs), prior, 0, "learning")
     bounds = []
     for num_sweeps in range(1, 60):
-        statistics, shares = fit_documents(document, expectations, num_sweeps)
-        fit = naive.DirichletFit(shares[0] * (prior.sum() + c.sum()), statistics.topic_words[words] / c[:, None])
+        statistics, shares = fit_documents(document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True)
+        tokens = naive.gather_counts(statistics.counts, V, K)[words]
+        fit = naive.DirichletFit(shares[0] * (prior.sum() + c.sum()), tokens / c[:, None])
         bounds.append(naive.dirichlet_document_bound(logs[words], c.astype(float), fit, prior))
     bounds = np.array(bounds)
     assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()

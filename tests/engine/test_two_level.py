@@ -6,14 +6,17 @@ from scipy.special import psi
 
 from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Documents
-from engine.kernels.dirichlet import sweep_topics
+from engine.kernels.counts import room_for
+from engine.kernels.dirichlet import Sweeps
 from engine.kernels.two_level import (
     Limits,
+    Prior,
+    assign_words,
+    choose_topics,
     fit_two_level,
-    rank_topics,
+    mix_topics,
     update_slot_topics,
     update_sticks,
-    update_word_slots,
 )
 from tests import naive
 
@@ -21,9 +24,12 @@ K, T, V = 12, 4, 25
 STARTS = [("warm", False), ("warm", True), ("wang", False), ("wang", True)]
 
 
+SWEEPS = Sweeps(10, 0.0, 0.01)
+
+
 def limits_of(start, is_geometric, num_iterations=20, tolerance=1e-3):
     is_wang = start == "wang"
-    return Limits(T, K if is_wang else 7, 10, num_iterations, tolerance, 0.8, is_wang, is_geometric)
+    return Limits(T, K if is_wang else 7, num_iterations, tolerance, 0.8, is_wang, is_geometric)
 
 
 def draw_problem(seed, precision=np.float64):
@@ -41,62 +47,81 @@ def draw_problem(seed, precision=np.float64):
     return documents, *(array.astype(precision) for array in (lam / lam.sum(0), prior, log_beta))
 
 
-def fit(documents, topics, prior, log_beta, limits):
-    """Statistics (V, K), tables (K,) and shares (S, K) of the kernel."""
-    out = np.zeros_like(topics), np.zeros(K), np.zeros((len(documents.starts) - 1, K), topics.dtype)
-    fit_two_level(documents, topics, prior, log_beta, limits, *out)
-    return out
+def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
+    """Statistics (V, K), tables (K,) and shares (S, K) of the kernel; tokens of topics are the statistics' sums."""
+    counts = room_for(documents, limits.max_active, topics.dtype)
+    num_topics = topics.shape[1]
+    tables, tokens, shares = (
+        np.zeros(num_topics),
+        np.zeros(num_topics),
+        np.zeros((len(documents.starts) - 1, num_topics)),
+    )
+    corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
+    shares = shares.astype(topics.dtype)
+    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares)
+    word_topics = naive.gather_counts([counts], len(topics), num_topics)
+    np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
+    return word_topics, tables, shares
+
+
+def twin(documents, topics, prior, log_beta, limits):
+    def local(B, c):
+        return naive.statistics(naive.fit_document(B, c, prior, log_beta, SWEEPS, limits), c)
+
+    return naive.learn(naive.split_rows(documents), topics, local, K)
 
 
 @pytest.mark.parametrize(("start", "is_geometric"), STARTS)
 def test_the_double_precision_kernel_equals_its_naive_twin(start, is_geometric):
     limits = limits_of(start, is_geometric)
     for seed in range(3):
-        documents, topics, prior, log_beta = draw_problem(seed)
-
-        def local(B, c, prior=prior, log_beta=log_beta):
-            return naive.statistics(naive.fit_document(B, c, prior, log_beta, limits), c)
-
-        expected = naive.learn(naive.split_rows(documents), topics, local, K)
-        for ours, twin in zip(fit(documents, topics, prior, log_beta, limits), expected, strict=True):
-            np.testing.assert_allclose(ours, twin, rtol=1e-9, atol=1e-9)
-
-
-def topics_chosen_by_the_kernel(B, c, prior, limits):
-    e, g, active = np.ones_like(prior), prior.copy(), np.arange(limits.num_active)
-    sweep_topics(B, c.astype(B.dtype), prior, limits.num_sweeps, e, g)
-    rank_topics(g, prior, np.argsort(-prior), limits.num_active, np.zeros(K, bool), active)
-    return active
+        problem = draw_problem(seed)
+        for ours, expected in zip(fit(*problem, limits), twin(*problem, limits), strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(("start", "is_geometric"), STARTS)
-def test_the_single_precision_kernel_equals_its_twin_on_the_same_topics(start, is_geometric):
+def test_the_single_precision_kernel_equals_its_twin(start, is_geometric):
     # Three iterations: a longer ascent multiplies rounding by the sharpness of the bound, not by an error of ours.
     limits = limits_of(start, is_geometric, num_iterations=3, tolerance=0.0)
     documents, *arrays = draw_problem(5, np.float32)
+    expected = twin(documents, *(array.astype(float) for array in arrays), limits)
+    for ours, theirs in zip(fit(documents, *arrays, limits), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
-    def local(B, c):
-        active = topics_chosen_by_the_kernel(B.astype(np.float32), c, arrays[1], limits)
-        wide = [array.astype(float) for array in arrays[1:]]
-        return naive.statistics(naive.fit_document(B, c, *wide, limits, active), c)
 
-    expected = naive.learn(naive.split_rows(documents), arrays[0].astype(float), local, K)
-    for ours, twin in zip(fit(documents, *arrays, limits), expected, strict=True):
-        np.testing.assert_allclose(ours, twin, rtol=1e-4, atol=1e-4)
+def test_without_room_for_counts_the_shares_are_the_same():
+    documents, *arrays = draw_problem(6)
+    limits, num_topics = limits_of("warm", False), K
+    tables, tokens, shares = (
+        np.zeros(num_topics),
+        np.zeros(num_topics),
+        np.zeros((len(documents.starts) - 1, num_topics)),
+    )
+    corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
+    counts = room_for(documents, 0, np.float64)
+    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares)
+    assert not tokens.any()
+    np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 
 
 def ascend_document(words, c, lam, log_beta):
     """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start."""
     logs = (psi(lam) - psi(lam.sum(0)))[words]
-    B, zeta, phi = np.exp(logs), np.full((len(c), T), 1.0 / T), np.full((T, K), 1.0 / K)
-    a, b = np.ones(T - 1), np.full(T - 1, 0.8)
+    columns, tokens, phi = np.ascontiguousarray(logs.T), np.tile(c / T, (T, 1)), np.full((T, K), 1.0 / K)
+    sticks = np.array([np.ones(T), np.full(T, 0.8)])
+
+    def bound():
+        return naive.document_bound(logs, c, naive.Fit(*sticks[:, :-1], phi, tokens.T / c[:, None]), 0.8, log_beta)
+
     for _ in range(25):
-        update_sticks(c @ zeta, 0.8, a, b)
-        yield naive.document_bound(logs, c, naive.Fit(a, b, phi, zeta), 0.8, log_beta)
-        update_slot_topics(logs, c, zeta, log_beta, phi)
-        yield naive.document_bound(logs, c, naive.Fit(a, b, phi, zeta), 0.8, log_beta)
-        update_word_slots(B, logs, phi, naive.log_sticks(a, b), True, zeta)
-        yield naive.document_bound(logs, c, naive.Fit(a, b, phi, zeta), 0.8, log_beta)
+        update_sticks(tokens.sum(1), 0.8, sticks)
+        yield bound()
+        update_slot_topics(logs, tokens, log_beta, phi)
+        yield bound()
+        mix_topics(phi, columns, tokens)
+        assign_words(c, naive.log_sticks(*sticks[:, :-1]), True, np.empty((2, len(c))), tokens)
+        yield bound()
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.5])
@@ -121,7 +146,7 @@ def test_no_corpus_update_lowers_the_bound():
     u, v = naive.sticks_of(tables, 1.0)
     for _ in range(4):
         B = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True))).T
-        fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), limits) for w, c in documents]
+        fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits) for w, c in documents]
         # A start sweep is exempt: documents begin anew in each round, so only the corpus updates are compared.
         bounds.append([naive.bound(documents, fits, u, v, lam, config)])
         u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
@@ -152,7 +177,7 @@ def test_a_count_of_n_is_the_word_n_times_in_statistics_and_in_the_bound(start):
         np.testing.assert_allclose(counted, repeated, rtol=1e-10, atol=1e-10)
     bounds = []
     for words, c in (naive.split_rows(documents)[0], pairs[0]):
-        fitted = naive.fit_document(topics[words], c, prior, log_beta, limits)
+        fitted = naive.fit_document(topics[words], c, prior, log_beta, SWEEPS, limits)
         bounds.append(naive.document_bound(np.log(topics[words]), c, fitted, 0.8, log_beta))
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)
 
@@ -168,31 +193,39 @@ def two_topic_document():
 @pytest.mark.parametrize("is_geometric", [True, False])
 def test_the_warm_start_gives_a_document_of_two_topics_a_slot_for_each(is_geometric):
     document, topics, prior, log_beta = two_topic_document()
-    limits = Limits(2, 2, 10, 3, 1e-3, 1.0, False, is_geometric)
-    tables, shares = np.zeros(2), np.zeros((1, 2))
-    fit_two_level(document, topics, prior, log_beta, limits, np.zeros_like(topics), tables, shares)
+    limits = Limits(2, 2, 3, 1e-3, 1.0, False, is_geometric)
+    _, tables, _ = fit(document, topics, prior, log_beta, limits)
     np.testing.assert_allclose(tables, [1, 1], atol=1e-6)
-    fitted = naive.fit_document(topics, np.full(20, 3.0), prior, log_beta, limits)
+    fitted = naive.fit_document(topics, np.full(20, 3.0), prior, log_beta, SWEEPS, limits)
     np.testing.assert_allclose(fitted.zeta.sum(0), [10, 10], atol=0.1)
 
 
 def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
     _, topics, prior, log_beta = two_topic_document()
     c = np.array([3.0] * 10 + [4.0] * 10)
-    fitted = naive.fit_document(topics, c, prior, log_beta, Limits(2, 2, 0, 1, 0.0, 1.0, True, True))
+    fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True, True))
     np.testing.assert_array_equal(fitted.phi[0], fitted.phi[1])
-    zeta = np.full((20, 2), 0.5)
-    phi = np.empty((2, 2))
-    update_slot_topics(np.log(topics), c, zeta, log_beta, phi)
+    tokens, phi = np.tile(c / 2, (2, 1)), np.empty((2, 2))
+    update_slot_topics(np.log(topics), tokens, log_beta, phi)
     np.testing.assert_array_equal(phi[0], phi[1])
-    update_word_slots(topics, np.log(topics), phi, naive.log_sticks(fitted.a, fitted.b), True, zeta)
-    assert np.ptp(zeta, axis=0).max() < 1e-12
+    columns = np.zeros((4, 20))
+    columns[:2] = np.log(topics).T
+    mix_topics(np.hstack([phi, np.zeros((2, 2))]), columns, tokens)
+    assign_words(c, naive.log_sticks(fitted.a, fitted.b), True, np.empty((2, 20)), tokens)
+    assert np.ptp(tokens / c, axis=0).max() < 1e-12
 
 
 def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
-    prior = np.array([0.1, 0.4, 0.3, 0.2])
-    g = prior + np.array([2.0, 0.001, 0.0, 5.0])
-    active = np.zeros(4, np.int64)
-    rank_topics(g, prior, np.argsort(-prior), 4, np.zeros(4, bool), active)
+    prior, tokens = np.array([0.1, 0.4, 0.3, 0.2]), np.array([2.0, 0.001, 0.0, 5.0])
+    active, limits = np.zeros(4, np.int64), Limits(2, 4, 1, 0.0, 1.0, False, False)
+    order = np.argsort(-prior)
+    assert choose_topics(np.arange(4), tokens.copy(), limits, 0.01, order, np.zeros(4, bool), active) == 4
     assert active.tolist() == [3, 0, 1, 2]
-    np.testing.assert_array_equal(active, naive.choose_topics(g, prior, 4))
+    np.testing.assert_array_equal(active, naive.choose_topics(tokens, prior, limits, 0.01))
+
+
+def test_no_more_topics_are_chosen_than_may_be_active_and_those_are_the_largest():
+    tokens = np.random.default_rng(0).random(300) + 0.01
+    active, limits = np.zeros(300, np.int64), Limits(4, 40, 1, 0.0, 1.0, False, False)
+    assert choose_topics(np.arange(300), tokens.copy(), limits, 0.01, np.arange(300), np.zeros(300, bool), active) == 40
+    assert active[:40].tolist() == np.argsort(-tokens)[:40].tolist()
