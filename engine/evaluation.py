@@ -58,14 +58,29 @@ def split_words(documents, doc_ids, seed):
 
     A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours.
     """
-    is_held = np.zeros(len(documents.words), bool)
-    for j, doc_id in enumerate(doc_ids):
-        start, size = documents.starts[j], documents.starts[j + 1] - documents.starts[j]
-        if size >= 2:
-            num_held = max(1, round(HELD_OUT_SHARE * size))
-            held = np.random.default_rng([seed, int(doc_id)]).choice(size, num_held, replace=False)
-            is_held[start + held] = True
+    sizes = np.diff(documents.starts)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    places = np.arange(len(rows)) - documents.starts[rows]
+    num_held = np.where(sizes >= 2, np.maximum(1, np.round(HELD_OUT_SHARE * sizes)), 0)
+    # Those held out are the first of the document's words in an order drawn at random.
+    shuffled = np.argsort(rows + _draw(seed, np.asarray(doc_ids)[rows], places))
+    is_held = np.empty(len(rows), bool)
+    is_held[shuffled] = places < num_held[rows]
     return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
+
+
+def _draw(seed, doc_ids, places):
+    """Uniform numbers in [0, 1) of a word's place in a document, the same wherever and however often they are drawn.
+
+    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), on each of the three numbers in turn.
+    """
+    state = np.zeros(len(places), np.uint64)
+    for each in (seed, doc_ids, places):
+        state = (state ^ np.asarray(each).astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state ^= state >> np.uint64(31)
+    return (state >> np.uint64(11)) * 2.0**-53
 
 
 def split_tokens(documents, doc_ids, seed):
