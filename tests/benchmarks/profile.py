@@ -8,10 +8,12 @@ The clock is read where an algorithm's functions begin and end, and where an eve
 held-out scores and snapshots are the time to their events, and what is left of the time to `Stepped` is the
 driver's.
 
-What a compiled local step does within is told by difference. After the run, batches are learned from once more with
-the learned topics, under fewer Dirichlet sweeps and under fewer joint iterations: what each takes away, times how
-many there are, is the sweeps' share and the iterations'; the rest is gathering words, ranking topics and adding
-statistics. These shares are then laid on the run's own seconds.
+What a compiled local step does within is told by difference, on batches learned from once more with the learned
+topics. Dirichlet sweeps alone, without statistics, take `load` + one sweep, `load` + two of the same size, and
+`load` + all of them, which gives `load` (gathering words) and the sweeps. A joint iteration is half of what the
+whole step loses when it stops after the first of three; the first itself is a little cheaper, which this overlooks.
+What is left of the whole is choosing topics and writing statistics. These shares are then laid on the run's own
+seconds.
 """
 
 import argparse
@@ -32,6 +34,7 @@ from engine.compile import compile_algorithm
 from engine.events import Evaluated, Snapshot
 from engine.executors import map_shards
 from engine.run import split_corpus
+from engine.sweeps import fit_documents
 from tests.benchmarks.heldout import to_markdown
 from tests.benchmarks.machine import best_seconds
 
@@ -80,25 +83,36 @@ def name_part(event):
 
 
 def split_local_step(algorithm, config, state, train):
-    """Shares of sweeps, joint iterations and the rest in the local step of the state's phase."""
+    """Shares of the parts of a local step in the state's phase."""
     batches = list(islice(train.batches(int(config.batch_size)), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
+    num_iterations = hdp.MAX_ITERATIONS[config.start]
+    one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, hdp.START_SWEEPS.most))
+    whole, cut = (time_iterations(algorithm, config, tasks, number) for number in (num_iterations, 1))
+    load, joint = max(0.0, 2 * one - two), (whole - cut) * num_iterations / (num_iterations - 1)
+    seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
+    seconds["choosing topics, statistics"] = max(0.0, whole - sum(seconds.values()))
+    return {part: value / sum(seconds.values()) for part, value in seconds.items()}
 
-    def seconds(num_sweeps, num_iterations):
-        iterations = {**hdp.MAX_ITERATIONS, config.start: num_iterations}
-        with (
-            patch.object(hdp, "START_SWEEPS", num_sweeps),
-            patch.object(hdp, "MAX_ITERATIONS", iterations),
-            patch.object(hdp, "TOLERANCE", 0.0),
-        ):
-            return best_seconds(lambda: [local_step(algorithm, config, *task) for task in tasks])
 
-    sweeps, iterations = hdp.START_SWEEPS, hdp.MAX_ITERATIONS[config.start]
-    whole = seconds(sweeps, iterations)
-    a_sweep = (whole - seconds(sweeps // 2, iterations)) / (sweeps - sweeps // 2)
-    an_iteration = (whole - seconds(sweeps, iterations // 2)) / (iterations - iterations // 2)
-    shares = {"Dirichlet sweeps": a_sweep * sweeps / whole, "joint iterations": an_iteration * iterations / whole}
-    return {**shares, "words, ranking, statistics": 1.0 - sum(shares.values())}
+def time_sweeps(tasks, most):
+    """Seconds of so many sweeps over the documents of the tasks."""
+    sweeps = hdp.START_SWEEPS._replace(most=most)
+
+    def fit():
+        for expectations, documents in tasks:
+            map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
+
+    return best_seconds(fit)
+
+
+def time_iterations(algorithm, config, tasks, number):
+    """Seconds of the whole local step with so many joint iterations."""
+    with (
+        patch.object(hdp, "MAX_ITERATIONS", {**hdp.MAX_ITERATIONS, config.start: number}),
+        patch.object(hdp, "TOLERANCE", 0.0),
+    ):
+        return best_seconds(lambda: [local_step(algorithm, config, *task) for task in tasks])
 
 
 def local_step(algorithm, config, expectations, documents):
