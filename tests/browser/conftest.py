@@ -16,7 +16,9 @@ from tests.browser.dashboard import WIDE, Dashboard
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
 # A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
-OPTIONS = ("app", "--port", "0", "--unused-session-lifetime", "8000", "--check-unused-sessions", "500")
+SECONDS_UNUSED = 8
+LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-unused-sessions", "500")
+OPTIONS = ("app", "--port", "0", *LIFETIME)
 SECONDS_TO_SERVE = 60
 expect.set_options(timeout=15_000)
 
@@ -78,16 +80,19 @@ def faults() -> list[str]:
 def visit(new_context, address, faults):
     """Open the page in a browser of its own, of this size; returns it once the run has begun to learn.
 
+    prepare(context) is called before the page is asked for; a page that is not to learn is returned as soon as it is
+    drawn.
     Runs are paused in the end, so that the next test need not wait for a core.
     """
     opened = []
 
-    def visit(size: dict | None = None, at: str = address) -> Dashboard:
+    def visit(size=None, at=address, prepare=lambda context: None, learns=True) -> Dashboard:
         context = new_context(viewport=size or WIDE)
         context.set_default_timeout(15_000)
         watch(context, at, faults)
+        prepare(context)
         opened.append(Dashboard(context.new_page()))
-        return opened[-1].open(at)
+        return opened[-1].open(at, learns)
 
     yield visit
     for dashboard in opened:

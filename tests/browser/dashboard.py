@@ -9,7 +9,14 @@ PHONE = {"width": 390, "height": 844}
 FIRST_SECONDS = 120_000
 SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
-    .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data).map(m => [...m.data.text])"""
+    .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data)
+    .map(m => [...m.data.text].map((text, i) => [m.data.x[i], text]))"""
+FIND_STEPS = """() => {
+  const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
+  const rates = models.find(m => m.type === "Figure" && m.title?.text?.startsWith("Learning rate"))
+  const {data} = rates.renderers.map(r => r.data_source).find(s => s && "documents_seen" in s.data)
+  return [...data.documents_seen].map((seen, i) => [seen, data.y[i]])
+}"""
 
 
 class Dashboard:
@@ -22,16 +29,20 @@ class Dashboard:
         self.documents = page.locator(".bar .documents")
         self.reading = page.locator(".bar .reading")
         self.note = page.locator(".bar .note")
+        self.progress = page.get_by_role("progressbar", name="Documents seen")
         self.bar = page.locator(".bar")
         self.step_button = self.button("Step")
         self.sketch = page.get_by_text(re.compile(r"Left of the random start"))
         self.word_heads = page.locator("table thead th:not(.rank)")
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
-    def open(self, address: str) -> "Dashboard":
-        """Load the page and wait until it has learned from a mini-batch."""
+    def open(self, address: str, learns: bool = True) -> "Dashboard":
+        """Load the page and wait until it has learned from a mini-batch, or else until it says anything."""
         self.page.goto(address)
-        expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+        if learns:
+            expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+        else:
+            self.state.wait_for(timeout=FIRST_SECONDS)
         return self
 
     def button(self, name: str) -> Locator:
@@ -87,12 +98,20 @@ class Dashboard:
         box = track.bounding_box()
         self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
 
-    def expect_marks(self, text: str) -> None:
-        """Wait until each of the four curves has this label."""
+    def expect_marks(self, text: str, at: int | None = None) -> None:
+        """Wait until each of the four curves has this label, and if asked stands at this number of documents."""
         self.page.wait_for_function(
-            f"text => {{ const all = ({FIND_MARKS})(); return all.length === 4 && all.every(m => m.includes(text)) }}",
-            arg=text,
+            f"""([text, at]) => {{
+                const all = ({FIND_MARKS})()
+                return all.length === 4 && all.every(m => m.some(([x, t]) => t === text && x === (at ?? x)))
+            }}""",
+            arg=[text, at],
         )
 
-    def marks(self) -> list[list[str]]:
+    def marks(self) -> list[list[tuple[float, str]]]:
+        """Place and label of every mark, curve by curve."""
         return self.page.evaluate(FIND_MARKS)
+
+    def steps(self) -> list[tuple[int, float]]:
+        """Documents seen and learning rate of every step, as the curve draws them."""
+        return [tuple(step) for step in self.page.evaluate(FIND_STEPS)]

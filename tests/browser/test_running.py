@@ -1,9 +1,14 @@
 """Run, pause, step, restart, pace; several browsers; a reload."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
+
+from app.slots import count_cores
+from tests.browser.conftest import SECONDS_UNUSED
+from tests.browser.dashboard import SLIDERS
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +23,12 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
 
 
 def test_pause_stands_still_and_run_goes_on(dashboard):
+    dashboard.choose_pace("Four batches a second")
     dashboard.pause()
     seen = dashboard.num_seen()
+    dashboard.page.wait_for_timeout(1_500)
+    assert dashboard.num_seen() == seen
+    dashboard.expect_state("Paused")
     dashboard.step()
     assert dashboard.num_seen() == seen + 256
     dashboard.button("Run").click()
@@ -44,6 +53,38 @@ def test_the_space_bar_pauses_and_runs(dashboard):
     dashboard.expect_state("Paused")
     dashboard.page.keyboard.press("Space")
     dashboard.expect_state("Running")
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_the_space_bar_pauses_and_runs_from_a_slider_too_and_does_not_move_it(dashboard, name):
+    before = dashboard.slider(name).get_attribute("aria-valuetext")
+    dashboard.press_key(name, "Space")
+    dashboard.expect_state("Paused")
+    dashboard.press_key(name, "Space")
+    dashboard.expect_state("Running")
+    expect(dashboard.slider(name)).to_have_attribute("aria-valuetext", before)
+
+
+def test_the_space_bar_presses_a_button_once_and_nothing_else(dashboard):
+    dashboard.pause()
+    number = dashboard.step_number()
+    dashboard.step_button.press("Space")
+    expect(dashboard.sketch).to_contain_text(f"Mini-batch {number + 1} of")
+    dashboard.page.wait_for_timeout(1_000)
+    assert dashboard.step_number() == number + 1
+    dashboard.expect_state("Paused")
+    dashboard.button("Run").press("Space")
+    dashboard.expect_state("Running")
+    dashboard.page.wait_for_timeout(1_000)
+    dashboard.expect_state("Running", seconds=0.1)
+
+
+def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(dashboard):
+    page = dashboard.page
+    page.get_by_role("button", name="Advanced settings").click()
+    page.get_by_label("Most topics K").press("Space")
+    page.wait_for_timeout(1_000)
+    dashboard.expect_state("Running", seconds=0.1)
 
 
 def test_as_fast_as_it_goes_reads_everything_and_can_run_again(dashboard):
@@ -88,3 +129,23 @@ def test_two_pages_at_one_address_show_one_run(visit, dashboard):
     twin.pause()
     dashboard.expect_state("Paused")
     expect(dashboard.documents).to_have_text(twin.documents.inner_text())
+
+
+def test_a_page_that_connects_after_its_session_has_expired_asks_no_other_server_for_styles(visit):
+    def hold_up(route):
+        time.sleep(SECONDS_UNUSED + 2)
+        route.continue_()
+
+    late = visit(prepare=lambda context: context.route("**/bokeh.min.js*", hold_up))
+    late.expect_state("Running")
+
+
+def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there_is_one(visit):
+    others = [visit() for _ in range(count_cores())]
+    page = visit(learns=False)
+    assert page.state.inner_text() == "Waiting"
+    expect(page.note).to_contain_text("Waiting for a free processor core")
+    expect(page.note).to_contain_text("this one is next")
+    assert page.state.inner_text() == "Waiting"
+    others[0].pause()
+    page.expect_state("Running")

@@ -14,48 +14,73 @@ CHANGES = {
 }
 
 
-def read_setting(dashboard, name: str) -> float:
-    return float(dashboard.slider(name).get_attribute("aria-valuetext").replace(",", ""))
+def read_settings(dashboard) -> dict[str, float]:
+    texts = {name: dashboard.slider(name).get_attribute("aria-valuetext") for name in CHANGES}
+    return {name: float(text.replace(",", "")) for name, text in texts.items()}
 
 
-def expect_obeyed(dashboard) -> None:
-    """Take a step and compare its size and its rate with what the sliders say."""
-    seen = dashboard.num_seen()
-    delay, forgetting_rate, size = (read_setting(dashboard, n) for n in ("delay", "forgetting_rate", "batch_size"))
+def rates_of(settings: dict[str, float], *steps: int) -> list[float]:
+    return [learning_rate(step, settings["delay"], settings["forgetting_rate"]) for step in steps]
+
+
+def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float], dict[str, float]]:
+    """Pause, move, step: all steps before have the old rates and sizes, the one after the new; returns both settings.
+
+    A mark stands between them.
+    """
+    dashboard.pause()
+    old, taken, number = read_settings(dashboard), dashboard.steps(), dashboard.step_number()
+    assert [rate for _, rate in taken] == pytest.approx(rates_of(old, *range(1, number + 1)), rel=1e-9)
+    assert [seen for seen, _ in taken] == [256 * step for step in range(1, number + 1)]
+    text = move()
+    new = read_settings(dashboard)
+    dashboard.expect_marks(text or describe_change(old, new), at=dashboard.num_seen())
+    assert dashboard.steps() == taken
     dashboard.step()
-    assert dashboard.num_seen() - seen == size
-    rates = [learning_rate(step, delay, forgetting_rate) for step in (2, 3, 4, 5, 6)]
-    said = dashboard.page.get_by_text("Learning rate ρ: ")
-    assert said.count() == 0  # Titles are drawn on a canvas, so the sketch's words are read.
-    assert any(f"ρ = {rate:.4f}" in dashboard.sketch.inner_text() for rate in rates)
+    assert dashboard.step_number() == number + 1
+    (rate,) = rates_of(new, number + 1)
+    assert dashboard.steps() == [*taken, (taken[-1][0] + new["batch_size"], pytest.approx(rate, rel=1e-9))]
+    assert dashboard.num_seen() == taken[-1][0] + new["batch_size"]
+    expect(dashboard.sketch).to_contain_text(f"Mini-batch {number + 1} of")
+    expect(dashboard.sketch).to_contain_text(f"ρ = {rate:.4f}")
+    return old, new
+
+
+def describe_change(old: dict[str, float], new: dict[str, float]) -> str:
+    symbols = {name: text.split()[0] for name, (_, text) in CHANGES.items()}
+    return ", ".join(f"{symbols[name]} {old[name]:g} → {new[name]:g}" for name in CHANGES if old[name] != new[name])
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_slider_moved_by_key_acts_on_the_next_mini_batch_and_marks_every_curve(dashboard, name):
+def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard, name):
     key, text = CHANGES[name]
-    dashboard.pause()
-    dashboard.press_key(name, key)
-    dashboard.expect_marks(text)
-    expect_obeyed(dashboard)
+
+    def move():
+        dashboard.press_key(name, key)
+        return text
+
+    old, new = expect_obeyed_from_the_next_step(dashboard, move)
+    assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
 @pytest.mark.parametrize(("name", "share"), [("forgetting_rate", 0.9), ("delay", 0.2), ("batch_size", 0.2)])
-def test_a_slider_moved_by_mouse_acts_on_the_next_mini_batch_and_marks_every_curve(dashboard, name, share):
-    dashboard.pause()
-    before = dashboard.slider(name).get_attribute("aria-valuetext")
-    dashboard.click_slider(name, share)
-    expect(dashboard.slider(name)).not_to_have_attribute("aria-valuetext", before)
-    symbol = CHANGES[name][1].split()[0]
-    dashboard.expect_marks(f"{symbol} {float(before):g} → {read_setting(dashboard, name):g}")
-    expect_obeyed(dashboard)
+def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard, name, share):
+    def move():
+        before = dashboard.slider(name).get_attribute("aria-valuetext")
+        dashboard.click_slider(name, share)
+        expect(dashboard.slider(name)).not_to_have_attribute("aria-valuetext", before)
+
+    old, new = expect_obeyed_from_the_next_step(dashboard, move)
+    assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
-def test_a_preset_moves_all_three_sliders_and_acts(dashboard):
-    dashboard.pause()
-    dashboard.page.get_by_role("button", name="SVI 2013").click()
-    dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 64 → 1, S 256 → 500")
-    assert [read_setting(dashboard, name) for name in CHANGES] == [0.9, 1, 500]
-    expect_obeyed(dashboard)
+def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
+    def move():
+        dashboard.page.get_by_role("button", name="SVI 2013").click()
+        dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 64 → 1, S 256 → 500")
+
+    _, new = expect_obeyed_from_the_next_step(dashboard, move)
+    assert [new[name] for name in CHANGES] == [0.9, 1, 500]
 
 
 def test_settings_that_cannot_learn_are_warned_of_before_the_start(dashboard):
