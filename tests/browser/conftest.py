@@ -68,6 +68,14 @@ def dying_address(tmp_path_factory) -> str:
         yield found
 
 
+@pytest.fixture(scope="module")
+def compiling_address(tmp_path_factory) -> str:
+    """Where a page is whose engine takes its time to compile for float64."""
+    script = str(Path(__file__).with_name("serve_slow_compiler.py"))
+    with serving([script], tmp_path_factory.mktemp("compiling") / "log.txt") as found:
+        yield found
+
+
 @pytest.fixture(autouse=True)
 def faults() -> list[str]:
     """Errors of any page in this test: there are none, and no exceptions from that."""

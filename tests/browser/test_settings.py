@@ -106,3 +106,22 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     dashboard.button("Restart with these").click()
     dashboard.expect_state("Running")
     expect(page.get_by_text("K 40, start warm")).to_be_visible()
+
+
+def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_usable(visit, compiling_address):
+    dashboard = visit(at=compiling_address)
+    page = dashboard.page
+    dashboard.pause()
+    page.get_by_role("button", name="Advanced settings").click()
+    page.get_by_role("combobox", name="Precision").click()
+    page.get_by_role("option", name="float64").or_(page.get_by_role("menuitem", name="float64")).click()
+    dashboard.button("Restart with these").click()
+    dashboard.expect_state("Compiling")
+    expect(dashboard.note).to_contain_text("for precision float64")
+    expect(dashboard.note).to_contain_text("5 of 10")
+    expect(dashboard.progress).to_have_attribute("aria-valuenow", "50")
+    dashboard.press_key("forgetting_rate", "End")
+    expect(page.get_by_text("κ 1, τ₀ 64, S 256").last).to_be_visible()
+    dashboard.expect_state("Compiling", seconds=0.1)
+    dashboard.expect_state("Running", seconds=100)
+    assert dashboard.steps()[0][1] == pytest.approx(rates_of({"delay": 64, "forgetting_rate": 1.0}, 1)[0])

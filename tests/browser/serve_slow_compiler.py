@@ -1,0 +1,27 @@
+"""Serve the page with a compiler that takes five seconds longer for float64."""
+
+import sys
+import time
+
+from panel.command import main
+
+import engine.compile
+
+NUM_PARTS = 10
+SECONDS_A_PART = 0.5
+compile_at_once = engine.compile.compile_algorithm
+
+
+def compile_slowly(algorithm, config, report):
+    """As `compile_algorithm`, after some parts that only take time."""
+    if config.precision == "float64":
+        for part in range(NUM_PARTS):
+            report(part, NUM_PARTS, f"part {part}")
+            time.sleep(SECONDS_A_PART)
+    compile_at_once(algorithm, config, report)
+
+
+if __name__ == "__main__":
+    engine.compile.compile_algorithm = compile_slowly
+    sys.argv = ["panel", "serve", *sys.argv[1:]]
+    main()
