@@ -2,21 +2,22 @@
 
 For a document of n distinct words, in floating-point operations (a multiplication and an addition are two):
 
-    sweeps      4 n K_s in sweep s, of the K_s topics that then take part: Σ_l e_l B_il for every word, and
-                Σ_i c_i B_ik / that for every topic; negligible topics drop out, so K_1 = K_2 = K and then fewer
-    iterations  4 n T A each: Σ_k φ_tk B_ik (Eq. 18) and Σ_i c_i ζ_it log B_ik (Eq. 17) for T slots and the A <= M
-                topics left; the first needs no mixture, its slots hold one topic each
-    statistics  2 n T A: c_i Σ_t ζ_it φ_tk (Eq. 21)
+    sweeps      4 n K each: Σ_l e_l B_il for every word, and Σ_i c_i B_ik / that for every topic
+    iterations  4 n T M each: Σ_k φ_tk B_ik (Eq. 18) and Σ_i c_i ζ_it log B_ik (Eq. 17) for T slots and M topics; the
+                first needs no mixture, its slots hold one topic each
+    statistics  2 n T M: c_i Σ_t ζ_it φ_tk (Eq. 21)
 
 and in bytes, of float32 where nothing else is said:
 
     read        4 n K weights B of its words, 8 n word ids and counts
-    statistics  4 n A written
+    statistics  4 n M written
 
-K_s and A are those of the documents themselves, found by sweeps in plain numpy. Exponentials, logarithms, digammas,
-divisions, choosing topics and everything of size K or T A alone count nothing, nothing is moved twice and nothing is
-computed for padding: no program of this kind comes below the sum of flops at the rate of a matrix product and bytes at
-the rate of a copy.
+Exponentials, logarithms, digammas, divisions, choosing topics and everything of size K or T M alone count nothing,
+nothing is moved twice and nothing is computed for padding: no program that does all this comes below the sum of
+flops at the rate of a matrix product and bytes at the rate of a copy.
+
+A program may do less: topics without tokens drop out of a document's later sweeps, and fewer than M may be left for
+its slots. `count_kept` counts what then remains, a stricter floor, from sweeps in plain numpy.
 """
 
 from itertools import pairwise
@@ -41,35 +42,43 @@ class Work(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """T, M and joint iterations of a local step."""
+    """K, M, T, sweeps and joint iterations of a local step."""
 
-    num_slots: int
+    num_topics: int
     max_active: int
+    num_slots: int
+    num_sweeps: int
     num_iterations: int
 
 
-def count_work(num_words, taking_part, num_left, sizes):
-    """Work of one document, as this module's docstring counts it.
+def count_work(num_words, taking_part, num_active, sizes):
+    """Work on some words, from the topics in each sweep and those left for the slots.
 
-    taking_part: topics in each of its sweeps, all K first; num_left: topics left after them.
-
-    >>> count_work(2, [10, 10, 5], 4, Sizes(num_slots=2, max_active=3, num_iterations=1))
+    >>> sizes = Sizes(num_topics=10, max_active=3, num_slots=2, num_sweeps=3, num_iterations=1)
+    >>> count_work(2, [10, 10, 5], 3, sizes)
     Work(flops=248, bytes=120)
     """
-    num_active = min(max(num_left, sizes.num_slots), sizes.max_active)
-    joint = 2 * num_words * sizes.num_slots * num_active * (2 * sizes.num_iterations - 1 + 1)
+    # Mixtures from the second iteration on, Eq. 17 in all of them, Eq. 21 once.
+    num_products = (sizes.num_iterations - 1) + sizes.num_iterations + 1
+    joint = 2 * num_words * sizes.num_slots * num_active * num_products
     flops = 4 * num_words * sum(taking_part) + joint
-    return Work(flops, 4 * num_words * taking_part[0] + 8 * num_words + 4 * num_words * num_active)
+    return Work(flops, 4 * num_words * sizes.num_topics + 8 * num_words + 4 * num_words * num_active)
 
 
-def count_batch(documents, expectations, sweeps, sizes):
-    """Work of the local step on a batch under these expectations."""
+def count_all(documents, sizes):
+    """Work of the local step on documents, with all K topics in every sweep and M left."""
+    return count_work(len(documents.words), [sizes.num_topics] * sizes.num_sweeps, sizes.max_active, sizes)
+
+
+def count_kept(documents, expectations, sweeps, sizes):
+    """Work of the local step on documents, with only the topics that these sweeps keep, but enough for the slots."""
     places = documents.indexed(expectations.words)
     work = Work(0, 0)
-    for start, end in pairwise(places.starts):
+    for start, end in pairwise(places.starts.tolist()):
         weights = expectations.topics[places.words[start:end]].astype(float)
-        traced = trace_sweeps(weights, places.counts[start:end], expectations.prior, sweeps)
-        work += count_work(end - start, *traced, sizes)
+        taking_part, num_left = trace_sweeps(weights, places.counts[start:end], expectations.prior, sweeps)
+        num_active = min(max(num_left, sizes.num_slots), sizes.max_active)
+        work += count_work(end - start, taking_part, num_active, sizes)
     return work
 
 
