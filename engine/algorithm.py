@@ -65,7 +65,10 @@ class Algorithm:
 
 
 def setting(default, symbol, bounds=None, help="", **more):
-    """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so."""
+    """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
+
+    A default of None leaves the setting to the corpus' size (`engine.schedules.settle`).
+    """
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
 
@@ -78,12 +81,14 @@ def check_settings(config):
         value, choices, bounds = getattr(config, each.name), each.metadata.get("choices"), each.metadata.get("bounds")
         if choices and value not in choices:
             raise ValueError(f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
-        if not bounds:
+        if not bounds or (value is None and each.default is None):
             continue
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        is_whole = is_number and (not isinstance(each.default, int) or float(value).is_integer())
-        if not is_whole or not bounds[0] <= value <= bounds[1]:
-            kind = "whole number" if isinstance(each.default, int) else "number"
+        must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
+        is_fit = is_number and (not must_be_whole or float(value).is_integer())
+        if not is_fit or not bounds[0] <= value <= bounds[1]:
+            kind = "whole number" if must_be_whole else "number"
             low, high = bounds
             allowed = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-            raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {each.default!r}.")
+            default = "None, which leaves it to the corpus' size" if each.default is None else repr(each.default)
+            raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")

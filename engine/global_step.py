@@ -6,30 +6,32 @@ import numpy as np
 
 from engine.algorithm import StepInfo
 from engine.kernels.counts import DocumentCounts
-from engine.schedules import learning_rate
+from engine.schedules import learning_rate, settle
 
 
 class Statistics(NamedTuple):
     """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
-    Source: the sums of Eq. 19 and 21 of Wang 2011.
+    phase: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
     """
 
     counts: tuple[DocumentCounts, ...]
     tables: np.ndarray
     tokens: np.ndarray
+    phase: str
 
     def __add__(self, other):
-        return Statistics(self.counts + other.counts, self.tables + other.tables, self.tokens + other.tokens)
+        tables, tokens = self.tables + other.tables, self.tokens + other.tokens
+        return Statistics(self.counts + other.counts, tables, tokens, self.phase)
 
 
-def blend_topics(config, state, statistics, batch, phase):
+def blend_topics(config, state, statistics, batch):
     """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the whole batch.
 
     Of the state only what all such algorithms hold is replaced: topic_counts, expected_tokens, step, rate_spent,
     startup_share and phase. Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
-    step = state.step + 1
+    step, config = state.step + 1, settle(config, batch.corpus_size)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     scale = batch_scale(batch)
     words = np.unique(batch.documents.words)
@@ -39,9 +41,9 @@ def blend_topics(config, state, statistics, batch, phase):
         step=step,
         rate_spent=state.rate_spent + rate,
         startup_share=state.startup_share * (1.0 - rate),
-        phase=phase,
+        phase=statistics.phase,
     )
-    return state, StepInfo(step, rate, phase, state.startup_share)
+    return state, StepInfo(step, rate, statistics.phase, state.startup_share)
 
 
 def blend_tables(tables, doc_tables, batch, rate):

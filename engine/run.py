@@ -8,6 +8,7 @@ import numpy as np
 from engine.evaluation import count_topics, score_own, split_words
 from engine.events import Evaluated, Finished, Snapshot, Stepped
 from engine.executors import step as take_step
+from engine.schedules import settle
 from engine.settings import RunSettings, live_settings
 
 MOST_HELD_OUT = 0.1
@@ -42,7 +43,8 @@ class _Run:
     """The state of one driver between two events."""
 
     def __init__(self, algorithm, config, train, settings, resume):
-        self.algorithm, self.config, self.train, self.settings = algorithm, config, train, settings
+        self.algorithm, self.train, self.settings = algorithm, train, settings
+        self.config = settle(config, train.num_documents)
         if resume is None:
             rng = np.random.default_rng([settings.seed, 0])
             self.state = algorithm.init(config, train.vocab_size, rng)
@@ -74,7 +76,7 @@ class _Run:
         sent = yield event
         if sent is not None:
             live = {name: getattr(sent, name) for name in live_settings(type(self.config))}
-            self.config = replace(self.config, **live)
+            self.config = settle(replace(self.config, **live), self.train.num_documents)
 
     def _next_batch(self):
         """The next mini-batch under the present batch size, and the newest date in it."""

@@ -1,10 +1,15 @@
 """Learning rates, and what a schedule can be foretold to do before it runs."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-WARM_UP_SHARE = 0.5
+# Where the warm-up asks for so few topics a document that it is over, as a share of the first pass's rates.
+WARM_UP_SHARE = 0.75
+BATCHES_WANTED = 32
+DERIVED_SIZES = (16, 256)
+LONGEST_DELAY = 64
 TOO_MUCH_LEFT = 0.1
 
 
@@ -28,6 +33,25 @@ def startup_share(num_steps, delay, forgetting_rate):
     return float(np.prod(1.0 - learning_rate(np.arange(1, num_steps + 1), delay, forgetting_rate)))
 
 
+def settle(config, corpus_size):
+    """The config with a number for each setting that it leaves to the corpus' size D.
+
+    S is the power of two next to D/32, but 16 to 256; τ₀ is half of a pass's mini-batches, at most 64, so that one pass
+    is enough to forget the start. Chosen on validation documents (engine/DECISIONS.md).
+
+    >>> from engine import find_algorithm
+    >>> config = settle(find_algorithm("hdp").config(), 9384)
+    >>> config.batch_size, config.delay
+    (256, 18.0)
+    """
+    if config.batch_size is None:
+        size = 2 ** round(np.log2(max(1, corpus_size / BATCHES_WANTED)))
+        config = replace(config, batch_size=int(np.clip(size, *DERIVED_SIZES)))
+    if config.delay is None:
+        config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
+    return config
+
+
 def num_batches(corpus_size, batch_size):
     """Mini-batches in one pass; the last may be short.
 
@@ -37,11 +61,11 @@ def num_batches(corpus_size, batch_size):
     return -(-corpus_size // batch_size)
 
 
-def is_warming_up(rate_spent, corpus_size, config):
-    """Whether the sum of rates so far is still below half of the first pass's total under these settings."""
+def first_pass_rates(config, corpus_size):
+    """Σ ρ_t over one pass under these settings."""
+    config = settle(config, corpus_size)
     steps = np.arange(1, num_batches(corpus_size, config.batch_size) + 1)
-    total = learning_rate(steps, config.delay, config.forgetting_rate).sum()
-    return bool(rate_spent < WARM_UP_SHARE * total)
+    return float(learning_rate(steps, config.delay, config.forgetting_rate).sum())
 
 
 class Forecast(NamedTuple):
@@ -59,10 +83,11 @@ class Forecast(NamedTuple):
 
 def forecast(config, corpus_size, passes):
     """Forecast of a run over `corpus_size` documents under these learning settings, before it starts."""
+    config = settle(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, config.batch_size)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
     return Forecast(
         num_steps,
         startup_share(num_steps, config.delay, config.forgetting_rate),
-        not is_warming_up(rates[:-1].sum(), corpus_size, config) or config.start != "warm",
+        config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass_rates(config, corpus_size),
     )

@@ -5,11 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.decayed_counts import DecayedCounts, decayed_counts
-from engine.kernels.dirichlet import Sweeps
-from engine.schedules import is_warming_up
 
 STARTUP_TOKENS = 100.0
-WARM_UP_SWEEPS = Sweeps(3, 0.0, 0.0)
 
 
 class Start(NamedTuple):
@@ -54,9 +51,3 @@ def scale_counts(counts, start, corpus_size):
 def first_phase(start, later):
     """The phase a run begins in; `later` is the algorithm's name for what follows a warm-up."""
     return "warm-up" if STARTS[start].has_warm_up else later
-
-
-def next_phase(config, state, corpus_size, later):
-    """The phase of the next step: the warm-up ends for good once half of the first pass's rates are spent."""
-    is_early = state.phase == "warm-up" and is_warming_up(state.rate_spent, corpus_size, config)
-    return "warm-up" if is_early else later

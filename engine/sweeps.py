@@ -20,6 +20,7 @@ class Expectations(NamedTuple):
     prior: np.ndarray
     step: int
     phase: str
+    temperature: float = 1.0
 
 
 def fit_documents(documents, expectations, sweeps, is_learning):
@@ -37,4 +38,4 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     counts = room_for(own, len(prior) if is_learning else 0, topics.dtype)
     fit_dirichlet(own, topics, prior, sweeps, counts, tables, tokens, shares)
     shares /= shares.sum(1, keepdims=True)
-    return Statistics((counts,), tables, tokens), shares
+    return Statistics((counts,), tables, tokens, expectations.phase), shares

@@ -79,8 +79,8 @@ def sweep(B, c, prior, sweeps):
         before, g = g, prior.copy()
         for i in range(len(c)):
             g = g + c[i] * e * B[i] / (e @ B[i])
-        e = np.where(kept, np.exp(psi(g) - psi(g.max())), 0.0)
-        if abs(g - before).sum() < sweeps.tolerance * len(prior):
+        e = np.where(kept, np.exp((psi(g) - psi(g.max())) / sweeps.temperature), 0.0)
+        if abs(g - before).sum() < sweeps.tolerance * c.sum():
             break
         enough = kept & (g - prior >= sweeps.negligible)
         if 0 < number < sweeps.most - 1 and 0 < 4 * enough.sum() <= 3 * kept.sum():
@@ -198,7 +198,7 @@ def local_step(config, local_settings, phase, prior, log_beta):
         return statistics(fit_document(B, c, prior, log_beta, start_sweeps, limits), c)
 
     def warm_up(B, c):
-        g, tokens = sweep(B, c, prior, warm_up_sweeps)
+        g, tokens = sweep(B ** (1 / warm_up_sweeps.temperature), c, prior, warm_up_sweeps)
         return tokens, sweep_tables(g, prior), g / g.sum()
 
     return warm_up if phase == "warm-up" else two_level
@@ -264,13 +264,13 @@ class DirichletFit(NamedTuple):
     phi: np.ndarray
 
 
-def fit_dirichlet_document(B, c, prior, num_sweeps):
+def fit_dirichlet_document(B, c, prior, num_sweeps, temperature=1.0):
     """The E step of Hoffman 2010 Alg. 2, γ = 1 at first; B exp E[log β], or its stand-in, of the words (n, K)."""
     gamma = np.ones(len(prior))
     for sweep_number in range(num_sweeps + 1):
         phi = np.empty(B.shape)
         for i in range(len(B)):
-            phi[i] = softmax(np.log(B[i]) + psi(gamma) - psi(gamma.sum()))
+            phi[i] = softmax((np.log(B[i]) + psi(gamma)) / temperature)
         if sweep_number < num_sweeps:
             gamma = prior + c @ phi
     return DirichletFit(gamma, phi)
@@ -296,14 +296,14 @@ def lda_bound(documents, fits, lam, alpha, eta):
     return sum(parts) - dirichlet_divergence(lam, eta)
 
 
-def step_dirichlet(config, prior, num_sweeps, counts, batch, rate):
+def step_dirichlet(config, prior, sweeps, counts, batch, rate):
     """λ - η (V, K) after the M step of Hoffman 2010 Alg. 2 with Eq. 8, and the whole corpus' expected tables (K,)."""
     B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
     documents = split_rows(batch.documents)
     scale = batch.corpus_size / len(documents)
     word_topics, tables = np.zeros_like(counts), np.zeros(len(prior))
     for words, c in documents:
-        fit = fit_dirichlet_document(B[words], c, prior, num_sweeps)
+        fit = fit_dirichlet_document(B[words], c, prior, sweeps.most, sweeps.temperature)
         for i, word in enumerate(words):
             word_topics[word] += c[i] * fit.phi[i]
         tables += prior * (psi(fit.gamma) - psi(prior))

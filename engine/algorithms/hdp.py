@@ -18,9 +18,10 @@ from engine.global_step import Statistics, blend_tables, blend_topics
 from engine.kernels.counts import room_for
 from engine.kernels.dirichlet import Sweeps
 from engine.kernels.two_level import Limits, Prior, fit_two_level
-from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
+from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_log_weights, expected_weights
 from engine.sweeps import fit_documents
+from engine.warm_up import cool, sweeps_at
 
 START_SWEEPS = Sweeps(10, 0.0, 0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100}
@@ -41,8 +42,8 @@ class HDPConfig:
     corpus_concentration: float = setting(1.0, "γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
     word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
     forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-    delay: float = setting(64.0, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-    batch_size: int = setting(256, "S", (1, INFINITY), "documents in a mini-batch", live=True)
+    delay: float | None = setting(None, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
+    batch_size: int | None = setting(None, "S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
     start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
     topic_expectation: str = setting(
         "mean", "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
@@ -80,6 +81,7 @@ class Expectations(NamedTuple):
     expected_log_weights: np.ndarray
     step: int
     phase: str
+    temperature: float = 1.0
 
 
 def init(config, vocab_size, rng):
@@ -95,8 +97,8 @@ def init(config, vocab_size, rng):
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    phase = next_phase(config, state, batch.corpus_size, "two-level")
-    return _expect_words(config, state, np.unique(batch.documents.words), phase)
+    expectations = _expect_words(config, state, np.unique(batch.documents.words), "two-level")
+    return cool(config, state, batch, expectations)
 
 
 def _scale_start(config, state, corpus_size):
@@ -117,7 +119,7 @@ def _expect_words(config, state, words, phase):
 
 def local(config, expectations, documents, rng=None):
     """Statistics of some of the batch's documents; pure, nothing is drawn, and shards of a batch add up."""
-    return _fit(config, expectations, documents, WARM_UP_SWEEPS, is_learning=True)[0]
+    return _fit(config, expectations, documents, sweeps_at(expectations.temperature), is_learning=True)[0]
 
 
 def _fit(config, expectations, documents, sweeps, is_learning):
@@ -132,7 +134,7 @@ def _fit(config, expectations, documents, sweeps, is_learning):
     own = documents.indexed(expectations.words)
     counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares)
-    return Statistics((counts,), tables, tokens), shares
+    return Statistics((counts,), tables, tokens, expectations.phase), shares
 
 
 def _limits(config, num_topics):
@@ -152,8 +154,7 @@ def _limits(config, num_topics):
 def blend(config, state, statistics, batch):
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
-    phase = next_phase(config, state, batch.corpus_size, "two-level")
-    blended, info = blend_topics(config, state, statistics, batch, phase)
+    blended, info = blend_topics(config, state, statistics, batch)
     return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
 
 

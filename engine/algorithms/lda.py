@@ -14,8 +14,9 @@ from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_topics
-from engine.startup import WARM_UP_SWEEPS, first_phase, next_phase, scale_counts, startup_counts
+from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
+from engine.warm_up import cool, sweeps_at
 
 INFINITY = float("inf")
 LATER_PHASE = "learning"
@@ -32,8 +33,8 @@ class LDAConfig:
     doc_concentration: float = setting(1.0, "Kα", (1e-6, 1e6), "larger: a document spreads over more topics")
     word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
     forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-    delay: float = setting(64.0, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-    batch_size: int = setting(256, "S", (1, INFINITY), "documents in a mini-batch", live=True)
+    delay: float | None = setting(None, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
+    batch_size: int | None = setting(None, "S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
     start: str = setting(
         "hoffman", "", None, "hoffman: as in the paper; warm: soft warm-up", choices=("hoffman", "warm")
     )
@@ -70,8 +71,8 @@ def init(config, vocab_size, rng):
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
-    return _expect_words(config, state, np.unique(batch.documents.words), phase)
+    expectations = _expect_words(config, state, np.unique(batch.documents.words), LATER_PHASE)
+    return cool(config, state, batch, expectations)
 
 
 def _scale_start(config, state, corpus_size):
@@ -89,15 +90,15 @@ def _expect_words(config, state, words, phase):
 
 def local(config, expectations, documents, rng=None):
     """Σ n φ of some of the batch's documents, the E step of Alg. 2; shards of a batch add up."""
-    sweeps = WARM_UP_SWEEPS if expectations.phase == "warm-up" else UNTIL_SETTLED
+    is_warm_up = expectations.phase == "warm-up"
+    sweeps = sweeps_at(expectations.temperature) if is_warm_up else UNTIL_SETTLED
     return fit_documents(documents, expectations, sweeps, is_learning=True)[0]
 
 
 def blend(config, state, statistics, batch):
     """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
-    phase = next_phase(config, state, batch.corpus_size, LATER_PHASE)
-    return blend_topics(config, state, statistics, batch, phase)
+    return blend_topics(config, state, statistics, batch)
 
 
 def infer(config, state, documents):

@@ -17,14 +17,16 @@ BLOCK = 16
 
 
 class Sweeps(NamedTuple):
-    """When a document's sweeps end: after `most`, or once the mean of |Δg| over the topics is below `tolerance`.
+    """How a document is swept: at most `most` times, until Σ_k |Δg_k| is below `tolerance` of its tokens.
 
-    Topics with fewer than `negligible` tokens after a sweep take no part in the next, from the second sweep on.
+    Topics with fewer than `negligible` tokens after a sweep take no part in the next, from the second sweep on. At
+    temperature T the shares of a word are ∝ (e_k B_ik)^(1/T); the topic weights given must then be B^(1/T).
     """
 
     most: int
     tolerance: float
     negligible: float
+    temperature: float = 1.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -79,12 +81,13 @@ def keep_columns(weights, num_old, kept):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sweep_topics(weights, c, prior, sweeps, topic_ids, e, g, h):
-    """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp ψ(g_k), from the e given.
+    """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from the e given.
 
     weights: (N, K), used up; topic_ids, e, g, h: scratch (K,) each. Returns the weights and number A of the topics that
     are left; of the scratch arrays the first A elements are then theirs.
     """
     num_topics = num_left = prior.shape[0]
+    num_tokens = c.sum()
     for k in range(num_topics):
         topic_ids[k] = k
         g[k] = prior[k]
@@ -96,8 +99,8 @@ def sweep_topics(weights, c, prior, sweeps, topic_ids, e, g, h):
             h[k] *= e[k]
             g[k] = prior[topic_ids[k]] + h[k]
             change += abs(g[k] - before)
-        exp_digamma(g[:num_left], e[:num_left])
-        if change < sweeps.tolerance * num_topics or number == sweeps.most - 1:
+        exp_digamma(g[:num_left], 1.0 / sweeps.temperature, e[:num_left])
+        if change < sweeps.tolerance * num_tokens or number == sweeps.most - 1:
             break
         if number > 0:
             num_kept = 0

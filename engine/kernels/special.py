@@ -97,7 +97,7 @@ def _reciprocals(x):
 
 
 @njit(cache=True, fastmath=FINITE, error_model="numpy")
-def _exp_digamma_single(g, out_e):
+def _exp_digamma_single(g, power, out_e):
     """Four steps of the recurrence, then e^ψ(y + 1/2) = y + 1/(24 y) - 37/(5760 y³) + ..., there to 1e-7."""
     lowest = np.float32(np.inf)
     for k in range(g.shape[0]):
@@ -110,26 +110,27 @@ def _exp_digamma_single(g, out_e):
         series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
         # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
         shift = lowest - out_e[k]
-        out_e[k] = (y + inverse * series) * _exp_single(shift) if shift > np.float32(-41.0) else np.float32(0.0)
+        raised = _exp_single(np.float32(power) * (_log_single(y + inverse * series) + shift))
+        out_e[k] = raised if shift > np.float32(-41.0) else np.float32(0.0)
 
 
 @njit(cache=True, error_model="numpy")
-def _exp_digamma_double(g, out_e):
+def _exp_digamma_double(g, power, out_e):
     highest = digamma(g.max())
     for k in range(g.shape[0]):
-        out_e[k] = math.exp(digamma(g[k]) - highest)
+        out_e[k] = math.exp(power * (digamma(g[k]) - highest))
 
 
-def exp_digamma(g, out_e):
-    """exp ψ(g) (K,) up to a common factor, which keeps the largest near 1 however small all of g is."""
-    _exp_digamma_double(g, out_e)
+def exp_digamma(g, power, out_e):
+    """exp(power ψ(g)) (K,) up to a common factor, which keeps the largest from vanishing however small all of g is."""
+    _exp_digamma_double(g, power, out_e)
 
 
 @overload(exp_digamma)
-def _overload_exp_digamma(g, out_e):
+def _overload_exp_digamma(g, power, out_e):
     if g.dtype == types.float32:
-        return lambda g, out_e: _exp_digamma_single(g, out_e)
-    return lambda g, out_e: _exp_digamma_double(g, out_e)
+        return lambda g, power, out_e: _exp_digamma_single(g, power, out_e)
+    return lambda g, power, out_e: _exp_digamma_double(g, power, out_e)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")

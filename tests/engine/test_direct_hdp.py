@@ -11,6 +11,7 @@ from engine.decayed_counts import decayed_counts
 from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
 from engine.sweeps import Expectations, fit_documents
+from engine.warm_up import sweeps_at
 from tests import naive
 
 V, K = 30, 8
@@ -48,12 +49,13 @@ def take_step(config, state, batch):
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(direct_hdp, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
-    config, batch = DirectHDPConfig(**SMALL | system, doc_concentration=2.0), make_batch(5, corpus_size=300)
+    config, batch = DirectHDPConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(5, corpus_size=300)
     state = distinct_state(config, phase)
-    rate = learning_rate(6, config.delay, config.forgetting_rate)
+    rate = learning_rate(6, 64.0, config.forgetting_rate)
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
-    num_sweeps = 3 if phase == "warm-up" else 60
-    counts, tables = naive.step_dirichlet(config, prior, num_sweeps, state.topic_counts.dense(), batch, rate)
+    temperature = direct_hdp.expect(config, state, batch).temperature
+    sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    counts, tables = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
     after, info = take_step(config, state, batch)
     assert info.phase == phase
     np.testing.assert_allclose(after.topic_counts.dense(), counts, **ROUNDING)

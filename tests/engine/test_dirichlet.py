@@ -35,7 +35,14 @@ def fit(documents, topics, prior, sweeps):
 @pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize(
     "sweeps",
-    [Sweeps(1, 0.0, 0.0), Sweeps(3, 0.0, 0.0), Sweeps(40, 0.0, 0.0), Sweeps(9, 0.0, 0.05), Sweeps(99, 0.02, 0.0)],
+    [
+        Sweeps(1, 0.0, 0.0),
+        Sweeps(3, 0.0, 0.0),
+        Sweeps(40, 0.0, 0.0),
+        Sweeps(9, 0.0, 0.05),
+        Sweeps(99, 0.02, 0.0),
+        Sweeps(20, 0.0, 0.0, 1.7),
+    ],
 )
 def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps):
     rng = np.random.default_rng(7)

@@ -15,7 +15,8 @@ from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
 from engine.schedules import learning_rate
-from engine.startup import STARTUP_TOKENS, WARM_UP_SWEEPS
+from engine.startup import STARTUP_TOKENS
+from engine.warm_up import sweeps_at
 from tests import naive
 
 V, D = 40, 60
@@ -74,13 +75,13 @@ ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
 def test_a_whole_step_equals_its_naive_twin(system, phase):
-    config = HDPConfig(**SMALL | system)
+    config = HDPConfig(**SMALL | system, delay=64.0)
     batch, state = make_batch(draw_counts(5, 12), corpus_size=100), distinct_state(config, phase)
-    rate = learning_rate(state.step + 1, config.delay, config.forgetting_rate)
+    rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
-    counts, tables = naive.step(
-        config, (WARM_UP_SWEEPS, hdp.START_SWEEPS, hdp._limits(config, config.max_topics)), phase, pair, batch, rate
-    )
+    temperature = hdp.expect(config, state, batch).temperature
+    local_settings = sweeps_at(temperature), hdp.START_SWEEPS, hdp._limits(config, config.max_topics)
+    counts, tables = naive.step(config, local_settings, phase, pair, batch, rate)
     ours = take_steps(config, [batch], state)
     assert ours.phase == phase
     np.testing.assert_allclose(ours.topic_counts.dense(), counts, **ROUNDING)

@@ -15,6 +15,7 @@ from engine.decayed_counts import decayed_counts
 from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
 from engine.sweeps import Expectations, fit_documents
+from engine.warm_up import sweeps_at
 from tests import naive
 
 V, K = 30, 5
@@ -71,7 +72,7 @@ def peer(config, topic_words, corpus_size):
         doc_topic_prior=config.doc_concentration / K,
         topic_word_prior=config.word_concentration,
         learning_decay=config.forgetting_rate,
-        learning_offset=config.delay,
+        learning_offset=config.delay or 1.0,
         total_samples=corpus_size,
         max_doc_update_iter=CONVERGED,
         mean_change_tol=1e-14,
@@ -103,12 +104,13 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
-    config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0), make_batch(draw_counts(5), 300)
+    config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(draw_counts(5), 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
-    rate = learning_rate(4, config.delay, config.forgetting_rate)
-    num_sweeps = 3 if phase == "warm-up" else 60
+    rate = learning_rate(4, 64.0, config.forgetting_rate)
+    temperature = lda.expect(config, state, batch).temperature
+    sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
     prior = np.full(K, 2.0 / K)
-    expected, _ = naive.step_dirichlet(config, prior, num_sweeps, state.topic_counts.dense(), batch, rate)
+    expected, _ = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
     state, info = executors.step(lda.ALGORITHM, config, state, batch)
     assert info.phase == phase
     np.testing.assert_allclose(state.topic_counts.dense(), expected, rtol=1e-9, atol=1e-9)

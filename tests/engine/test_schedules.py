@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from engine.algorithms.hdp import HDPConfig
-from engine.schedules import TOO_MUCH_LEFT, forecast, is_warming_up, learning_rate, num_batches, startup_share
+from engine.schedules import (
+    TOO_MUCH_LEFT,
+    first_pass_rates,
+    forecast,
+    learning_rate,
+    num_batches,
+    settle,
+    startup_share,
+)
 
 EXTREMES = [(delay, kappa) for delay in (0.0, 64.0, 1024.0) for kappa in (0.5, 0.6, 1.0)]
 
@@ -23,8 +31,8 @@ def test_with_kappa_1_the_start_up_share_after_n_steps_is_delay_over_delay_plus_
 
 
 def test_under_a_tenth_of_the_start_up_mass_is_left_after_one_default_pass_of_state_of_the_union(state_of_the_union):
-    config = HDPConfig()
     num_train = state_of_the_union.num_documents - 1000
+    config = settle(HDPConfig(), num_train)
     steps = num_batches(num_train, config.batch_size)
     assert steps == 37
     assert startup_share(steps, config.delay, config.forgetting_rate) < TOO_MUCH_LEFT == 0.1
@@ -34,17 +42,28 @@ def test_under_a_tenth_of_the_start_up_mass_is_left_after_one_default_pass_of_st
 @pytest.mark.parametrize(("delay", "kappa"), EXTREMES)
 def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_size):
     config = HDPConfig(delay=delay, forgetting_rate=kappa, batch_size=batch_size)
-    spent, share, phases = 0.0, 1.0, []
-    for step in range(1, num_batches(5000, batch_size) + 1):
-        phases.append(is_warming_up(spent, 5000, config))
-        rate = learning_rate(step, delay, kappa)
+    spent, share, number = 0.0, 1.0, num_batches(5000, batch_size)
+    for step in range(1, number + 1):
+        before, rate = spent, learning_rate(step, delay, kappa)
         spent, share = spent + rate, share * (1 - rate)
     told = forecast(config, 5000, passes=1)
-    assert told.num_steps == len(phases)
+    assert told.num_steps == number
     assert told.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
-    assert told.leaves_warm_up == (not phases[-1])
+    assert first_pass_rates(config, 5000) == pytest.approx(spent, rel=1e-9)
+    assert told.leaves_warm_up == (before >= 0.75 * spent)
 
 
 def test_too_few_batches_are_foretold_as_too_little():
     assert forecast(HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
     assert not forecast(HDPConfig(), 9400, passes=1).is_too_little
+
+
+@pytest.mark.parametrize(
+    ("corpus_size", "batch_size", "delay"),
+    [(1, 16, 0), (500, 16, 16), (1800, 64, 14), (9384, 256, 18), (10**6, 256, 64)],
+)
+def test_what_is_left_to_the_corpus_follows_its_size(corpus_size, batch_size, delay):
+    settled = settle(HDPConfig(), corpus_size)
+    assert (settled.batch_size, settled.delay) == (batch_size, delay)
+    assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
+    assert settle(HDPConfig(batch_size=7, delay=3.0), corpus_size) == HDPConfig(batch_size=7, delay=3.0)
