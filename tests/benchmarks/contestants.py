@@ -11,16 +11,17 @@ import engine
 from engine.evaluation import count_topics, fold_in
 from engine.executors import map_shards
 from engine.executors import step as take_step
+from engine.schedules import settle
 
 WORD_CONCENTRATION = 0.01
 
 
 class Ours:
-    """An algorithm of the registry at its defaults, or with some settings changed."""
+    """An algorithm of the registry at its defaults, or with some settings changed; S and τ₀ as the corpus has them."""
 
     def __init__(self, name, train, seed, **settings):
         self.algorithm = engine.find_algorithm(name)
-        self.config = self.algorithm.config(**settings)
+        self.config = settle(self.algorithm.config(**settings), train.num_documents)
         self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
         self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
 
@@ -40,8 +41,11 @@ class Ours:
         return self.algorithm.summarize(self.config, self.state).topics
 
     def prior(self):
-        """α₀ E[β] (K,)."""
-        return self.config.doc_concentration * self.algorithm.summarize(self.config, self.state).weights
+        """α₀ E[β] (K,); of LDA α for each topic, since its weights are shares of the tokens and no prior."""
+        weights = self.algorithm.summarize(self.config, self.state).weights
+        if self.algorithm.name == "lda":
+            weights = np.full(len(weights), 1.0 / len(weights))
+        return self.config.doc_concentration * weights
 
     def num_topics(self):
         """The fewest that cover 99 % of the expected tokens."""
@@ -58,10 +62,11 @@ class HDP(Ours):
 class Unigram:
     """Word frequencies so far, smoothed by η."""
 
-    size, batch_size = None, 256
+    size = None
 
-    def __init__(self, train):
+    def __init__(self, train, batch_size=256):
         self.counts, self.seconds = np.full((1, train.vocab_size), WORD_CONCENTRATION), 0.0
+        self.batch_size = batch_size
 
     def learn(self, batch):
         """Count the words."""
@@ -90,17 +95,16 @@ class ScikitLearnLDA:
     `partial_fit` cuts what it is given into batches of its own `batch_size` (128 unless told), hence that setting.
     """
 
-    batch_size = 256
-
-    def __init__(self, size, train, seed):
+    def __init__(self, size, train, seed, *, forgetting_rate=0.6, delay=64.0, batch_size=256):
         self.vocab_size, self.size, self.seconds = train.vocab_size, size, 0.0
+        self.batch_size = batch_size
         self.model = LatentDirichletAllocation(
             size,
             doc_topic_prior=1.0 / size,
             topic_word_prior=WORD_CONCENTRATION,
-            learning_decay=0.6,
-            learning_offset=64.0,
-            batch_size=self.batch_size,
+            learning_decay=forgetting_rate,
+            learning_offset=delay,
+            batch_size=batch_size,
             total_samples=train.num_documents,
             max_doc_update_iter=100,
             mean_change_tol=1e-3,

@@ -1,33 +1,96 @@
-"""Held-out likelihood of the online HDP, a unigram model and scikit-learn's online LDA, on the same splits and batches.
+"""Held-out likelihood of the online HDP, a unigram model and online LDA, on the same splits and batches, one pass.
 
-python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 3 [--json FILE] [--jobs N]
+    python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 5 [--json FILE] [--jobs N]
+
+Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
+documents, a tenth of seed 0's training documents; the HDP, direct assignment and the LDAs that are given its local step
+have nothing set. `--beside FILE` takes rows of an earlier run into the tables; with `--systems` and no name after it
+nothing is measured.
 """
 
 import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from itertools import product
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import product, repeat
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from engine import RunSettings, load_corpus
+from engine import RunSettings, find_algorithm, load_corpus
+from engine.corpus import ORDERS, SPLITS
 from engine.evaluation import fold_in, perplexity_bound, score, split_tokens, split_words
 from engine.run import split_corpus
-from tests.benchmarks.contestants import HDP, ScikitLearnLDA, Unigram
+from engine.schedules import settle
+from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
 
-SIZES = (25, 50, 100, 200)
-ORDERS = ("shuffled", "chronological")
-CONTESTANTS = [("hdp", None), ("unigram", None), *(("sklearn-lda", size) for size in SIZES)]
+SIZES = (25, 50, 100, 200, 300)
+# κ and τ₀.
+CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
+WANG = {"start": "wang", "topic_expectation": "geometric"}
+OURS = {
+    "hdp": ("hdp", {}),
+    "hdp-wang": ("hdp", WANG),
+    "direct-hdp": ("direct-hdp", {}),
+    "lda": ("lda", {}),
+    "lda-warm": ("lda", {"start": "warm", "topic_expectation": "mean"}),
+    "lda-mean": ("lda", {"start": "hoffman", "topic_expectation": "mean"}),
+}
+PLAIN, EQUIPPED = ("lda", "sklearn-lda"), ("lda-warm", "lda-mean")
+SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:])}
+SYSTEMS = ("hdp", "hdp-wang", "direct-hdp", "unigram", *PLAIN, *EQUIPPED)
+PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound", "within_documents")
 
 
-def enter(system, size, train, seed):
-    """The contestant, before its first batch; the HDP at its defaults."""
-    if system == "sklearn-lda":
-        return ScikitLearnLDA(size, train, seed)
-    return HDP(train, seed) if system == "hdp" else Unigram(train)
+@dataclass(frozen=True)
+class Setup:
+    """What is read and how it is scored; `documents`: at most so many of the corpus, drawn by the seed."""
+
+    corpus: str
+    split: str | None
+    documents: int | None
+    protocols: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contestant: its system, K where it has to be given one, and κ and τ₀ where they are chosen for it."""
+
+    system: str
+    size: int | None = None
+    chosen: tuple[float, float] | None = None
+
+
+@cache
+def load(name, split):
+    """The corpus; `split` is what a run sets aside, where not the corpus' own default."""
+    corpus = load_corpus(name)
+    return corpus if split is None else replace(corpus, split_by=split)
+
+
+@lru_cache(maxsize=2)
+def divide(setup, order, seed):
+    """Training documents in reading order, and test documents."""
+    corpus = load(setup.corpus, setup.split)
+    if setup.documents is not None and setup.documents < corpus.num_documents:
+        drawn = np.random.default_rng(seed).choice(corpus.num_documents, setup.documents, replace=False)
+        corpus = corpus.select(np.sort(drawn))
+    return split_corpus(corpus, RunSettings(order=order, seed=seed))
+
+
+def enter(entry, train, seed):
+    """The contestant, before its first batch; all have the batches of the HDP's defaults."""
+    batch_size = settle(find_algorithm("hdp").config(), train.num_documents).batch_size
+    if entry.system == "unigram":
+        return Unigram(train, batch_size)
+    settings = dict(zip(("forgetting_rate", "delay"), entry.chosen, strict=True)) if entry.chosen else {}
+    if entry.system == "sklearn-lda":
+        return ScikitLearnLDA(entry.size, train, seed, batch_size=batch_size, **settings)
+    name, own = OURS[entry.system]
+    settings |= {} if entry.size is None else {"max_topics": entry.size}
+    return Ours(name, train, seed, **own, **settings)
 
 
 def learn(contestant, train, seed, next_batch=False):
@@ -49,33 +112,63 @@ def score_both(contestant, split):
     return own, score(split, fold_in(split.observed, topics, contestant.prior()), topics)
 
 
-def measure(corpus_name, order, system, size, seed):
-    """Rows of one contestant, order and seed: every protocol but importance sampling."""
-    settings = RunSettings(order=order, seed=seed)
-    train, test = split_corpus(load_corpus(corpus_name), settings)
-    contestant = enter(system, size, train, seed)
-    scores = {"next_batch": learn(contestant, train, seed, next_batch=True)}
+def choose(setup, order, entry):
+    """The entry; a plain LDA with the κ and τ₀ that score best, by its own inference, on validation documents."""
+    if entry.system not in PLAIN:
+        return entry
+    train, validation = split_corpus(divide(setup, order, 0)[0], RunSettings(order=order, seed=0))
+    held_out = split_words(validation.documents(), validation.doc_ids, 0)
+    scores = {}
+    for chosen in CHOICES:
+        contestant = enter(replace(entry, chosen=chosen), train, 0)
+        learn(contestant, train, 0)
+        scores[chosen] = score(held_out, contestant.infer(held_out.observed), contestant.topics())
+    return replace(entry, chosen=max(scores, key=scores.get))
+
+
+def measure(setup, order, entry, seed):
+    """Rows of one contestant, order and seed: every protocol asked for."""
+    train, test = divide(setup, order, seed)
+    contestant = enter(entry, train, seed)
+    ahead = learn(contestant, train, seed, next_batch="next_batch" in setup.protocols)
     documents = test.documents()
-    scores["disjoint_words"] = score_both(contestant, split_words(documents, test.doc_ids, seed))
-    scores["tokens_90_10"] = score_both(contestant, split_tokens(documents, test.doc_ids, seed))
-    bound = perplexity_bound(documents, contestant.topics(), contestant.prior())
-    scores["perplexity_bound"] = (None, bound)
-    scores["within_documents"] = measure_within(train, system, size, seed)
-    facts = {"corpus": corpus_name, "order": order, "system": system, "setting": contestant.size, "seed": seed}
+    scores = {
+        "next_batch": lambda: ahead,
+        "disjoint_words": lambda: score_both(contestant, split_words(documents, test.doc_ids, seed)),
+        "tokens_90_10": lambda: score_both(contestant, split_tokens(documents, test.doc_ids, seed)),
+        "perplexity_bound": lambda: (None, perplexity_bound(documents, contestant.topics(), contestant.prior())),
+        "within_documents": lambda: measure_within(train, entry, seed),
+    }
+    facts = describe(setup, order, entry, seed, train) | {"setting": contestant.size}
     last = {"topics": contestant.num_topics(), "seconds": contestant.seconds}
     return [
         {**facts, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **last}
-        for protocol, both in scores.items()
-        for predictive, nats in zip(("own", "fold_in"), both, strict=True)
+        for protocol in setup.protocols
+        for predictive, nats in zip(("own", "fold_in"), scores[protocol](), strict=True)
         if nats is not None
     ]
 
 
-def measure_within(train, system, size, seed):
+def describe(setup, order, entry, seed, train):
+    """What a row says of its run."""
+    rate, delay = entry.chosen or (None, None)
+    return {
+        "corpus": setup.corpus,
+        "split": setup.split or train.split_by,
+        "documents": train.num_documents,
+        "order": order,
+        "system": entry.system,
+        "seed": seed,
+        "forgetting_rate": rate,
+        "delay": delay,
+    }
+
+
+def measure_within(train, entry, seed):
     """Learn from nine tenths of each training document's tokens and predict the last tenth."""
     split = split_tokens(train.documents(), train.doc_ids, seed)
     kept = replace(train, counts=to_matrix(split.observed, train.vocab_size))
-    contestant = enter(system, size, kept, seed)
+    contestant = enter(entry, kept, seed)
     learn(contestant, kept, seed)
     return score_both(contestant, split)
 
@@ -86,37 +179,75 @@ def to_matrix(documents, vocab_size):
     return csr_array((documents.counts, documents.words, documents.starts), shape=shape)
 
 
-def name(row):
-    """A contestant as the table names it."""
-    return f"{row['system']} K={row['setting']:.0f}" if row["system"] == "sklearn-lda" else row["system"]
+def measure_all(pool, setup, orders, systems, seeds):
+    """Rows of every contestant, its settings chosen first where they are."""
+    entries = [Entry(system, size) for system in systems for size in SIZES_OF.get(system, (None,))]
+    pairs = list(product(orders, entries))
+    chosen = pool.map(choose, repeat(setup), *zip(*pairs, strict=True))
+    tasks = [
+        pool.submit(measure, setup, order, entry, seed)
+        for (order, _), entry in zip(pairs, chosen, strict=True)
+        for seed in range(seeds)
+    ]
+    return [row for task in tasks for row in task.result()]
 
 
-def tabulate(rows):
-    """Mean ± spread (standard deviation over seeds) by order and contestant, a column for each protocol."""
+# The tables.
+
+
+def prepare(rows):
+    """A data frame of rows with the name of the contestant; `place` is what has a table of its own."""
     frame = pd.DataFrame(rows)
-    frame["contestant"] = frame.apply(name, axis=1)
-    frame["column"] = frame["protocol"] + " " + frame["predictive"]
+    is_lda = frame["system"].isin(SIZES_OF)
+    frame["contestant"] = frame["system"].where(
+        ~is_lda, frame["system"] + " K=" + frame["setting"].map("{:.0f}".format)
+    )
+    frame["place"] = frame["corpus"] + ", by " + frame["split"]
+    return frame
+
+
+def tabulate(frame):
+    """Mean ± spread (standard deviation over seeds) by order and contestant, a column for each protocol."""
+    frame = frame.assign(column=frame["protocol"] + " " + frame["predictive"])
     places = ["order", "contestant"]
     found = frame.groupby([*places, "column"], sort=False)["nats_per_word"].agg(["mean", "std"])
     cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack("column", sort=False)
-    once = frame.drop_duplicates([*places, "seed"]).groupby(places, sort=False)[["topics", "seconds"]].mean().round(1)
-    return cells.join(once).reset_index()
+    once = frame.drop_duplicates([*places, "seed"]).groupby(places, sort=False)
+    cells = cells.join(once[["topics", "seconds"]].mean().round(1))
+    rates = once[["forgetting_rate", "delay"]].first()
+    named = rates.apply(lambda row: f"{row['forgetting_rate']:g}, {row['delay']:g}", axis=1)
+    cells["κ, τ₀"] = named.where(rates["delay"].notna(), "default")
+    return cells.fillna("-").reset_index()
 
 
-def compare(rows):
-    """Mean over seeds of HDP minus each LDA under disjoint_words, with its standard error."""
-    frame = pd.DataFrame(rows).query("protocol == 'disjoint_words'")
-    keys = ["order", "predictive", "seed"]
-    ours = frame[frame["system"] == "hdp"].set_index(keys)["nats_per_word"].sort_index()
-    lines = []
-    for (order, predictive, size), theirs in frame[frame["system"] == "sklearn-lda"].groupby(
-        ["order", "predictive", "setting"], sort=False
-    ):
-        gains = ours.loc[order, predictive] - theirs.set_index("seed")["nats_per_word"]
-        error = gains.std() / np.sqrt(len(gains))
-        row = {"order": order, "predictive": predictive, "LDA": f"K={size:.0f}", "HDP ahead by": f"{gains.mean():.3f}"}
-        lines.append({**row, "standard error": f"{error:.3f}", "seeds": len(gains)})
-    return pd.DataFrame(lines)
+def compare(frame):
+    """HDP minus each contestant under disjoint_words: mean over seeds ± standard error, a column an order and kind."""
+    frame = frame.query("protocol == 'disjoint_words'")
+    return (
+        pd.DataFrame(
+            {
+                f"{order} {predictive}": margins(part)
+                for (order, predictive), part in frame.groupby(["order", "predictive"], sort=False)
+            }
+        )
+        .rename_axis("HDP ahead of")
+        .reset_index()
+    )
+
+
+def margins(frame):
+    """Of one order and predictive: against each contestant, above them the best LDA of each kind, by its mean."""
+    scores = frame.pivot(index="seed", columns="contestant", values="nats_per_word")
+    gains = scores[["hdp"]].to_numpy() - scores.drop(columns="hdp")
+    cells = {name: f"{gain.mean():.3f} ± {gain.sem():.3f}" for name, gain in gains.items()}
+    systems = frame.drop_duplicates("contestant").set_index("contestant")["system"]
+    best = {}
+    for title, kind in (("best plain LDA", PLAIN), ("best LDA with the HDP's local step", EQUIPPED)):
+        names = systems.index[systems.isin(kind)]
+        if len(names):
+            name = scores[names].mean().idxmax()
+            best[title] = f"{cells[name]} ({name})"
+    return pd.Series(best | {name: cells[name] for name in systems.index if name != "hdp"})
 
 
 def to_markdown(frame):
@@ -125,24 +256,48 @@ def to_markdown(frame):
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def main():
-    """Read the command line, measure, print, and write JSON where asked for."""
+def report(rows):
+    """Every table as text."""
+    parts = []
+    for place, frame in prepare(rows).groupby("place", sort=False):
+        parts += [f"{place}: {frame['documents'].max()} training documents, {frame['seed'].nunique()} seeds"]
+        parts += [to_markdown(tabulate(frame))]
+        if (frame["system"] == "hdp").any():
+            parts += [to_markdown(compare(frame))]
+    return "\n\n".join(parts)
+
+
+def read_arguments():
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
+    parser.add_argument("--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own")
+    parser.add_argument("--documents", type=int, help="at most so many of the corpus, drawn by the seed")
+    parser.add_argument("--orders", nargs="+", choices=ORDERS, default=tuple(reversed(ORDERS)))
+    parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=SYSTEMS)
+    parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--json")
+    parser.add_argument("--beside", nargs="+", default=[], help="JSON files whose rows join the tables")
+    parser.add_argument("--json", help="where to write the rows")
     parser.add_argument("--jobs", type=int, default=1, help="processes; more than one makes the seconds unfit to quote")
-    arguments = parser.parse_args()
-    tasks = [
-        (arguments.corpus, order, *contestant, seed)
-        for order, contestant, seed in product(ORDERS, CONTESTANTS, range(arguments.seeds))
-    ]
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        rows = [row for part in pool.map(measure, *zip(*tasks, strict=True)) for row in part]
-    print(to_markdown(tabulate(rows)), to_markdown(compare(rows)), sep="\n\n")
+    return parser.parse_args()
+
+
+def main():
+    """Read the command line, measure, print, and write JSON where asked for."""
+    arguments = read_arguments()
+    setup = Setup(arguments.corpus, arguments.split, arguments.documents, tuple(arguments.protocols))
+    rows = []
+    if arguments.systems:
+        with ProcessPoolExecutor(arguments.jobs) as pool:
+            rows = measure_all(pool, setup, arguments.orders, arguments.systems, arguments.seeds)
+    for name in arguments.beside:
+        with open(name, encoding="utf-8") as file:
+            rows += json.load(file)
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
+    print(report(rows))
 
 
 if __name__ == "__main__":
