@@ -214,7 +214,7 @@ def tabulate(frame):
     cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack("column", sort=False)
     once = frame.drop_duplicates([*places, "seed"]).groupby(places, sort=False)
     cells = cells.join(once[["topics", "seconds"]].mean().round(1))
-    rates = once[["forgetting_rate", "delay"]].first()
+    rates = once[["forgetting_rate", "delay"]].first().astype(float)
     named = rates.apply(lambda row: f"{row['forgetting_rate']:g}, {row['delay']:g}", axis=1)
     cells["κ, τ₀"] = named.where(rates["delay"].notna(), "default")
     return cells.fillna("-").reset_index()
