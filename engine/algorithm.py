@@ -26,12 +26,14 @@ class StepInfo(NamedTuple):
     learning_rate: ρ_t of that step.
     phase: the algorithm's own name for the part of its schedule it was in ("warm-up", "two-level", ...).
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
+    temperature: of the warm-up; 1 after it, and where there is none.
     """
 
     step: int
     learning_rate: float
     phase: str
     startup_share: float
+    temperature: float = 1.0
 
 
 class TopicSummary(NamedTuple):

@@ -30,12 +30,19 @@ class Documents(NamedTuple):
     counts: np.ndarray
 
     def indexed(self, words):
-        """The same documents with each word given as its place in the sorted array `words`.
+        """The same documents with each word given as its place in the ascending array `words`, which holds them all.
 
         The arrays are always new and writable: a kernel is compiled anew for each mix of read-only and writable ones.
         """
-        places = np.searchsorted(words, self.words).astype(np.int32)
-        return Documents(np.array(self.starts, np.int64), places, np.array(self.counts, np.int32))
+        lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
+        lookup[words] = np.arange(len(words), dtype=np.int32)
+        return Documents(np.array(self.starts, np.int64), lookup[self.words], np.array(self.counts, np.int32))
+
+    def distinct_words(self):
+        """The words that occur, ascending (U,)."""
+        occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
+        occurs[self.words] = True
+        return np.flatnonzero(occurs)
 
 
 class Batch(NamedTuple):

@@ -71,7 +71,7 @@ class DecayedCounts:
         old = places[words]
         first = rows.reserve(len(words))
         if first is None:
-            rows = _Rows(rows.array.take(places, 0), max(self.vocab_size, 4 * len(words)))
+            rows = _Rows(rows.array.take(places, 0), max(self.vocab_size, 8 * len(words)))
             old, places = words, np.arange(self.vocab_size)
             first = rows.reserve(len(words))
         else:

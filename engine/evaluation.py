@@ -138,7 +138,7 @@ def fold_in(documents, topics, prior):
 
     topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang 2011 sec. 4.1.
     """
-    words = np.unique(documents.words)
+    words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
     expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, "fold-in")
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)

@@ -12,17 +12,18 @@ from engine.schedules import learning_rate, settle
 class Statistics(NamedTuple):
     """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
-    phase: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
+    phase, temperature: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
     """
 
     counts: tuple[DocumentCounts, ...]
     tables: np.ndarray
     tokens: np.ndarray
     phase: str
+    temperature: float
 
     def __add__(self, other):
         tables, tokens = self.tables + other.tables, self.tokens + other.tokens
-        return Statistics(self.counts + other.counts, tables, tokens, self.phase)
+        return Statistics(self.counts + other.counts, tables, tokens, self.phase, self.temperature)
 
 
 def blend_topics(config, state, statistics, batch):
@@ -34,7 +35,7 @@ def blend_topics(config, state, statistics, batch):
     step, config = state.step + 1, settle(config, batch.corpus_size)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     scale = batch_scale(batch)
-    words = np.unique(batch.documents.words)
+    words = batch.documents.distinct_words()
     state = state._replace(
         topic_counts=state.topic_counts.blend(rate, words, statistics.counts, scale, statistics.tokens),
         expected_tokens=(1.0 - rate) * state.expected_tokens + rate * scale * statistics.tokens,
@@ -42,8 +43,9 @@ def blend_topics(config, state, statistics, batch):
         rate_spent=state.rate_spent + rate,
         startup_share=state.startup_share * (1.0 - rate),
         phase=statistics.phase,
+        temperature=statistics.temperature,
     )
-    return state, StepInfo(step, rate, statistics.phase, state.startup_share)
+    return state, StepInfo(step, rate, statistics.phase, state.startup_share, statistics.temperature)
 
 
 def blend_tables(tables, doc_tables, batch, rate):

@@ -7,6 +7,7 @@ import numpy as np
 from engine.decayed_counts import DecayedCounts, decayed_counts
 
 STARTUP_TOKENS = 100.0
+HIGHEST_TEMPERATURE = 4.0
 
 
 class Start(NamedTuple):
@@ -49,5 +50,5 @@ def scale_counts(counts, start, corpus_size):
 
 
 def first_phase(start, later):
-    """The phase a run begins in; `later` is the algorithm's name for what follows a warm-up."""
-    return "warm-up" if STARTS[start].has_warm_up else later
+    """The phase a run begins in and its temperature; `later` is the algorithm's name for what follows a warm-up."""
+    return ("warm-up", HIGHEST_TEMPERATURE) if STARTS[start].has_warm_up else (later, 1.0)

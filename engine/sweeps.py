@@ -38,4 +38,4 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     counts = room_for(own, len(prior) if is_learning else 0, topics.dtype)
     fit_dirichlet(own, topics, prior, sweeps, counts, tables, tokens, shares)
     shares /= shares.sum(1, keepdims=True)
-    return Statistics((counts,), tables, tokens, expectations.phase), shares
+    return Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature), shares

@@ -83,7 +83,7 @@ def sweep(B, c, prior, sweeps):
         if abs(g - before).sum() < sweeps.tolerance * c.sum():
             break
         enough = kept & (g - prior >= sweeps.negligible)
-        if 0 < number < sweeps.most - 1 and 0 < 4 * enough.sum() <= 3 * kept.sum():
+        if 0 < number < sweeps.most - 1 and 0 < 4 * enough.sum() <= kept.sum():
             kept, e = enough, np.where(enough, e, 0.0)
             g = np.where(kept, g, prior)
     tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(len(c), len(prior))

@@ -55,7 +55,7 @@ class DirectHDPState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
     expected_tokens: (K,), start-up mass and η not counted.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase: of the step that made it.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it.
     """
 
     topic_counts: DecayedCounts
@@ -65,19 +65,20 @@ class DirectHDPState(NamedTuple):
     rate_spent: float
     startup_share: float
     phase: str
+    temperature: float
 
 
 def init(config, vocab_size, rng):
     """State before the first batch, for a corpus of one document; every topic starts with the same tables."""
     counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
     phase = first_phase(config.start, LATER_PHASE)
-    return DirectHDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, phase)
+    return DirectHDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *phase)
 
 
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, np.unique(batch.documents.words), LATER_PHASE)
+    expectations = _expect_words(config, state, batch.documents.distinct_words(), LATER_PHASE)
     return cool(config, state, batch, expectations)
 
 
@@ -115,7 +116,7 @@ def blend(config, state, statistics, batch):
 
 def infer(config, state, documents):
     """Topic shares E[θ] (S, K) of documents; never learns."""
-    expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
+    expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
     return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 

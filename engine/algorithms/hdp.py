@@ -60,7 +60,8 @@ class HDPState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K).
     tables: (K,) expected tables; expected_tokens: (K,), start-up mass and η not counted.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase: of the step that made it, which scoring follows.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it;
+    scoring follows the phase.
     """
 
     topic_counts: DecayedCounts
@@ -70,6 +71,7 @@ class HDPState(NamedTuple):
     rate_spent: float
     startup_share: float
     phase: str
+    temperature: float
 
 
 class Expectations(NamedTuple):
@@ -91,13 +93,13 @@ def init(config, vocab_size, rng):
     on a guess of D. Every topic starts with the same tables.
     """
     counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
-    return HDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, first_phase(config.start, "two-level"))
+    return HDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, "two-level"))
 
 
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, np.unique(batch.documents.words), "two-level")
+    expectations = _expect_words(config, state, batch.documents.distinct_words(), "two-level")
     return cool(config, state, batch, expectations)
 
 
@@ -134,7 +136,7 @@ def _fit(config, expectations, documents, sweeps, is_learning):
     own = documents.indexed(expectations.words)
     counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares)
-    return Statistics((counts,), tables, tokens, expectations.phase), shares
+    return Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature), shares
 
 
 def _limits(config, num_topics):
@@ -163,7 +165,7 @@ def infer(config, state, documents):
 
     After a warm-up step the shares are the normalised Dirichlet parameters of as many sweeps as start a document later.
     """
-    expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
+    expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
     return _fit(config, expectations, documents, START_SWEEPS, is_learning=False)[1]
 
 

@@ -51,7 +51,7 @@ class LDAState(NamedTuple):
     """What the next step needs.
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), start-up mass and η not counted.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase: of the step that made it.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it.
     """
 
     topic_counts: DecayedCounts
@@ -60,18 +60,19 @@ class LDAState(NamedTuple):
     rate_spent: float
     startup_share: float
     phase: str
+    temperature: float
 
 
 def init(config, vocab_size, rng):
     """State before the first batch, which says how large the corpus is; only a warm start's mass depends on it."""
     counts = startup_counts(config, vocab_size, rng)
-    return LDAState(counts, np.zeros(config.max_topics), 0, 0.0, 1.0, first_phase(config.start, LATER_PHASE))
+    return LDAState(counts, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, LATER_PHASE))
 
 
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, np.unique(batch.documents.words), LATER_PHASE)
+    expectations = _expect_words(config, state, batch.documents.distinct_words(), LATER_PHASE)
     return cool(config, state, batch, expectations)
 
 
@@ -103,7 +104,7 @@ def blend(config, state, statistics, batch):
 
 def infer(config, state, documents):
     """Topic shares E[θ] (S, K) of documents by the E step of Alg. 2; never learns."""
-    expectations = _expect_words(config, state, np.unique(documents.words), state.phase)
+    expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
     return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 

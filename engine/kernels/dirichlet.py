@@ -73,10 +73,13 @@ def keep_columns(weights, num_old, kept):
     """Move the kept columns of a (N, num_old) block to its front, as a (N, len(kept)) block, and return that."""
     num_words, num_kept = weights.shape[0], kept.shape[0]
     flat = weights.reshape(num_words * num_old)
+    moved = flat[: num_words * num_kept].reshape(num_words, num_kept)
     for i in range(num_words):
+        # Row i of the new block ends before row i + 1 of the old one begins.
+        row, new = weights[i], moved[i]
         for m in range(num_kept):
-            flat[i * num_kept + m] = flat[i * num_old + kept[m]]
-    return flat[: num_words * num_kept].reshape(num_words, num_kept)
+            new[m] = row[kept[m]]
+    return moved
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -106,8 +109,8 @@ def sweep_topics(weights, c, prior, sweeps, topic_ids, e, g, h):
             num_kept = 0
             for k in range(num_left):
                 num_kept += h[k] >= sweeps.negligible
-            # Moving costs as much as a sweep or two over what is moved.
-            if 4 * num_kept <= 3 * num_left and num_kept > 0:
+            # Moving costs as much as some sweeps over what is moved.
+            if 4 * num_kept <= num_left and num_kept > 0:
                 weights, num_left = drop_topics(weights, num_left, sweeps.negligible, topic_ids, e, g, h)
     return weights, num_left
 
@@ -115,7 +118,7 @@ def sweep_topics(weights, c, prior, sweeps, topic_ids, e, g, h):
 @njit(nogil=True, cache=True, error_model="numpy")
 def drop_topics(weights, num_left, negligible, topic_ids, e, g, h):
     """Keep the topics with at least `negligible` tokens h; returns their weights and number."""
-    kept = np.empty(num_left, np.int64)
+    kept = np.empty(num_left, np.uint32)
     num_kept = 0
     for k in range(num_left):
         if h[k] >= negligible:

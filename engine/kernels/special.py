@@ -11,6 +11,7 @@ from numba import njit, types
 from numba.extending import overload
 
 SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
+SMALLEST_NORMAL = np.finfo(np.float32).tiny
 # Reassociation lets sums run on vectors; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 # A largest element is found on vectors only where no NaN is promised, as of finite arguments.
@@ -110,8 +111,11 @@ def _exp_digamma_single(g, power, out_e):
         series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
         # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
         shift = lowest - out_e[k]
-        raised = _exp_single(np.float32(power) * (_log_single(y + inverse * series) + shift))
-        out_e[k] = raised if shift > np.float32(-41.0) else np.float32(0.0)
+        out_e[k] = (y + inverse * series) * _exp_single(shift) if shift > np.float32(-41.0) else np.float32(0.0)
+    if power < 1.0:
+        for k in range(g.shape[0]):
+            raised = _exp_single(np.float32(power) * _log_single(max(out_e[k], SMALLEST_NORMAL)))
+            out_e[k] = raised if out_e[k] > np.float32(0.0) else np.float32(0.0)
 
 
 @njit(cache=True, error_model="numpy")

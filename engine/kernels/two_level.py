@@ -41,11 +41,12 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, B or log B by topic (A, N), log B by word (N, A), and E[log β] (A,)."""
+    """A document's own A topics: their ids, B and log B (A, N) by topic, the one to mix, and E[log β] (A,)."""
 
     topic_ids: np.ndarray
-    columns: np.ndarray
+    weights: np.ndarray
     log_weights: np.ndarray
+    mixed: np.ndarray
     expected_log_weights: np.ndarray
 
 
@@ -61,7 +62,7 @@ class Slots(NamedTuple):
 class Scratch(NamedTuple):
     """Room for the widest document of a shard; flat where a document's shape decides. per_word: (2, N)."""
 
-    columns: np.ndarray
+    weights: np.ndarray
     log_weights: np.ndarray
     expected_log_weights: np.ndarray
     phi: np.ndarray
@@ -131,29 +132,25 @@ def choose_topics(topic_ids, h, limits, negligible, prior_order, is_taken, out_a
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def load_chosen(documents, j, topics, prior, is_geometric, topic_ids, scratch):
-    """Chosen of document j; scratch: flat arrays for columns and log weights, and one for E[log β]."""
+    """Chosen of document j; scratch: flat room for B, log B and E[log β]."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
-    columns = scratch.columns[: width * num_words].reshape(width, num_words)
-    log_weights = scratch.log_weights[: num_words * width].reshape(num_words, width)
+    weights = scratch.weights[: width * num_words].reshape(width, num_words)
+    log_weights = scratch.log_weights[: width * num_words].reshape(width, num_words)
     for i in range(num_words):
         row = topics[documents.words[first + min(i, last - first - 1)]]
         for m in range(num_topics):
-            log_weights[i, m] = row[topic_ids[m]]
-            columns[m, i] = log_weights[i, m]
-        log_weights[i, num_topics:] = 1.0
-    columns[num_topics:] = 0.0
-    flat = log_weights.reshape(num_words * width)
-    for place in range(flat.shape[0]):
-        flat[place] = fast_log(flat[place])
-    if is_geometric:
-        columns[:] = log_weights.T
+            weights[m, i] = row[topic_ids[m]]
+    weights[num_topics:] = 1.0
+    for m in range(width):
+        for i in range(num_words):
+            log_weights[m, i] = fast_log(weights[m, i])
     expected_log_weights = scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
     for m in range(num_topics):
         expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
-    return Chosen(topic_ids, columns, log_weights, expected_log_weights)
+    return Chosen(topic_ids, weights, log_weights, log_weights if is_geometric else weights, expected_log_weights)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -180,82 +177,119 @@ def expected_log_sticks(sticks, out_log):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def mix_topics(phi, columns, out_mixed):
-    """Σ_m φ_tm columns_mi (T, N): four topics at a time, over all words at once."""
-    for t in range(out_mixed.shape[0]):
-        share, mixed = phi[t], out_mixed[t]
+def mix_topics(phi, weights, out_mixed):
+    """Σ_m φ_tm weights_mi (T, N): two slots and four topics at a time, over all words at once."""
+    num_words = weights.shape[1]
+    for t in range(0, phi.shape[0], 2):
+        share, other = phi[t], phi[t + 1]
+        mixed, mixed_other = out_mixed[t], out_mixed[t + 1]
         mixed[:] = 0.0
-        for m in range(0, columns.shape[0], 4):
+        mixed_other[:] = 0.0
+        for m in range(0, weights.shape[0], 4):
             share_0, share_1, share_2, share_3 = share[m], share[m + 1], share[m + 2], share[m + 3]
-            column_0, column_1, column_2, column_3 = columns[m], columns[m + 1], columns[m + 2], columns[m + 3]
-            for i in range(mixed.shape[0]):
-                mixed[i] += (
-                    share_0 * column_0[i] + share_1 * column_1[i] + share_2 * column_2[i] + share_3 * column_3[i]
-                )
+            other_0, other_1, other_2, other_3 = other[m], other[m + 1], other[m + 2], other[m + 3]
+            row_0, row_1, row_2, row_3 = weights[m], weights[m + 1], weights[m + 2], weights[m + 3]
+            for i in range(num_words):
+                mixed[i] += share_0 * row_0[i] + share_1 * row_1[i] + share_2 * row_2[i] + share_3 * row_3[i]
+                mixed_other[i] += other_0 * row_0[i] + other_1 * row_1[i] + other_2 * row_2[i] + other_3 * row_3[i]
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def assign_words(c, log_pi, is_geometric, per_word, tokens):
-    """c_i ζ_it in place of the mixtures (T, N): ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 where is_geometric."""
-    num_words = c.shape[0]
+    """c_i ζ_it in place of the mixtures (T, N): ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 where is_geometric.
+
+    Slots beyond those of the sticks (padding) get no word.
+    """
+    num_words, num_slots = c.shape[0], log_pi.shape[0]
     highest, norm = per_word[0], per_word[1]
     norm[:num_words] = 0.0
-    if is_geometric:
-        highest[:] = LOWEST
-        for t in range(log_pi.shape[0]):
-            for i in range(num_words):
-                tokens[t, i] += log_pi[t]
-                highest[i] = max(highest[i], tokens[t, i])
     top, zero = log_pi.max(), log_pi.dtype.type(0)
-    for t in range(log_pi.shape[0]):
+    if is_geometric:
+        exponentiate(log_pi, num_words, highest, tokens)
+    for t in range(num_slots):
+        row = tokens[t]
         share = fast_exp(log_pi[t] - top) if log_pi[t] - top > SMALLEST_LOG else zero
+        if is_geometric:
+            share = zero + 1
         for i in range(num_words):
-            tokens[t, i] = fast_exp(tokens[t, i] - highest[i]) if is_geometric else tokens[t, i] * share
-            norm[i] += tokens[t, i]
+            row[i] *= share
+            norm[i] += row[i]
     for i in range(num_words):
         norm[i] = c[i] / norm[i]
-    for t in range(log_pi.shape[0]):
+    for t in range(num_slots):
+        row = tokens[t]
         for i in range(num_words):
-            tokens[t, i] *= norm[i]
+            row[i] *= norm[i]
+    tokens[num_slots:] = 0.0
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
+def exponentiate(log_pi, num_words, highest, tokens):
+    """Logarithms (T, N) of the shares, before E[log π] is added, to shares that are at most 1."""
+    highest[:num_words] = LOWEST
+    for t in range(log_pi.shape[0]):
+        for i in range(num_words):
+            tokens[t, i] += log_pi[t]
+            highest[i] = max(highest[i], tokens[t, i])
+    for t in range(log_pi.shape[0]):
+        for i in range(num_words):
+            tokens[t, i] = fast_exp(tokens[t, i] - highest[i])
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def update_slot_topics(log_weights, tokens, expected_log_weights, out_phi):
-    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k) over the document's topics."""
+    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k); two slots and four topics at a time."""
+    num_words, zero = log_weights.shape[1], out_phi.dtype.type(0)
+    for t in range(0, out_phi.shape[0], 2):
+        own, other = tokens[t], tokens[t + 1]
+        for m in range(0, log_weights.shape[0], 4):
+            row_0, row_1, row_2, row_3 = log_weights[m], log_weights[m + 1], log_weights[m + 2], log_weights[m + 3]
+            own_0 = own_1 = own_2 = own_3 = other_0 = other_1 = other_2 = other_3 = zero
+            for i in range(num_words):
+                own_0 += own[i] * row_0[i]
+                own_1 += own[i] * row_1[i]
+                own_2 += own[i] * row_2[i]
+                own_3 += own[i] * row_3[i]
+                other_0 += other[i] * row_0[i]
+                other_1 += other[i] * row_1[i]
+                other_2 += other[i] * row_2[i]
+                other_3 += other[i] * row_3[i]
+            out_phi[t, m], out_phi[t, m + 1], out_phi[t, m + 2], out_phi[t, m + 3] = own_0, own_1, own_2, own_3
+            phi = out_phi[t + 1]
+            phi[m], phi[m + 1], phi[m + 2], phi[m + 3] = other_0, other_1, other_2, other_3
     for t in range(out_phi.shape[0]):
-        row, own = out_phi[t], tokens[t]
-        for m in range(row.shape[0]):
-            row[m] = expected_log_weights[m]
-        for i in range(0, own.shape[0], 4):
-            tokens_0, tokens_1, tokens_2, tokens_3 = own[i], own[i + 1], own[i + 2], own[i + 3]
-            logs_0, logs_1, logs_2, logs_3 = log_weights[i], log_weights[i + 1], log_weights[i + 2], log_weights[i + 3]
-            for m in range(row.shape[0]):
-                row[m] += tokens_0 * logs_0[m] + tokens_1 * logs_1[m] + tokens_2 * logs_2[m] + tokens_3 * logs_3[m]
-        highest = row[0]
-        for m in range(row.shape[0]):
-            highest = max(highest, row[m])
-        norm = zero = out_phi.dtype.type(0)
-        for m in range(row.shape[0]):
-            row[m] = fast_exp(row[m] - highest) if row[m] - highest > SMALLEST_LOG else zero
-        for m in range(row.shape[0]):
-            norm += row[m]
-        for m in range(row.shape[0]):
-            row[m] /= norm
+        add_and_normalise(expected_log_weights, out_phi[t])
+
+
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
+def add_and_normalise(expected_log_weights, out_row):
+    """Shares (A,) in place of their logarithms, to which E[log β] is first added."""
+    out_row += expected_log_weights
+    highest = out_row[0]
+    for m in range(out_row.shape[0]):
+        highest = max(highest, out_row[m])
+    norm = zero = out_row.dtype.type(0)
+    for m in range(out_row.shape[0]):
+        out_row[m] = fast_exp(out_row[m] - highest) if out_row[m] - highest > SMALLEST_LOG else zero
+    for m in range(out_row.shape[0]):
+        norm += out_row[m]
+    for m in range(out_row.shape[0]):
+        out_row[m] /= norm
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def ascend(c, chosen, limits, slots, scratch):
     """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens settle; the slots come and go."""
     num_slots = limits.num_slots
-    phi, tokens, now, before = slots.phi[:num_slots], slots.tokens[:num_slots], slots.totals[0], slots.totals[1]
+    phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
             expected_log_sticks(slots.sticks, scratch.log_pi)
             if iteration > 0:
-                mix_topics(phi, chosen.columns, tokens)
+                mix_topics(phi, chosen.mixed, tokens)
             else:
                 # At the start slot t holds the document's topic t alone.
-                tokens[:] = chosen.columns[:num_slots]
+                tokens[:num_slots] = chosen.mixed[:num_slots]
             assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
         change = size = 0.0
         for t in range(num_slots):
@@ -299,11 +333,10 @@ def add_shares(slots, num_slots, topic_ids, out_tables, out_shares):
 @njit(nogil=True, cache=True, error_model="numpy")
 def start_slots(chosen, c, h, limits, scratch):
     """Slots before the first iteration: words spread evenly, or sticks for the topics with the most tokens h."""
-    width, num_words = chosen.columns.shape
+    width, num_words = chosen.weights.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
     phi = scratch.phi[: most * width].reshape(most, width)
     tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
-    phi[num_slots:] = 0.0
     tokens[num_slots:] = 0.0
     for t in range(num_slots):
         for i in range(num_words):

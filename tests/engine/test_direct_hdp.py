@@ -38,7 +38,7 @@ def distinct_state(config, phase="learning"):
     counts = rng.gamma(0.4, 4.0, (V, K)).astype(config.precision)
     tables = rng.gamma(2.0, 5.0, K)
     spent = 0.0 if phase == "warm-up" else 1e9
-    return direct_hdp.DirectHDPState(decayed_counts(counts), tables, tables * 3, 5, spent, 0.3, phase)
+    return direct_hdp.DirectHDPState(decayed_counts(counts), tables, tables * 3, 5, spent, 0.3, phase, 1.5)
 
 
 def take_step(config, state, batch):
@@ -109,7 +109,7 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
     state, batch = distinct_state(config), make_batch(4)
     # λ is the same; of the expectations only the prior may differ.
     expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
-    theirs = lda.LDAState(state.topic_counts, state.expected_tokens, 5, state.rate_spent, 0.3, "learning")
+    theirs = lda.LDAState(state.topic_counts, state.expected_tokens, 5, state.rate_spent, 0.3, "learning", 1.0)
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (
         direct_hdp.local(config, expectations, batch.documents),

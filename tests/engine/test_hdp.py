@@ -58,7 +58,7 @@ def distinct_state(config, phase="two-level"):
     counts = rng.gamma(0.4, 4.0, (V, config.max_topics)).astype(config.precision)
     tables = rng.gamma(2.0, 5.0, config.max_topics)
     counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
-    return hdp.HDPState(counts, tables, tables * 3, 5, 1e9 if phase == "two-level" else 0.0, 0.3, phase)
+    return hdp.HDPState(counts, tables, tables * 3, 5, 1e9 if phase == "two-level" else 0.0, 0.3, phase, 1.5)
 
 
 def assert_same(one, other, **tolerance):

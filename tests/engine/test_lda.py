@@ -53,7 +53,7 @@ def make_batch(counts, corpus_size=None):
 def state_at(config, topic_words, step=0):
     """A state whose λ (K, V) is given."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    return lda.LDAState(counts, np.zeros(len(topic_words)), step, 0.0, 1.0, "learning")
+    return lda.LDAState(counts, np.zeros(len(topic_words)), step, 0.0, 1.0, "learning", 1.0)
 
 
 def topic_words_of(config, state):

@@ -9,6 +9,7 @@ from engine.corpus import Documents
 from engine.kernels.counts import room_for
 from engine.kernels.dirichlet import Sweeps
 from engine.kernels.two_level import (
+    LOWEST,
     Limits,
     Prior,
     assign_words,
@@ -117,7 +118,7 @@ def ascend_document(words, c, lam, log_beta):
     for _ in range(25):
         update_sticks(tokens.sum(1), 0.8, sticks)
         yield bound()
-        update_slot_topics(logs, tokens, log_beta, phi)
+        update_slot_topics(columns, tokens, log_beta, phi)
         yield bound()
         mix_topics(phi, columns, tokens)
         assign_words(c, naive.log_sticks(*sticks[:, :-1]), True, np.empty((2, len(c))), tokens)
@@ -205,12 +206,12 @@ def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
     c = np.array([3.0] * 10 + [4.0] * 10)
     fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True, True))
     np.testing.assert_array_equal(fitted.phi[0], fitted.phi[1])
-    tokens, phi = np.tile(c / 2, (2, 1)), np.empty((2, 2))
-    update_slot_topics(np.log(topics), tokens, log_beta, phi)
-    np.testing.assert_array_equal(phi[0], phi[1])
+    tokens, phi = np.tile(c / 2, (2, 1)), np.empty((2, 4))
     columns = np.zeros((4, 20))
     columns[:2] = np.log(topics).T
-    mix_topics(np.hstack([phi, np.zeros((2, 2))]), columns, tokens)
+    update_slot_topics(columns, tokens, np.append(log_beta, [LOWEST, LOWEST]), phi)
+    np.testing.assert_array_equal(phi[0], phi[1])
+    mix_topics(phi, columns, tokens)
     assign_words(c, naive.log_sticks(fitted.a, fitted.b), True, np.empty((2, 20)), tokens)
     assert np.ptp(tokens / c, axis=0).max() < 1e-12
 

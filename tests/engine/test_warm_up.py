@@ -5,8 +5,9 @@ import pytest
 
 from engine.algorithms import REGISTRY
 from engine.corpus import Batch, Documents
+from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import Expectations, fit_documents
-from engine.warm_up import HIGHEST_TEMPERATURE, cool, sweeps_at, temper
+from engine.warm_up import COOLING, cool, sweeps_at, temper
 
 
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
@@ -49,8 +50,7 @@ def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(prog
     assert cooled.phase == "warm-up"
     np.testing.assert_allclose(cooled.topics, expectations.topics ** (1 / cooled.temperature))
     assert num_topics_held(batch, expectations, cooled.temperature) >= wanted
-    lower = 1 / (1 / cooled.temperature + 0.75 / 2**5)
-    assert num_topics_held(batch, expectations, lower) < wanted
+    assert num_topics_held(batch, expectations, cooled.temperature * COOLING) < wanted
 
 
 def test_temperatures_fall_as_the_first_pass_goes_on_and_end_at_one():
@@ -61,6 +61,13 @@ def test_temperatures_fall_as_the_first_pass_goes_on_and_end_at_one():
     assert temperatures[0] == HIGHEST_TEMPERATURE
     assert cooled[-1].phase == "later"
     np.testing.assert_array_equal(cooled[-1].topics, expectations.topics)
+
+
+def test_where_documents_hold_too_few_topics_the_temperature_rises_again():
+    batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
+    config, state = state_after(0.1, batch)
+    cooled = cool(config, state._replace(temperature=1.2), batch, expectations)
+    assert cooled.temperature == pytest.approx(1.2 / COOLING)
 
 
 def test_a_warm_up_that_is_over_never_comes_back():
