@@ -1,7 +1,8 @@
 """Config dataclasses as forms: one widget a field, checked by the config itself."""
 
 from dataclasses import dataclass, fields
-from typing import Any, get_type_hints
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import panel as pn
 import panel_material_ui as pmui
@@ -18,6 +19,7 @@ LABELS = {
 }
 # The buttons beside a number have no name for a screen reader; the arrow keys do the same.
 NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+BY_SIZE = "by the corpus' size"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -74,8 +76,9 @@ def name_setting(name: str, symbol: str) -> str:
 def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
     """Say what is wrong, by field; faults of several fields together stand under "". Empty where all is well."""
     faults = {}
+    optional = {field.name for field in fields(config_class) if field.default is None}
     for name, value in answers.items():
-        if value is None or value == "":
+        if value == "" or (value is None and name not in optional):
             faults[name] = "a value is needed here"
             continue
         try:
@@ -143,6 +146,7 @@ def make_widget(question: Question) -> pn.widgets.Widget:
     return widget(
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
+        placeholder=BY_SIZE if question.default is None else "",
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,
@@ -170,7 +174,8 @@ def _choose_step(value: float) -> float:
 def _kind(hint: Any, metadata: Any) -> str:
     if metadata.get("choices"):
         return "choice"
-    return {bool: "switch", int: "whole"}.get(hint, "number")
+    (plain,) = set(get_args(hint) or (hint,)) - {NoneType}
+    return {bool: "switch", int: "whole"}.get(plain, "number")
 
 
 def _has_help(widget: pn.widgets.Widget) -> bool:

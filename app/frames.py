@@ -16,7 +16,7 @@ CURVES = {
 }
 CURVE_COLUMNS = ("x", "y", "documents_seen", "date", "seconds")
 
-END_ROOM = 0.015
+END_ROOM = 0.02
 
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20

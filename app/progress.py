@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-STATUSES = ("ready", "compiling", "waiting", "running", "paused", "finished", "failed")
+STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
 
 STEP_COLUMNS = {
     "documents_seen": np.int64,
@@ -99,7 +99,9 @@ class Progress:
     run_id: grows with every restart.
     status: one of `STATUSES`; `message` says why it waits, what it compiles, or how it failed.
     corpus_size: training documents; documents_total: the same times the passes.
-    phase: "" before the first mini-batch, then the algorithm's own name for it.
+    config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
+    held_out_by: what is held out, a "document" or a whole "group" at a time.
+    phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the recipe, for legends and titles.
     """
@@ -110,15 +112,18 @@ class Progress:
     message: str = ""
     compile_share: float = 0.0
     corpus_name: str = ""
-    algorithm_title: str = ""
+    algorithm: str = ""
     config: Any = None
     settings: Any = None
+    chosen: frozenset[str] = frozenset()
+    held_out_by: str = "document"
     corpus_size: int = 0
     documents_seen: int = 0
     documents_total: int = 0
     date: Any = None
     documents_per_second: float = 0.0
     phase: str = ""
+    temperature: float = 1.0
     startup_share: float = 1.0
     steps: Curve = field(default_factory=lambda: Curve.build(STEP_COLUMNS))
     heldout: Curve = field(default_factory=lambda: Curve.build(HELDOUT_COLUMNS))

@@ -3,29 +3,55 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import engine
 from engine.algorithm import Algorithm
 from engine.run import due_points
 
 NAMED_CHOICES = ("start", "topic_expectation")
-CORPUS_TITLES = {"state-of-the-union": "State of the Union"}
+CORPUS_TITLES = {
+    "state-of-the-union": "State of the Union",
+    "rfc": "Internet standards (RFCs)",
+    "rfc-documents": "Internet standards, each whole",
+}
+GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a run: the corpus by its name, the algorithm, its config and the run's settings."""
+    """Everything that decides a run: the corpus by its name, the algorithm, its config and the run's settings.
+
+    chosen: names of the learning settings that a person has set; the others follow a corpus' size.
+    """
 
     corpus_name: str
     algorithm: Algorithm
     config: Any
     settings: Any
+    chosen: frozenset[str] = frozenset()
 
     def label(self) -> str:
-        """Name the recipe in one short line, for legends: "κ 0.6, τ₀ 64, S 256, K 150, start warm, mean"."""
-        return describe_config(self.config)
+        """Name the recipe in one line: "Online HDP, κ 0.6, τ₀ 18, S 256, K 150, start warm, mean"."""
+        return f"{self.algorithm.title}, {describe_config(self.config)}"
 
     def with_live(self, values: dict[str, Any]) -> "Recipe":
-        """Change learning settings; raises ValueError where the config refuses a value."""
-        return replace(self, config=replace(self.config, **values))
+        """Change learning settings, None for what the corpus' size asks for; raises ValueError for a refused value."""
+        chosen = self.chosen | values.keys()
+        chosen -= {name for name, value in values.items() if value is None}
+        return replace(self, config=replace(self.config, **values), chosen=frozenset(chosen))
+
+    def for_size(self, corpus_size: int) -> "Recipe":
+        """Put numbers in place of what is left to the corpus' size."""
+        return replace(self, config=fill_in(self.config, corpus_size))
+
+
+def fill_in(config: Any, corpus_size: int) -> Any:
+    """Put numbers in place of the learning settings that a config leaves to the corpus' size."""
+    return config if has_numbers(config) else engine.settle(config, corpus_size)
+
+
+def has_numbers(config: Any) -> bool:
+    """Whether no learning setting is left to a corpus' size."""
+    return None not in live_values(config).values()
 
 
 def live_fields(config: Any) -> tuple[str, ...]:
@@ -43,6 +69,8 @@ def describe_config(config: Any) -> str:
     parts = []
     for field in fields(config):
         value, symbol = getattr(config, field.name), field.metadata.get("symbol", "")
+        if value is None:
+            continue
         if field.metadata.get("live") or field.name == "max_topics":
             parts.append((0 if field.metadata.get("live") else 1, f"{symbol or field.name} {format_value(value)}"))
         elif field.name in NAMED_CHOICES or (field.metadata.get("choices") and value != field.default):
@@ -64,6 +92,11 @@ def describe_change(before: Any, after: Any) -> str:
 def title_corpus(name: str) -> str:
     """Write a corpus' name for people."""
     return CORPUS_TITLES.get(name, name)
+
+
+def name_groups(corpus_name: str) -> str:
+    """Say what the passages of a corpus are parts of."""
+    return GROUP_NAMES.get(corpus_name, "texts")
 
 
 def format_value(value: Any) -> str:

@@ -30,7 +30,7 @@ class Record:
         self._scored_at = self._listed_at = np.zeros(0, np.int64)
         self._date: Any = None
         self._seconds = 0.0
-        self._phase, self._startup_share = "", 1.0
+        self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
         self._state: Any = None
         self._summarized: Any = None
         self._now: Checkpoint | None = None
@@ -50,6 +50,8 @@ class Record:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
         self._corpus = corpus
         self.corpus_size = corpus_size
+        self.recipe = self.recipe.for_size(corpus_size)
+        self._learned_config = self.recipe.config
         settings = self.recipe.settings
         self._scored_at = due_points(self.documents_total, settings.num_evaluations * settings.passes)
         self._listed_at = due_points(self.documents_total, settings.num_snapshots)
@@ -66,6 +68,8 @@ class Record:
         if self.is_over:
             return
         self.recipe = self.recipe.with_live(values)
+        if self.corpus_size:
+            self.recipe = self.recipe.for_size(self.corpus_size)
         if not self.documents_seen:
             self._learned_config = self.recipe.config
             return
@@ -115,15 +119,18 @@ class Record:
             message=self.message,
             compile_share=self.compile_share,
             corpus_name=recipe.corpus_name,
-            algorithm_title=recipe.algorithm.title,
+            algorithm=recipe.algorithm.name,
             config=recipe.config,
             settings=recipe.settings,
+            chosen=recipe.chosen,
+            held_out_by=getattr(self._corpus, "split_by", "document"),
             corpus_size=self.corpus_size,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
             date=self._date,
             documents_per_second=self._measure_speed(),
             phase=self._phase,
+            temperature=self._temperature,
             startup_share=self._startup_share,
             steps=self._steps.curve(),
             heldout=self._heldout.curve(),
@@ -160,6 +167,7 @@ class Record:
         self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
         self.batch_size, self._state = event.batch_size, event.state
         self._phase, self._startup_share = event.info.phase, event.info.startup_share
+        self._temperature = event.info.temperature
         now = self._clock()
         self._times.append((now, event.documents_seen))
         while len(self._times) > 2 and now - self._times[0][0] > SPEED_SECONDS:

@@ -13,13 +13,14 @@ from typing import Any
 
 from app.compiling import Compilation
 from app.progress import Progress
-from app.recipe import Recipe
+from app.recipe import Recipe, title_corpus
 from app.record import Record
 from app.slots import Slots
 
 PUBLISH_SECONDS = 0.2
 POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
+MAX_LAG_SECONDS = 0.5
 MAX_EARLIER = 6
 
 _log = logging.getLogger(__name__)
@@ -197,7 +198,7 @@ class Runner:
         self._stop_events()
         self._due = float("-inf")
         record = self._record
-        record.status, record.message = "waiting", "Opening the corpus"
+        record.status, record.message = "opening", f"Opening the corpus: {title_corpus(record.recipe.corpus_name)}"
         self._publish()
         corpus = self._engine.load(record.recipe.corpus_name)
         record.prepare(corpus, self._engine.count_training(corpus, record.recipe.settings))
@@ -208,7 +209,7 @@ class Runner:
             self._events = record.begin(self._engine.run)
         self._show_running()
         record.advance(self._events)
-        self._due = started + self._delay(record)
+        self._due = self._next_due(started, is_single) + self._delay(record)
         if is_single:
             with self._changed:
                 self._wishes.num_steps = max(0, self._wishes.num_steps - 1)
@@ -230,6 +231,10 @@ class Runner:
         else:
             self._sleep(max(0.0, self._due - self._clock()))
 
+    def _next_due(self, started: float, is_single: bool) -> float:
+        """From when the pace is counted: a mini-batch a little late does not put off those after it."""
+        return started if is_single or started - self._due > MAX_LAG_SECONDS else self._due
+
     def _delay(self, record: Record) -> float:
         if self.seconds_per_batch is not None:
             return self.seconds_per_batch
@@ -237,6 +242,7 @@ class Runner:
 
     def _stand_still(self) -> None:
         self._slots.leave(self)
+        self._due = float("-inf")
         record = self._record
         if record is not None:
             if record.is_over:

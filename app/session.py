@@ -162,6 +162,7 @@ class Session:
             recipe.algorithm,
             replace(recipe.config, **config),
             replace(recipe.settings, **settings),
+            self.controls.chosen,
         )
         self._run.runner.restart(recipe)
 

@@ -19,6 +19,7 @@ ON_CHIP = "#ffffff"
 
 STATUS_COLORS = {
     "ready": "#546e7a",
+    "opening": "#8a5a00",
     "compiling": "#8a5a00",
     "waiting": "#8a5a00",
     "running": "#1565c0",

@@ -5,6 +5,7 @@ from engine.checkpoint import Position
 from engine.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
 from engine.readers import list_corpora, load_corpus
 from engine.run import run
+from engine.schedules import settle
 from engine.settings import RunSettings
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "list_corpora",
     "load_corpus",
     "run",
+    "settle",
 ]

@@ -1,7 +1,8 @@
 """The settings: corpus, presets, the three that act at once, and the rest, which act on restart."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -10,7 +11,7 @@ import panel_material_ui as pmui
 
 from app.forms import ConfigForm
 from app.progress import Progress
-from app.recipe import title_corpus
+from app.recipe import fill_in, has_numbers, title_corpus
 from engine.schedules import forecast
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
@@ -81,18 +82,20 @@ class Controls(pn.viewable.Viewer):
     ):
         super().__init__(**params)
         self._act, self._sketch = act, sketch
-        self._corpus_size, self._shown, self._is_filling = 0, None, False
+        self._corpus_size, self._shown, self._is_filling = 0, Progress(), False
+        self.chosen: frozenset[str] = frozenset()
         self.corpus = pmui.Select(
             label="Corpus",
             options={title_corpus(name): name for name in corpora},
             value=corpora[0],
             size="small",
             sizing_mode="stretch_width",
-            helper_text="Acts on restart.",
+            helper_text="Acts on restart. S and τ₀ then follow its size, unless you have set them.",
         )
         self.sliders = make_sliders(config)
         self.forms = (ConfigForm(type(config)), ConfigForm(type(settings)))
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
+        self.defaults = _make_link("Defaults", lambda event: self._go_back())
         self.clear = pmui.Button(
             label="Clear earlier runs",
             icon="layers_clear",
@@ -111,12 +114,24 @@ class Controls(pn.viewable.Viewer):
         return {name: slider.value for name, slider in self.sliders.items()}
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Read everything a restart needs: the config's and the run's settings; None where a form shows a fault."""
+        """Read everything a restart needs: the config's and the run's settings; None where a form shows a fault.
+
+        On another corpus the learning settings that nobody has chosen are left to its size.
+        """
         config, settings = (form.read() for form in self.forms)
         if config is None or settings is None:
             self.advanced.active = [0]
             return None
-        return {**config, **self.live_values()}, settings
+        live = self.live_values()
+        if self.corpus.value != self._shown.corpus_name:
+            left = [name for name, value in self._defaults().items() if value is None]
+            live |= dict.fromkeys(set(left) - self.chosen)
+        return {**config, **live}, settings
+
+    def _defaults(self) -> dict[str, Any]:
+        """The learning settings as the config has them by itself, None for what is left to a corpus' size."""
+        config = self.forms[0].config_class()
+        return {name: getattr(config, name) for name in self.sliders}
 
     def preview(self) -> None:
         """Say, before anything starts, where the settings as they stand would lead."""
@@ -130,29 +145,25 @@ class Controls(pn.viewable.Viewer):
         if expected is None:
             return
         self._sketch.show(config, expected.num_steps)
+        self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
         text = describe_forecast(expected)
         self.forecast.object = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Follow the run: another page, a preset or a reload may have changed it."""
         self.clear.disabled = not earlier
-        if progress.config is None:
+        if progress.config is None or not has_numbers(progress.config):
             return
-        is_new_size = progress.corpus_size != self._corpus_size
+        before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
-        if progress.config != self._shown:
-            self._follow(progress)
-        elif is_new_size:
-            self.preview()
-
-    def _follow(self, progress: Progress) -> None:
-        is_first = self._shown is None
-        self._shown = progress.config
-        self.set_live({name: getattr(progress.config, name) for name in self.sliders})
-        if is_first:
+        if progress.run_id != before.run_id:
             self.corpus.value = progress.corpus_name
             self._fill_forms(progress.config, progress.settings)
-        self.preview()
+        if progress.config != before.config or progress.chosen != before.chosen:
+            self.chosen = progress.chosen
+            self.set_live({name: getattr(progress.config, name) for name in self.sliders})
+        elif progress.corpus_size != before.corpus_size:
+            self.preview()
 
     def set_live(self, values: dict[str, Any]) -> None:
         """Move the sliders without telling the run."""
@@ -169,20 +180,31 @@ class Controls(pn.viewable.Viewer):
             form.fill(values)
 
     def _watch(self) -> None:
-        for slider in self.sliders.values():
+        for name, slider in self.sliders.items():
             slider.param.watch(lambda event: self._is_filling or self.preview(), "value")
-            slider.param.watch(self._apply, "value_throttled")
+            slider.param.watch(partial(self._move, name), "value_throttled")
         for form in self.forms:
             for widget in form.widgets.values():
                 widget.param.watch(lambda event: self.preview(), "value")
 
-    def _apply(self, event: Any = None) -> None:
+    def _move(self, name: str, event: Any) -> None:
         if not self._is_filling:
-            self._act["configure"](self.live_values())
+            self.chosen |= {name}
+            self._act["configure"]({name: event.new})
 
     def _choose(self, preset: Preset) -> None:
-        self.set_live({name: getattr(preset, name) for name in self.sliders})
-        self._apply()
+        values = {name: getattr(preset, name) for name in self.sliders}
+        self.chosen = frozenset(values)
+        self.set_live(values)
+        self._act["configure"](values)
+
+    def _go_back(self) -> None:
+        """Leave the learning settings to the corpus' size again."""
+        self.chosen = frozenset()
+        if self._corpus_size:
+            config = fill_in(self.forms[0].config_class(), self._corpus_size)
+            self.set_live({name: getattr(config, name) for name in self.sliders})
+        self._act["configure"](self._defaults())
 
     def _lay_out(self) -> pn.viewable.Viewable:
         restart = pmui.Button(
@@ -197,16 +219,7 @@ class Controls(pn.viewable.Viewer):
         self.advanced = pmui.Accordion(
             ("Advanced settings", advanced), title_variant="subtitle1", sizing_mode="stretch_width"
         )
-        presets = [
-            pmui.Button(
-                label=preset.label,
-                variant="text",
-                size="small",
-                sizing_mode="stretch_width",
-                on_click=lambda event, preset=preset: self._choose(preset),
-            )
-            for preset in PRESETS
-        ]
+        presets = [_make_link(each.label, lambda event, each=each: self._choose(each)) for each in PRESETS]
         sliders = [part for name, slider in self.sliders.items() for part in (slider, _note(SENTENCES[name]))]
         return pn.Column(
             self.corpus,
@@ -214,7 +227,8 @@ class Controls(pn.viewable.Viewer):
             *sliders,
             self.forecast,
             self._sketch,
-            _heading("Settings of the papers"),
+            _heading("Settings to start from"),
+            self.defaults,
             *presets,
             self.advanced,
             self.clear,
@@ -227,7 +241,12 @@ class Controls(pn.viewable.Viewer):
 
 
 def make_sliders(config: Any) -> dict[str, Any]:
-    """Make the three sliders, by setting; delay and mini-batch size run over doubling values."""
+    """Make the three sliders, by setting; delay and mini-batch size run over doubling values.
+
+    What is left to a corpus' size stands as in Wang 2011 until the corpus is open.
+    """
+    if not has_numbers(config):
+        config = replace(config, delay=PRESETS[0].delay, batch_size=PRESETS[0].batch_size)
     shared = {"sizing_mode": "stretch_width", "size": "small"}
     return {
         "forgetting_rate": pmui.FloatSlider(
@@ -250,6 +269,16 @@ def make_sliders(config: Any) -> dict[str, Any]:
             **shared,
         ),
     }
+
+
+def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
+    return pmui.Button(label=label, variant="text", size="small", sizing_mode="stretch_width", on_click=on_click)
+
+
+def describe_defaults(config: Any, corpus_size: int) -> str:
+    """Name the defaults with what they are on a corpus of this size."""
+    config = fill_in(config, corpus_size)
+    return Preset("Defaults for this corpus", config.forgetting_rate, config.delay, config.batch_size).label
 
 
 def show_value(slider: Any, value: Any) -> None:

@@ -22,6 +22,7 @@ from app.frames import (
 )
 from app.plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
 from app.progress import Progress
+from app.recipe import name_groups
 from engine.evaluation import NUM_TOPICS_RULE
 
 GRID_STYLE = """
@@ -30,6 +31,14 @@ GRID_STYLE = """
 HELP = (
     "Higher is better in the two likelihoods. Held-out passages come from all years, also from those not yet read; "
     "the next batch is scored just before it is learned from. "
+)
+HELP_WHOLE = (
+    "Higher is better in the two likelihoods. Whole {texts} of all years are held out, also of years not yet read: no "
+    "passage of theirs is ever learned from; the next batch is scored just before it is learned from. "
+)
+WARM_UP_LINE = (
+    "<b>Warm-up</b> (shaded): the first mini-batches, learned by Dirichlet sweeps at a temperature that keeps each "
+    "passage on many topics and falls to 1 as topics come to differ."
 )
 NOTES = {
     "heldout": "The first score",
@@ -69,8 +78,9 @@ class Curves(Viewer):
         return self._layout
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress; does nothing where it and the earlier runs are those shown already."""
-        self._progress, self._earlier = progress, tuple(earlier)
+        """Show this progress with earlier runs on its corpus; does nothing where they are those shown already."""
+        self._progress = progress
+        self._earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
         self._draw()
 
     @param.depends("axis", watch=True)
@@ -120,7 +130,10 @@ class Curves(Viewer):
 
     def _move_range(self) -> None:
         """Let the shared axis follow the run, unless the reader has zoomed in; a reset follows again."""
-        span = axis_span((self._progress, *self._earlier), self.axis) or (0.0, 1.0)
+        known = axis_span((self._progress, *self._earlier), self.axis)
+        span = known or (0.0, 1.0)
+        for plot in self._plots.values():
+            plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
         follows = self._span is None or (self._x_range.start, self._x_range.end) == self._span
         axis_changed = self._x_range.tags != [self.axis]
         if span != self._span or axis_changed:
@@ -145,18 +158,21 @@ def first_value_note(progress: Progress, name: str) -> str:
     if name == "next_batch" and not getattr(settings, "score_next_batch", True):
         return "Switched off: this run does not score the next batch."
     num_evaluations = getattr(settings, "num_evaluations", 0)
-    if name == "heldout" and num_evaluations and progress.corpus_size:
-        return f"{NOTES[name]} appears after about {progress.corpus_size // num_evaluations:,} documents."
+    if name == "heldout" and num_evaluations:
+        number = progress.corpus_size // num_evaluations
+        return f"{NOTES[name]} appears after {f'about {number:,}' if number else 'the first'} documents."
     return f"{NOTES[name]} appears with the first mini-batch."
 
 
 def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:
     """The lines under the plots: what they show, of which run, and how to read them."""
-    lines = [HELP + f"Number of topics: {escape(NUM_TOPICS_RULE)}"]
+    is_whole = progress.held_out_by == "group"
+    reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
+    lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}"]
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():
-        lines.append("<b>Warm-up</b> (shaded): the first mini-batches, learned by the simpler Dirichlet sweep alone.")
+        lines.append(WARM_UP_LINE)
     if progress.marks:
         lines.append("<b>Dashed upright lines</b>: a setting was changed there.")
     if earlier:

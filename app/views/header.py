@@ -23,12 +23,21 @@ PACES = {
 }
 STATES = {
     "ready": "Ready",
+    "opening": "Opening",
     "compiling": "Compiling",
     "waiting": "Waiting",
     "running": "Running",
     "paused": "Paused",
     "finished": "Finished",
     "failed": "Failed",
+}
+
+
+PHASE_HELP = {
+    "warm-up": (
+        "At a high temperature a passage is kept on many topics at once; it cools as topics come to differ, and at 1 "
+        "the warm-up is over."
+    )
 }
 
 
@@ -42,6 +51,7 @@ class StatusBar(pn.custom.JSComponent):
     state = param.String("Ready")
     color = param.String(STATUS_COLORS["ready"])
     phase = param.String()
+    phase_help = param.String()
     corpus = param.String()
     reading = param.String()
     documents = param.String()
@@ -90,7 +100,7 @@ class Header(pn.viewable.Viewer):
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; what has not changed is not sent."""
         self.bar.param.update(**describe_progress(progress))
-        is_going = progress.status in ("running", "compiling", "waiting")
+        is_going = progress.status in ("running", "opening", "compiling", "waiting")
         is_over = progress.status in ("finished", "failed")
         label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")
         self.run.param.update(label=label, icon=icon)
@@ -117,14 +127,21 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
         "status": progress.status,
         "color": STATUS_COLORS[progress.status],
         "state": STATES.get(progress.status, progress.status),
-        "phase": f"{progress.phase} phase" if progress.phase else "",
+        "phase": _describe_phase(progress),
+        "phase_help": PHASE_HELP.get(progress.phase, ""),
         "corpus": title_corpus(progress.corpus_name),
         "reading": _describe_date(progress),
         "documents": _describe_documents(progress),
-        "speed": f"{progress.documents_per_second:,.0f} documents a second" if progress.documents_per_second else "",
+        "speed": f"{progress.documents_per_second:,.0f} a second" if progress.documents_per_second else "",
         "share": round(share, 4),
         "note": _describe_note(progress),
     }
+
+
+def _describe_phase(progress: Progress) -> str:
+    if progress.phase == "warm-up":
+        return f"warm-up, temperature {progress.temperature:.1f}"
+    return f"{progress.phase} phase" if progress.phase else ""
 
 
 def _describe_documents(progress: Progress) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import panel as pn
 from panel.viewable import Viewer
 
+from app.frames import END_ROOM
 from app.plots import rate_plot
 from app.progress import Curve, Progress
 from engine.schedules import learning_rate, startup_share
@@ -39,7 +40,7 @@ class RateSketch(Viewer):
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Follow a run: rates taken so far, and those that its present settings would still take."""
         config = progress.config
-        if config is None or not hasattr(config, "forgetting_rate") or not progress.documents_total:
+        if not hasattr(config, "forgetting_rate") or not progress.documents_total:
             return
         shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
         if shown == self._shown:
@@ -61,8 +62,9 @@ class RateSketch(Viewer):
         plot.planned.data = {"x": planned, "y": learning_rate(planned, *_schedule(config))}
         plot.taken.data = {"x": taken, "y": rates}
         plot.present.data = {"x": taken[-1:], "y": rates[-1:]}
-        if plot.figure.x_range.end != max(2, num_steps):
-            plot.figure.x_range.end = max(2, num_steps)
+        end = (1 + END_ROOM) * max(2, num_steps)
+        if plot.figure.x_range.end != end:
+            plot.figure.x_range.end = end
         self._text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
 
 

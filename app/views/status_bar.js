@@ -1,6 +1,7 @@
 const ICONS = {
   ready: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zm0 2a6 6 0 1 1 0 12 6 6 0 0 1 0-12z",
   compiling: "M12 4V1L7 6l5 5V8a5 5 0 1 1-5 5H5a7 7 0 1 0 7-9z",
+  opening: "M4 4h6l2 2h8v2H4v10l2-8h16l-2.500 10H2V6a2 2 0 0 1 2-2z",
   waiting: "M6 2v6l4 4-4 4v6h12v-6l-4-4 4-4V2H6zm10 14.5V20H8v-3.500l4-4 4 4z",
   running: "M8 5v14l11-7z",
   paused: "M6 5h4v14H6zM14 5h4v14h-4z",
@@ -63,9 +64,11 @@ export function render({model, view}) {
     track.setAttribute("aria-valuetext", model.documents || model.state)
     fill.style.width = `${percent}%`
     note.setAttribute("role", model.status === "failed" ? "alert" : "status")
+    cells.phase.title = model.phase_help
     write(note, model.note)
   }
-  model.on(["status", "color", "state", "phase", "corpus", "reading", "documents", "speed", "share", "note"], update)
+  model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
+    "note"], update)
   update()
 
   const press = (event) => {

@@ -6,7 +6,7 @@ from app.progress import Progress
 from app.views.controls import PRESETS, Controls, describe_forecast, show_value
 from app.views.header import Header, describe_progress
 from engine.schedules import Forecast
-from tests.app.toy_engine import ToyConfig, ToySettings, toy_recipe
+from tests.app.toy_engine import SizedConfig, ToyConfig, ToySettings, toy_recipe
 
 
 class Sketch(pn.viewable.Viewer):
@@ -56,6 +56,43 @@ def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(co
     assert acts == []
 
 
+@pytest.fixture
+def sized_controls(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    return Controls(SizedConfig(), ToySettings(), ("toy-corpus", "larger"), Sketch(), act)
+
+
+def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_is_known(sized_controls):
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
+    sized_controls.update(progress_of(SizedConfig()))
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+    assert sized_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
+
+
+def test_another_corpus_gets_its_own_defaults_but_for_what_a_person_has_set(sized_controls, acts):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    config, _ = sized_controls.read()
+    assert (config["delay"], config["batch_size"]) == (18.0, 256)
+    sized_controls.corpus.value = "larger"
+    config, _ = sized_controls.read()
+    assert (config["forgetting_rate"], config["delay"], config["batch_size"]) == (0.6, None, None)
+    show_value(sized_controls.sliders["batch_size"], 512)
+    sized_controls.sliders["batch_size"].param.trigger("value_throttled")
+    assert [name for name, values in acts] == ["configure"]
+    config, _ = sized_controls.read()
+    assert (config["delay"], config["batch_size"]) == (None, 512)
+
+
+def test_the_defaults_come_back_by_the_size_of_this_corpus(sized_controls, acts):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    sized_controls._choose(PRESETS[-1])
+    sized_controls._go_back()
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+    assert acts[-1] == ("configure", {"forgetting_rate": 0.6, "delay": None, "batch_size": None})
+    assert sized_controls.chosen == frozenset()
+
+
 def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
     controls.forms[0].widgets["max_topics"].value = 99
     assert controls.read() is None
@@ -86,8 +123,15 @@ def test_the_status_bar_says_where_the_stream_has_come_to():
     )  # fmt: skip
     texts = describe_progress(progress)
     assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now reading 1863")
-    assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 documents a second")
+    assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
+
+
+def test_the_warm_up_is_shown_with_its_temperature_and_says_what_that_is():
+    texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
+    assert texts["phase"] == "warm-up, temperature 1.8"
+    assert "at 1 the warm-up is over" in texts["phase_help"]
+    assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
 
 
 def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
-from app.forms import ConfigForm, ask, find_faults
+from app.forms import ConfigForm, ask, find_faults, make_widget
 from app.recipe import describe_change, describe_config
-from tests.app.toy_engine import ToyConfig, ToySettings
+from tests.app.toy_engine import SizedConfig, ToyConfig, ToySettings
 
 
 def test_a_form_asks_for_what_acts_on_restart_and_not_for_what_acts_at_once():
@@ -41,6 +41,14 @@ def test_a_fault_stands_beside_its_field_until_it_is_mended():
 
 def test_an_emptied_field_is_a_fault_and_not_a_traceback():
     assert find_faults(ToyConfig, {"max_topics": None}) == {"max_topics": "a value is needed here"}
+
+
+def test_a_setting_that_may_be_left_to_the_corpus_size_may_stay_empty():
+    questions = {question.name: question for question in ask(SizedConfig, only_on_restart=False)}
+    assert (questions["delay"].kind, questions["batch_size"].kind) == ("number", "whole")
+    assert make_widget(questions["batch_size"]).placeholder == "by the corpus' size"
+    assert make_widget(questions["delay"]).value is None
+    assert find_faults(SizedConfig, {"delay": None, "batch_size": None}) == {}
 
 
 def test_a_filled_form_shows_the_config_it_was_given():

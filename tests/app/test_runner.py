@@ -6,7 +6,7 @@ import pytest
 from app.compiling import Compilation
 from app.runner import MAX_EARLIER, PUBLISH_SECONDS
 from app.slots import Slots
-from tests.app.toy_engine import Toy, toy_recipe
+from tests.app.toy_engine import Toy, sized_recipe, toy_recipe
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
@@ -60,7 +60,7 @@ def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_run
     assert [config.forgetting_rate for config in toy.configs] == [0.6, 0.8]
     (mark,) = runner.progress.marks
     assert (mark.documents_seen, mark.text) == (10, "κ 0.6 → 0.8, S 10 → 20")
-    assert runner.progress.label == "κ 0.8, τ₀ 64, S 20, K 3, start warm"
+    assert runner.progress.label == "Toy, κ 0.8, τ₀ 64, S 20, K 3, start warm"
 
 
 def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_back_none(make_runner, until):
@@ -75,6 +75,41 @@ def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_
     assert [mark.text for mark in runner.progress.marks] == ["τ₀ 64 → 2"]
     runner.configure(delay=64.0)
     until(lambda: not runner.progress.marks)
+
+
+def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all_that_is_shown(make_runner, until):
+    toy = Toy()
+    runner = make_runner(toy)
+    runner.restart(sized_recipe(), is_running=False)
+    until(lambda: runner.progress.documents_total == 100)
+    config = runner.progress.config
+    assert (config.batch_size, config.delay) == (16, 3.0)
+    assert runner.progress.label == "Toy, κ 0.6, τ₀ 3, S 16, K 3, start warm"
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 16)
+    assert toy.configs == [config]
+
+
+def test_a_setting_that_a_person_chose_is_told_from_one_left_to_the_corpus_size_and_can_be_given_back(
+    make_runner, until
+):
+    runner = make_runner()
+    runner.restart(sized_recipe(), is_running=False)
+    until(lambda: runner.progress.documents_total == 100)
+    runner.configure(batch_size=4)
+    until(lambda: runner.progress.chosen == {"batch_size"})
+    assert (runner.progress.config.batch_size, runner.progress.config.delay) == (4, 3.0)
+    runner.configure(forgetting_rate=0.6, batch_size=None, delay=None)
+    until(lambda: runner.progress.chosen == {"forgetting_rate"})
+    assert runner.progress.config == replace(sized_recipe().config, batch_size=16, delay=3.0)
+
+
+def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
+    said = []
+    runner = make_runner(ring=lambda: said.append((runner.progress.status, runner.progress.message)))
+    runner.restart(replace(toy_recipe(), corpus_name="rfc"))
+    until(lambda: runner.progress.status == "finished")
+    assert said[0] == ("opening", "Opening the corpus: Internet standards (RFCs)")
 
 
 def test_a_setting_changed_before_the_first_mini_batch_needs_no_mark(make_runner, until):
@@ -239,7 +274,7 @@ def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
     runner = make_runner(slots=slots, ring=lambda: said.append(runner.progress.status))
     runner.restart(toy_recipe())
     until(lambda: "this one is next" in runner.progress.message)
-    assert set(said) == {"waiting"}
+    assert set(said) == {"opening", "waiting"}
     slots.leave("another")
     until(lambda: is_finished(runner))
 

@@ -158,6 +158,20 @@ def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates
     assert "all years, also from those not yet read" in text
 
 
+def test_where_whole_texts_are_held_out_the_legend_says_which():
+    text = legend_html(progress(3, held_out_by="group", corpus_name="rfc"), (), "documents")
+    assert "Whole RFCs of all years are held out" in text
+
+
+def test_earlier_runs_on_another_corpus_are_not_drawn():
+    view = Curves()
+    view.update(
+        progress(3, run_id=3, corpus_name="two"),
+        (progress(9, corpus_name="one"), progress(4, run_id=2, corpus_name="two")),
+    )
+    assert [len(xs) for xs in view._plots["num_topics"].earlier.data["xs"]] == [4]
+
+
 def test_the_table_has_its_columns_from_the_start_and_fills_them():
     view = WordTable()
     view.update(progress(0))

@@ -1,7 +1,7 @@
 """An engine that only counts: the events of the real one, in its order, in no time and without any mathematics."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,6 +31,14 @@ class ToyConfig:
             raise ValueError(f"max_topics is {self.max_topics}, but must lie within 1 and 9: choose fewer topics")
         if not 0.5 <= self.forgetting_rate <= 1.0:
             raise ValueError(f"forgetting_rate is {self.forgetting_rate}, but must lie within 0.5 and 1")
+
+
+@dataclass(frozen=True)
+class SizedConfig(ToyConfig):
+    """Leaves τ₀ and S to the corpus' size."""
+
+    delay: float | None = setting(None, "τ₀", bounds=(0.0, None), live=True)
+    batch_size: int | None = setting(None, "S", bounds=(1, None), live=True)
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,10 @@ class Toy:
 
     def engine(self):
         return Engine(lambda name: ToyCorpus(), lambda corpus, settings: corpus.num_documents - 10, self.run)
+
+
+def sized_recipe(**values):
+    return Recipe("toy-corpus", replace(TOY, config=SizedConfig), SizedConfig(**values), ToySettings())
 
 
 def is_due(total, number, before, seen):

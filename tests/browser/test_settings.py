@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 CHANGES = {
     "forgetting_rate": ("ArrowRight", "κ 0.6 → 0.61"),
-    "delay": ("ArrowLeft", "τ₀ 64 → 32"),
+    "delay": ("ArrowLeft", "τ₀ 18 → 16"),
     "batch_size": ("ArrowRight", "S 256 → 512"),
 }
 
@@ -77,7 +77,7 @@ def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks
 def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
     def move():
         dashboard.page.get_by_role("button", name="SVI 2013").click()
-        dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 64 → 1, S 256 → 500")
+        dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
 
     _, new = expect_obeyed_from_the_next_step(dashboard, move)
     assert [new[name] for name in CHANGES] == [0.9, 1, 500]
@@ -121,7 +121,7 @@ def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_us
     expect(dashboard.note).to_contain_text("5 of 10")
     expect(dashboard.progress).to_have_attribute("aria-valuenow", "50")
     dashboard.press_key("forgetting_rate", "End")
-    expect(page.get_by_text("κ 1, τ₀ 64, S 256").last).to_be_visible()
+    expect(page.get_by_text("κ 1, τ₀ 18, S 256").last).to_be_visible()
     dashboard.expect_state("Compiling", seconds=0.1)
     dashboard.expect_state("Running", seconds=100)
-    assert dashboard.steps()[0][1] == pytest.approx(rates_of({"delay": 64, "forgetting_rate": 1.0}, 1)[0])
+    assert dashboard.steps()[0][1] == pytest.approx(rates_of({"delay": 18, "forgetting_rate": 1.0}, 1)[0])
