@@ -155,6 +155,7 @@ def describe(setup, order, entry, seed, train):
     return {
         "corpus": setup.corpus,
         "split": setup.split or train.split_by,
+        "subset": setup.documents,
         "documents": train.num_documents,
         "order": order,
         "system": entry.system,
@@ -202,7 +203,8 @@ def prepare(rows):
     frame["contestant"] = frame["system"].where(
         ~is_lda, frame["system"] + " K=" + frame["setting"].map("{:.0f}".format)
     )
-    frame["place"] = frame["corpus"] + ", by " + frame["split"]
+    subset = frame["subset"].astype(float).map("{:.0f} of ".format).where(frame["subset"].notna(), "")
+    frame["place"] = subset + frame["corpus"] + ", by " + frame["split"]
     return frame
 
 
@@ -250,6 +252,19 @@ def margins(frame):
     return pd.Series(best | {name: cells[name] for name in systems.index if name != "hdp"})
 
 
+def summarize(frame):
+    """A line a corpus, split, order and predictive: the HDP's nats a word, and its margins under disjoint_words."""
+    lines = []
+    frame = frame.query("protocol == 'disjoint_words'")
+    for (place, order, predictive), part in frame.groupby(["place", "order", "predictive"], sort=False):
+        ours = part.loc[part["system"] == "hdp", "nats_per_word"]
+        sizes = {"training documents": part["documents"].max(), "seeds": len(ours)}
+        found = {"HDP": f"{ours.mean():.3f} ± {ours.std():.3f}"}
+        ahead = margins(part).drop([name for name in part["contestant"] if " K=" in name])
+        lines.append({"corpus": place, "order": order, "predictive": predictive, **sizes, **found, **ahead})
+    return pd.DataFrame(lines).fillna("-")
+
+
 def to_markdown(frame):
     """A data frame as a Markdown table."""
     lines = [list(frame.columns), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
@@ -258,12 +273,12 @@ def to_markdown(frame):
 
 def report(rows):
     """Every table as text."""
-    parts = []
-    for place, frame in prepare(rows).groupby("place", sort=False):
-        parts += [f"{place}: {frame['documents'].max()} training documents, {frame['seed'].nunique()} seeds"]
-        parts += [to_markdown(tabulate(frame))]
-        if (frame["system"] == "hdp").any():
-            parts += [to_markdown(compare(frame))]
+    frame, parts = prepare(rows), []
+    for place, part in frame.groupby("place", sort=False):
+        parts += [place, to_markdown(tabulate(part))]
+        parts += [to_markdown(compare(part))] if (part["system"] == "hdp").any() else []
+    if (frame["system"] == "hdp").any():
+        parts += ["HDP ahead of", to_markdown(summarize(frame))]
     return "\n\n".join(parts)
 
 
