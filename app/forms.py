@@ -1,5 +1,6 @@
 """Config dataclasses as forms: one widget a field, checked by the config itself."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -121,6 +122,11 @@ class ConfigForm(pn.viewable.Viewer):
             if widget.value != getattr(config, name):
                 widget.value = getattr(config, name)
         self._show({})
+
+    def watch(self, act: Callable[[], None]) -> None:
+        """Call `act` whenever an answer changes."""
+        for widget in self.widgets.values():
+            widget.param.watch(lambda event: act(), "value")
 
     def _show(self, faults: dict[str, str]) -> None:
         for name, helper in self._help.items():

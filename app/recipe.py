@@ -1,5 +1,6 @@
 """What a run is made of, and the words for it on screen."""
 
+import sys
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -52,6 +53,15 @@ def fill_in(config: Any, corpus_size: int) -> Any:
 def has_numbers(config: Any) -> bool:
     """Whether no learning setting is left to a corpus' size."""
     return None not in live_values(config).values()
+
+
+def describe_algorithm(algorithm: Algorithm) -> str:
+    """Say in a sentence what an algorithm is: the first line of its file.
+
+    >>> describe_algorithm(engine.find_algorithm("lda"))
+    'Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).'
+    """
+    return (sys.modules[algorithm.summarize.__module__].__doc__ or "").partition("\n")[0]
 
 
 def live_fields(config: Any) -> tuple[str, ...]:

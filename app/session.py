@@ -26,7 +26,7 @@ from app.views.word_table import WordTable
 
 SAFETY_NET_MILLISECONDS = 1_000
 TITLE = "Stickbreaker"
-TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading, by an online HDP</p>"""
+TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
 TITLE_STYLE = """
 :host { color: #fff; }
 h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 14px; }
@@ -50,6 +50,8 @@ class Session:
         self._document: Any = None
         self._reported: set[str] = set()
         recipe = self._make_recipe()
+        others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != recipe.algorithm.name)
+        self._algorithms = (recipe.algorithm, *others)
         self.header = Header(
             {
                 "toggle": self.toggle,
@@ -60,9 +62,9 @@ class Session:
         )
         self.sketch = RateSketch()
         self.controls = Controls(
-            recipe.config,
-            recipe.settings,
+            recipe,
             engine.list_corpora(),
+            self._algorithms,
             self.sketch,
             {"configure": self.configure, "restart": self.restart, "clear": self.clear},
         )
@@ -156,13 +158,10 @@ class Session:
             self._notify("The run was not restarted: a setting under Advanced needs another value.")
             return
         config, settings = answers
-        recipe = self._make_recipe()
+        algorithm = next(each for each in self._algorithms if each.name == self.controls.algorithm.value)
+        settings = replace(self._make_recipe().settings, **settings)
         recipe = Recipe(
-            self.controls.corpus.value,
-            recipe.algorithm,
-            replace(recipe.config, **config),
-            replace(recipe.settings, **settings),
-            self.controls.chosen,
+            self.controls.corpus.value, algorithm, algorithm.config(**config), settings, self.controls.chosen
         )
         self._run.runner.restart(recipe)
 
@@ -190,7 +189,7 @@ class Session:
         """Lay the views out without the page around them, as a notebook shows them."""
         columns = [
             pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
-            for view, flex in ((self.table, "3 1 640px"), (self.now, "1 1 330px"))
+            for view, flex in ((self.table, "4 1 700px"), (self.now, "1 1 280px"))
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))

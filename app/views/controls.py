@@ -1,4 +1,4 @@
-"""The settings: corpus, presets, the three that act at once, and the rest, which act on restart."""
+"""The settings: corpus, algorithm, presets, the three that act at once, and the rest, which act on restart."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +11,8 @@ import panel_material_ui as pmui
 
 from app.forms import ConfigForm
 from app.progress import Progress
-from app.recipe import fill_in, has_numbers, title_corpus
+from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, title_corpus
+from engine.algorithm import Algorithm
 from engine.schedules import forecast
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
@@ -73,9 +74,9 @@ class Controls(pn.viewable.Viewer):
 
     def __init__(
         self,
-        config: Any,
-        settings: Any,
+        recipe: Recipe,
         corpora: tuple[str, ...],
+        algorithms: tuple[Algorithm, ...],
         sketch: Any,
         act: dict[str, Callable[..., Any]],
         **params: Any,
@@ -92,8 +93,17 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             helper_text="Acts on restart. S and τ₀ then follow its size, unless you have set them.",
         )
-        self.sliders = make_sliders(config)
-        self.forms = (ConfigForm(type(config)), ConfigForm(type(settings)))
+        self._algorithms = {algorithm.name: algorithm for algorithm in algorithms}
+        self.algorithm = pmui.Select(
+            label="Algorithm",
+            options={algorithm.title: algorithm.name for algorithm in algorithms},
+            value=recipe.algorithm.name,
+            size="small",
+            sizing_mode="stretch_width",
+            helper_text=f"Acts on restart. {describe_algorithm(recipe.algorithm)}",
+        )
+        self.sliders = make_sliders(recipe.config)
+        self.forms = (ConfigForm(type(recipe.config)), ConfigForm(type(recipe.settings)))
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
         self.defaults = _make_link("Defaults", lambda event: self._go_back())
         self.clear = pmui.Button(
@@ -104,8 +114,9 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             on_click=lambda event: act["clear"](),
         )
-        self._fill_forms(config, settings)
+        self._fill_forms(recipe.config, recipe.settings)
         self._watch()
+        self.algorithm.param.watch(self._swap_form, "value")
         self._layout = self._lay_out()
         self.preview()
 
@@ -157,7 +168,7 @@ class Controls(pn.viewable.Viewer):
         before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
         if progress.run_id != before.run_id:
-            self.corpus.value = progress.corpus_name
+            self.corpus.value, self.algorithm.value = progress.corpus_name, progress.algorithm
             self._fill_forms(progress.config, progress.settings)
         if progress.config != before.config or progress.chosen != before.chosen:
             self.chosen = progress.chosen
@@ -184,8 +195,17 @@ class Controls(pn.viewable.Viewer):
             slider.param.watch(lambda event: self._is_filling or self.preview(), "value")
             slider.param.watch(partial(self._move, name), "value_throttled")
         for form in self.forms:
-            for widget in form.widgets.values():
-                widget.param.watch(lambda event: self.preview(), "value")
+            form.watch(self.preview)
+
+    def _swap_form(self, event: Any) -> None:
+        """Ask for what the chosen algorithm wants to know; the sliders stay as they are."""
+        algorithm = self._algorithms[event.new]
+        form = ConfigForm(algorithm.config)
+        form.watch(self.preview)
+        self.forms = (form, self.forms[1])
+        self._advanced[1] = form
+        self.algorithm.helper_text = f"Acts on restart. {describe_algorithm(algorithm)}"
+        self.preview()
 
     def _move(self, name: str, event: Any) -> None:
         if not self._is_filling:
@@ -213,16 +233,17 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             on_click=lambda event: self._act["restart"](),
         )
-        advanced = pn.Column(
+        self._advanced = pn.Column(
             _note("These act on restart, not on the run you see."), *self.forms, restart, sizing_mode="stretch_width"
         )
         self.advanced = pmui.Accordion(
-            ("Advanced settings", advanced), title_variant="subtitle1", sizing_mode="stretch_width"
+            ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
         )
         presets = [_make_link(each.label, lambda event, each=each: self._choose(each)) for each in PRESETS]
         sliders = [part for name, slider in self.sliders.items() for part in (slider, _note(SENTENCES[name]))]
         return pn.Column(
             self.corpus,
+            self.algorithm,
             _heading("Learning, from the next mini-batch on"),
             *sliders,
             self.forecast,

@@ -13,6 +13,7 @@ from app.progress import Progress
 from app.theme import topic_color
 
 NUM_TOPICS_SHOWN = 12
+STILL_ALIKE = "<p style='margin:0 0 4px'><b>Warm-up:</b> topics still look alike, and part as it cools.</p>"
 
 
 class TopicRows(pn.custom.JSComponent):
@@ -50,7 +51,8 @@ class TopicsNow(Viewer):
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
-        self._layout = pn.Column(heading, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self._alike = pn.pane.HTML(STILL_ALIKE, visible=False, sizing_mode="stretch_width", margin=(0, 10))
+        self._layout = pn.Column(heading, self._alike, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -63,6 +65,7 @@ class TopicsNow(Viewer):
             return
         before = [row["topic_id"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
+        self._alike.visible = progress.phase == "warm-up"
         rows = topic_rows(progress, before)
         changes = {"rows": rows, "empty": "" if rows else empty_note(progress)}
         self._rows.param.update(**{name: new for name, new in changes.items() if new != getattr(self._rows, name)})

@@ -1,3 +1,5 @@
+from dataclasses import dataclass, replace
+
 import numpy as np
 import panel as pn
 import pytest
@@ -6,7 +8,17 @@ from app.progress import Progress
 from app.views.controls import PRESETS, Controls, describe_forecast, show_value
 from app.views.header import Header, describe_progress
 from engine.schedules import Forecast
-from tests.app.toy_engine import SizedConfig, ToyConfig, ToySettings, toy_recipe
+from tests.app.toy_engine import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
+
+
+@dataclass(frozen=True)
+class PlainConfig(SizedConfig):
+    """Asks for one thing more."""
+
+    doc_concentration: float = setting(1.0, "Kα", bounds=(1e-6, 1e6))
+
+
+PLAIN = replace(SIZED, name="plain", title="Plain", config=PlainConfig)
 
 
 class Sketch(pn.viewable.Viewer):
@@ -25,11 +37,12 @@ def acts():
 @pytest.fixture
 def controls(acts):
     act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
-    return Controls(ToyConfig(batch_size=16), ToySettings(), ("toy-corpus",), Sketch(), act)
+    return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), act)
 
 
 def progress_of(config, **values):
-    return Progress(version=1, run_id=1, config=config, settings=ToySettings(), corpus_name="toy-corpus", **values)
+    names = {"version": 1, "run_id": 1, "corpus_name": "toy-corpus", "algorithm": "sized"}
+    return Progress(config=config, settings=ToySettings(), **names | values)
 
 
 def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
@@ -51,7 +64,7 @@ def test_a_slider_between_its_places_gets_the_place_it_lacks(controls):
 
 
 def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=64), corpus_size=1000, algorithm="toy"))
     assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
     assert acts == []
 
@@ -59,7 +72,7 @@ def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(co
 @pytest.fixture
 def sized_controls(acts):
     act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
-    return Controls(SizedConfig(), ToySettings(), ("toy-corpus", "larger"), Sketch(), act)
+    return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), act)
 
 
 def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_is_known(sized_controls):
@@ -93,6 +106,16 @@ def test_the_defaults_come_back_by_the_size_of_this_corpus(sized_controls, acts)
     assert sized_controls.chosen == frozenset()
 
 
+def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(sized_controls):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    sized_controls.algorithm.value = "plain"
+    config, _ = sized_controls.read()
+    assert PlainConfig(**config) == PlainConfig(delay=18.0, batch_size=256)
+    assert "doc_concentration" in sized_controls.forms[0].widgets
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), version=9))
+    assert sized_controls.algorithm.value == "plain"
+
+
 def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
     controls.forms[0].widgets["max_topics"].value = 99
     assert controls.read() is None
@@ -103,7 +126,7 @@ def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
 
 
 def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(controls):
-    controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000))
+    controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000, algorithm="toy"))
     assert controls.forecast.object == ""
     controls.set_live({"batch_size": 4096})
     assert "warning" in controls.forecast.object

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.frames import (
@@ -143,6 +143,7 @@ checkpoints = st.lists(
 ).map(lambda points: [checkpoint(100 * (i + 1), *point) for i, point in enumerate(points)])
 
 
+@settings(deadline=None)
 @given(checkpoints)
 def test_any_checkpoints_give_a_table_without_gaps_in_its_values(points):
     frame = table_frame(points, VOCABULARY, [5, 6, 7])

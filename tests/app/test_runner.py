@@ -84,7 +84,7 @@ def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all
     until(lambda: runner.progress.documents_total == 100)
     config = runner.progress.config
     assert (config.batch_size, config.delay) == (16, 3.0)
-    assert runner.progress.label == "Toy, κ 0.6, τ₀ 3, S 16, K 3, start warm"
+    assert runner.progress.label == "Sized, κ 0.6, τ₀ 3, S 16, K 3, start warm"
     runner.step()
     until(lambda: runner.progress.documents_seen == 16)
     assert toy.configs == [config]

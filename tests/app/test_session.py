@@ -82,6 +82,18 @@ def test_a_restart_takes_the_sliders_and_the_forms_along(session, until):
     assert (config.forgetting_rate, config.max_topics, settings.passes) == (0.75, 5, 7)
 
 
+def test_a_restart_takes_the_chosen_algorithm_along(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.look()
+    session.controls.algorithm.value = "lda"
+    session.restart()
+    until(lambda: runner.progress.run_id == 2)
+    assert (runner.progress.algorithm, type(runner.progress.config).__name__) == ("lda", "LDAConfig")
+    assert runner.progress.label.startswith("Online LDA, κ 0.6")
+    assert [run.label.split(",")[0] for run in runner.earlier] == ["Toy"]
+
+
 def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until, caplog):
     def fail(progress, earlier):
         raise ZeroDivisionError("no width")

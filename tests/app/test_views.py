@@ -231,6 +231,11 @@ def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press
     assert picked == [19, 19]
 
 
+def test_topics_that_still_look_alike_are_said_to_be_in_the_warm_up():
+    view = TopicsNow()
+    assert [view.update(each) or view._alike.visible for each in (progress(1, phase="warm-up"), progress(4))] == [1, 0]
+
+
 def test_a_view_that_is_empty_says_why():
     view = TopicsNow()
     assert "first mini-batch" in view._rows.empty

@@ -99,8 +99,11 @@ class Toy:
         return Engine(lambda name: ToyCorpus(), lambda corpus, settings: corpus.num_documents - 10, self.run)
 
 
+SIZED = replace(TOY, name="sized", title="Sized", config=SizedConfig)
+
+
 def sized_recipe(**values):
-    return Recipe("toy-corpus", replace(TOY, config=SizedConfig), SizedConfig(**values), ToySettings())
+    return Recipe("toy-corpus", SIZED, SizedConfig(**values), ToySettings())
 
 
 def is_due(total, number, before, seen):
