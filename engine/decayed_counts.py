@@ -58,6 +58,11 @@ class DecayedCounts:
         """λ - η of all words, (V, K)."""
         return self.rows(np.arange(self.vocab_size))
 
+    def merge(self, merging):
+        """These counts with the topics merged (engine/duplicates.py)."""
+        stored = np.ascontiguousarray(merging.add_up(self.stored.T).T)
+        return DecayedCounts(stored, self.scale, merging.add_up(self.totals))
+
     def blend(self, rate, words, counts, factor, tokens):
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
 

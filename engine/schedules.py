@@ -7,8 +7,7 @@ import numpy as np
 
 # Where the warm-up asks for so few topics a document that it is over, as a share of the first pass's rates.
 WARM_UP_SHARE = 0.75
-BATCHES_WANTED = 32
-DERIVED_SIZES = (16, 256)
+USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
 TOO_MUCH_LEFT = 0.1
 
@@ -36,8 +35,9 @@ def startup_share(num_steps, delay, forgetting_rate):
 def settle(config, corpus_size):
     """The config with a number for each setting that it leaves to the corpus' size D.
 
-    S is the power of two next to D/32, but 16 to 256; τ₀ is half of a pass's mini-batches, at most 64, so that one pass
-    is enough to forget the start. Chosen on validation documents (engine/DECISIONS.md).
+    S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
+    mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. Chosen on validation
+    documents (engine/DECISIONS.md).
 
     >>> from engine import find_algorithm
     >>> config = settle(find_algorithm("hdp").config(), 9384)
@@ -45,8 +45,8 @@ def settle(config, corpus_size):
     (256, 18.0)
     """
     if config.batch_size is None:
-        size = 2 ** round(np.log2(max(1, corpus_size / BATCHES_WANTED)))
-        config = replace(config, batch_size=int(np.clip(size, *DERIVED_SIZES)))
+        size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
+        config = replace(config, batch_size=max(1, size))
     if config.delay is None:
         config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
     return config

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
+from engine.duplicates import RATES_BETWEEN, find_duplicates
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import Statistics, blend_tables, blend_topics
 from engine.kernels.counts import room_for
@@ -49,6 +50,13 @@ class HDPConfig:
         "mean", "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
     )
     max_active_topics: int = setting(32, "M", (1, 2000), "topics that a document considers after its start")
+    duplicates: str = setting(
+        "merge",
+        "",
+        None,
+        "merge: topics that differ by no more than chance become one; keep",
+        choices=("merge", "keep"),
+    )
     precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
 
     def __post_init__(self):
@@ -61,7 +69,7 @@ class HDPState(NamedTuple):
     topic_counts: λ - η, word by word (V, K).
     tables: (K,) expected tables; expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it;
-    scoring follows the phase.
+    scoring follows the phase. looked_at: Σρ when duplicates were last looked for.
     """
 
     topic_counts: DecayedCounts
@@ -72,6 +80,7 @@ class HDPState(NamedTuple):
     startup_share: float
     phase: str
     temperature: float
+    looked_at: float
 
 
 class Expectations(NamedTuple):
@@ -93,7 +102,9 @@ def init(config, vocab_size, rng):
     on a guess of D. Every topic starts with the same tables.
     """
     counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
-    return HDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, "two-level"))
+    return HDPState(
+        counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, "two-level"), 0.0
+    )
 
 
 def expect(config, state, batch):
@@ -157,7 +168,23 @@ def blend(config, state, statistics, batch):
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
-    return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
+    blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
+    return (_merge_duplicates(blended) if config.duplicates == "merge" else blended), info
+
+
+def _merge_duplicates(state):
+    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end."""
+    if state.phase == "warm-up":
+        return state._replace(looked_at=state.rate_spent)
+    if state.rate_spent - state.looked_at < RATES_BETWEEN:
+        return state
+    merging = find_duplicates(state.topic_counts.dense().T)
+    return state._replace(
+        topic_counts=state.topic_counts.merge(merging),
+        tables=merging.add_up(state.tables),
+        expected_tokens=merging.add_up(state.expected_tokens),
+        looked_at=state.rate_spent,
+    )
 
 
 def infer(config, state, documents):

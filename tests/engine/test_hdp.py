@@ -58,7 +58,8 @@ def distinct_state(config, phase="two-level"):
     counts = rng.gamma(0.4, 4.0, (V, config.max_topics)).astype(config.precision)
     tables = rng.gamma(2.0, 5.0, config.max_topics)
     counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
-    return hdp.HDPState(counts, tables, tables * 3, 5, 1e9 if phase == "two-level" else 0.0, 0.3, phase, 1.5)
+    spent = 1e9 if phase == "two-level" else 0.0
+    return hdp.HDPState(counts, tables, tables * 3, 5, spent, 0.3, phase, 1.5, spent)
 
 
 def assert_same(one, other, **tolerance):
@@ -186,6 +187,25 @@ def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
             phases.append(info.phase)
         assert (phases[0], phases[-1]) == (first, "two-level")
         assert phases == sorted(phases, reverse=True)
+
+
+@pytest.mark.parametrize("duplicates", ["merge", "keep"])
+def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_look(duplicates):
+    config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
+    stored = state.topic_counts.dense() * 1000
+    stored[:, 7] = stored[:, 3] / 2
+    state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0)))
+    batch = make_batch(np.zeros((1, V), np.int32))
+    early = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.3))
+    late = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.7))
+    assert early.expected_tokens[7] > 0
+    assert (late.expected_tokens[7] == 0) == (duplicates == "merge")
+    assert late.expected_tokens.sum() == pytest.approx(early.expected_tokens.sum(), rel=1e-9)
+    np.testing.assert_allclose(late.topic_counts.totals.sum(), early.topic_counts.totals.sum(), rtol=1e-9)
+    if duplicates == "merge":
+        summed = early.topic_counts.dense()[:, [3, 7]].sum(1)
+        np.testing.assert_allclose(late.topic_counts.dense()[:, 3], summed, rtol=1e-9)
+        assert late.looked_at == late.rate_spent
 
 
 def test_the_same_topic_keeps_its_id_when_the_order_of_weights_changes():

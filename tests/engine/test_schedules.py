@@ -60,7 +60,7 @@ def test_too_few_batches_are_foretold_as_too_little():
 
 @pytest.mark.parametrize(
     ("corpus_size", "batch_size", "delay"),
-    [(1, 16, 0), (500, 16, 16), (1800, 64, 14), (9384, 256, 18), (10**6, 256, 64)],
+    [(1, 1, 0), (500, 32, 8), (1800, 113, 8), (9384, 256, 18), (10**6, 15625, 32)],
 )
 def test_what_is_left_to_the_corpus_follows_its_size(corpus_size, batch_size, delay):
     settled = settle(HDPConfig(), corpus_size)

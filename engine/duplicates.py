@@ -1,0 +1,83 @@
+"""Topics that are copies of one another: found by a test of likeness, and merged under the id of the larger."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.kernels.likeness import compare_pairs
+
+# Tokens below which a topic is nothing to compare, and its nearest topics that it is compared with.
+LEAST_TOKENS = 1.0
+NUM_NEIGHBOURS = 5
+# Two samples of one topic differ by a G of about its degrees of freedom; topics that split each token between them by
+# less. Half of it keeps those apart that merely resemble one another (engine/DECISIONS.md).
+HIGHEST_RATIO = 0.5
+# Σρ from one look for copies to the next: half of what the topics held has then been replaced.
+RATES_BETWEEN = float(np.log(2.0))
+
+
+class Merging(NamedTuple):
+    """Where each topic's counts go: (K,) ids, a topic's own unless it is a copy of a larger one."""
+
+    targets: np.ndarray
+
+    def add_up(self, values):
+        """Sums of values (K, ...) under the ids they go to; nothing is left under a merged id.
+
+        >>> Merging(np.array([0, 0, 2])).add_up(np.array([5.0, 1.0, 3.0]))
+        array([6., 0., 3.])
+        """
+        summed = values.copy()
+        for merged in np.flatnonzero(self.targets != np.arange(len(self.targets))):
+            summed[self.targets[merged]] += values[merged]
+            summed[merged] = 0
+        return summed
+
+
+def find_duplicates(topic_words):
+    """Merging of topics whose counts (K, V) are more alike than two samples of one topic.
+
+    Round after round the most alike of such pairs are merged, a topic at most once a round, and what a round made is
+    compared anew. The id kept is that of the topic that was larger before any merging.
+    """
+    counts, targets = np.array(topic_words, order="C"), np.arange(len(topic_words))
+    tokens = counts.sum(1, dtype=np.float64)
+    tokens_before = tokens.copy()
+    changed, ratios = np.flatnonzero(tokens >= LEAST_TOKENS), {}
+    roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None].astype(counts.dtype))
+    while len(changed):
+        ratios |= _compare(counts, _find_near(roots, changed, tokens >= LEAST_TOKENS))
+        taken = set()
+        for one, other in sorted(ratios, key=ratios.get):
+            if taken & {one, other}:
+                continue
+            large, small = (one, other) if tokens_before[one] >= tokens_before[other] else (other, one)
+            taken |= {large, small}
+            counts[large] += counts[small]
+            tokens[large] += tokens[small]
+            tokens[small] = 0.0
+            roots[large] = np.sqrt(counts[large] / counts.dtype.type(tokens[large]))
+            targets[targets == small] = large
+        changed = np.array([k for k in sorted(taken) if tokens[k] > 0], int)
+        ratios = {pair: ratio for pair, ratio in ratios.items() if not taken & set(pair)}
+    return Merging(targets)
+
+
+def _find_near(roots, changed, is_live):
+    """Pairs (P, 2), smaller id first, of topics and their nearest by the Bhattacharyya coefficient Σ_w sqrt(p q)."""
+    number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
+    if number < 1:
+        return np.empty((0, 2), np.int64)
+    likeness = roots[changed] @ roots.T
+    likeness[:, ~is_live] = -1.0
+    likeness[np.arange(len(changed)), changed] = -1.0
+    nearest = np.argpartition(-likeness, number - 1, axis=1)[:, :number]
+    pairs = np.column_stack([np.repeat(changed, number), nearest.ravel()])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def _compare(counts, pairs):
+    """The pairs that are copies, with their ratios of G to its degrees of freedom."""
+    ratios = np.empty(len(pairs))
+    compare_pairs(counts, pairs, ratios)
+    return {tuple(pair): ratio for pair, ratio in zip(pairs.tolist(), ratios, strict=True) if ratio < HIGHEST_RATIO}
