@@ -83,10 +83,10 @@ def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all
     runner.restart(sized_recipe(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
     config = runner.progress.config
-    assert (config.batch_size, config.delay) == (16, 3.0)
-    assert runner.progress.label == "Sized, κ 0.6, τ₀ 3, S 16, K 3, start warm"
+    assert (config.batch_size, config.delay) == (7, 7.0)
+    assert runner.progress.label == "Sized, κ 0.6, τ₀ 7, S 7, K 3, start warm"
     runner.step()
-    until(lambda: runner.progress.documents_seen == 16)
+    until(lambda: runner.progress.documents_seen == 7)
     assert toy.configs == [config]
 
 
@@ -98,10 +98,10 @@ def test_a_setting_that_a_person_chose_is_told_from_one_left_to_the_corpus_size_
     until(lambda: runner.progress.documents_total == 100)
     runner.configure(batch_size=4)
     until(lambda: runner.progress.chosen == {"batch_size"})
-    assert (runner.progress.config.batch_size, runner.progress.config.delay) == (4, 3.0)
+    assert (runner.progress.config.batch_size, runner.progress.config.delay) == (4, 7.0)
     runner.configure(forgetting_rate=0.6, batch_size=None, delay=None)
     until(lambda: runner.progress.chosen == {"forgetting_rate"})
-    assert runner.progress.config == replace(sized_recipe().config, batch_size=16, delay=3.0)
+    assert runner.progress.config == replace(sized_recipe().config, batch_size=7, delay=7.0)
 
 
 def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
