@@ -89,7 +89,7 @@ class Session:
         if self._run is not None:
             self._bell.close()
             self._service.leave(self._run, self._bell)
-            self._run = None
+            self._run = self._document = None
 
     def look(self) -> None:
         """Show what has changed since the last look, all of it in one message."""
@@ -189,7 +189,7 @@ class Session:
         """Lay the views out without the page around them, as a notebook shows them."""
         columns = [
             pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
-            for view, flex in ((self.table, "4 1 700px"), (self.now, "1 1 280px"))
+            for view, flex in ((self.table, "3 1 690px"), (self.now, "1 1 300px"))
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))
@@ -216,6 +216,23 @@ def keep_to_own_files(document: Any) -> None:
         document.template_variables["dist_url"] = prefix + LOCAL_DIST
 
 
+def forget_views(document: Any, context: Any) -> None:
+    """Let go of what Panel still shows in a document whose session has ended.
+
+    Panel does so itself but for the notifications of panel-material-ui 0.16, which would keep the document for ever.
+    """
+    for reference, (view, root, shown_in, _) in list(pn.state._views.items()):
+        if shown_in is document:
+            view._cleanup(root)
+            del pn.state._views[reference]
+
+
+def _start(to_session: WeakMethod) -> None:
+    start = to_session()
+    if start is not None:
+        start()
+
+
 def _report(to_session: WeakMethod, error: Exception) -> None:
     report = to_session()
     if report is not None:
@@ -227,6 +244,7 @@ def create() -> pmui.Page:
     keep_to_own_files(pn.state.curdoc)
     session = Session(find_service())
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
-    pn.state.onload(session.start)
+    pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())
+    pn.state.on_session_destroyed(partial(forget_views, pn.state.curdoc))
     return session.page()

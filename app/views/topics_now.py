@@ -52,7 +52,9 @@ class TopicsNow(Viewer):
             margin=(0, 10),
         )
         self._alike = pn.pane.HTML(STILL_ALIKE, visible=False, sizing_mode="stretch_width", margin=(0, 10))
-        self._layout = pn.Column(heading, self._alike, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self._layout = pn.Column(
+            heading, self._alike, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0
+        )
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
