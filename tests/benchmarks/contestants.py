@@ -62,11 +62,10 @@ class HDP(Ours):
 class Unigram:
     """Word frequencies so far, smoothed by η."""
 
-    size = None
+    size, batch_size = None, 256
 
-    def __init__(self, train, batch_size=256):
+    def __init__(self, train):
         self.counts, self.seconds = np.full((1, train.vocab_size), WORD_CONCENTRATION), 0.0
-        self.batch_size = batch_size
 
     def learn(self, batch):
         """Count the words."""

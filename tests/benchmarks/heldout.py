@@ -27,6 +27,7 @@ from engine.schedules import settle
 from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
 
 SIZES = (25, 50, 100, 200, 300)
+PLAIN_BATCH = 256
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 WANG = {"start": "wang", "topic_expectation": "geometric"}
@@ -81,13 +82,16 @@ def divide(setup, order, seed):
 
 
 def enter(entry, train, seed):
-    """The contestant, before its first batch; all have the batches of the HDP's defaults."""
-    batch_size = settle(find_algorithm("hdp").config(), train.num_documents).batch_size
+    """The contestant, before its first batch; a plain LDA has S = 256, or the HDP's where that is less."""
     if entry.system == "unigram":
-        return Unigram(train, batch_size)
-    settings = dict(zip(("forgetting_rate", "delay"), entry.chosen, strict=True)) if entry.chosen else {}
+        return Unigram(train)
+    settings = {}
+    if entry.chosen:
+        derived = settle(find_algorithm("hdp").config(), train.num_documents).batch_size
+        rate, delay = entry.chosen
+        settings = {"forgetting_rate": rate, "delay": delay, "batch_size": min(derived, PLAIN_BATCH)}
     if entry.system == "sklearn-lda":
-        return ScikitLearnLDA(entry.size, train, seed, batch_size=batch_size, **settings)
+        return ScikitLearnLDA(entry.size, train, seed, **settings)
     name, own = OURS[entry.system]
     settings |= {} if entry.size is None else {"max_topics": entry.size}
     return Ours(name, train, seed, **own, **settings)
@@ -139,7 +143,8 @@ def measure(setup, order, entry, seed):
         "perplexity_bound": lambda: (None, perplexity_bound(documents, contestant.topics(), contestant.prior())),
         "within_documents": lambda: measure_within(train, entry, seed),
     }
-    facts = describe(setup, order, entry, seed, train) | {"setting": contestant.size}
+    facts = describe(setup, order, entry, seed, train)
+    facts |= {"setting": contestant.size, "batch_size": contestant.batch_size}
     last = {"topics": contestant.num_topics(), "seconds": contestant.seconds}
     return [
         {**facts, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **last}
