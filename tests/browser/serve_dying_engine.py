@@ -1,4 +1,4 @@
-"""Serve the page with an engine that dies in its fifth mini-batch, unless τ₀ has been changed from 64."""
+"""Serve the page with an engine that dies in its fifth mini-batch, unless τ₀ has been changed."""
 
 import sys
 
@@ -6,6 +6,7 @@ from panel.command import main
 
 import engine
 
+DELAY = 18  # of the first run: what State of the Union asks for
 REASON = "topic 7 has become infinite"
 alive = engine.run
 
@@ -20,7 +21,7 @@ def run(algorithm, config, corpus, settings=None, **options):
         except StopIteration:
             return
         num_steps = (num_steps or 0) + isinstance(event, engine.events.Stepped)
-        if num_steps == 5 and config.delay == 64:
+        if num_steps == 5 and config.delay == DELAY:
             raise FloatingPointError(REASON)
         sent = yield event
 
