@@ -1,13 +1,17 @@
 """Expected counts of words in topics under exponential forgetting: the one type that holds λ."""
 
+import weakref
+from collections import deque
 from threading import Lock
 
 import numpy as np
 
-from engine.kernels.counts import add_counts, scale_rows
+from engine.kernels.counts import add_counts, copy_rows, scale_rows
 
 # Below this the stored numbers would grow past what float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-6
+# Free rows, as a multiple of those that change: two values are alive at a step, and someone may hold another.
+ROOM = 4
 
 
 class DecayedCounts:
@@ -20,7 +24,7 @@ class DecayedCounts:
     _fields = ("stored", "scale", "totals")
 
     def __init__(self, stored, scale, totals):
-        self._rows, self._places = _Rows(stored), np.arange(len(stored))
+        self._rows, self._places = _Rows(stored, self), np.arange(len(stored), dtype=np.int32)
         self.scale, self.totals = scale, totals
 
     def __reduce__(self):
@@ -70,46 +74,60 @@ class DecayedCounts:
         tokens: (K,), what those sum to.
         """
         scale = self.scale * (1.0 - rate)
-        rows, places = self._rows, self._places
         if scale < SMALLEST_SCALE:
-            rows, places, scale = _Rows(self.stored * self.precision.type(scale)), np.arange(self.vocab_size), 1.0
-        old = places[words]
-        first = rows.reserve(len(words))
-        if first is None:
-            rows = _Rows(rows.array.take(places, 0), max(self.vocab_size, 8 * len(words)))
-            old, places = words, np.arange(self.vocab_size)
-            first = rows.reserve(len(words))
-        else:
-            places = places.copy()
-        changed = rows.array[first : first + len(words)]
-        rows.array.take(old, 0, out=changed, mode="clip")
+            folded = DecayedCounts(self.stored * self.precision.type(scale), 1.0, (1.0 - rate) * self.totals)
+            return folded._add(words, counts, rate * factor, tokens)
+        kept = DecayedCounts._at(self._rows, self._places, scale, (1.0 - rate) * self.totals)
+        return self._add(words, counts, rate * factor, tokens, kept)
+
+    def _add(self, words, counts, factor, tokens, kept=None):
+        """`kept` (these counts unless given) with the changed rows of these, and factor times others added to them."""
+        kept = kept or self
+        rows, places = self._rows, self._places
+        new = rows.claim(self, places[words])
+        if new is None:
+            # Nobody else reads rows that are moved, so those that change can stay where they are.
+            rows = _Rows(rows.array.take(places, 0), room=ROOM * len(words))
+            places = np.arange(self.vocab_size, dtype=np.int32)
+            new = places[words]
+        copy_rows(rows.array, places[words], new)
         for each in counts:
-            add_counts(each, self.precision.type(rate * factor / scale), changed)
-        places[words] = np.arange(first, first + len(words))
-        return DecayedCounts._at(rows, places, scale, (1.0 - rate) * self.totals + rate * factor * tokens)
+            add_counts(each, self.precision.type(factor / kept.scale), new, rows.array)
+        places = places.copy()
+        places[words] = new
+        added = DecayedCounts._at(rows, places, kept.scale, kept.totals + factor * tokens)
+        rows.newest = weakref.ref(added)
+        return added
 
 
 class _Rows:
-    """Rows (., K) that are written once, behind those already there: whoever holds an older value still reads its own.
+    """Rows (P, K), each written once for the value that claims it, and free again when no value is left that reads it.
 
-    Once the room is spent, a blend moves the rows still in use to a new array. Room for V rows makes that a cost of one
-    row moved for each row changed.
+    Values follow one another in a line; one that is blended a second time starts rows of its own.
     """
 
-    def __init__(self, array, room=0):
-        self.array, self.used, self._lock = array, len(array), Lock()
+    def __init__(self, array, value=None, room=0):
+        self.array, self._free = array, np.arange(len(array), len(array) + room, dtype=np.int32)
         if room:
             self.array = np.empty((len(array) + room, array.shape[1]), array.dtype)
             self.array[: len(array)] = array
+        self.newest = value if value is None else weakref.ref(value)
+        self._superseded, self._lock = deque(), Lock()
 
-    def reserve(self, number):
-        """Index of the first of so many rows that nobody else writes; None where there is no room."""
+    def claim(self, value, old):
+        """Free places for the value after `value`, in place of its rows `old`; None if none are left, or it had one."""
         with self._lock:
-            first = self.used
-            if first + number > len(self.array):
+            if self.newest is None or self.newest() is not value:
                 return None
-            self.used += number
-            return first
+            while self._superseded and self._superseded[0][0]() is None:
+                self._free = np.append(self._free, self._superseded.popleft()[1])
+            if len(self._free) < len(old):
+                return None
+            cut = len(self._free) - len(old)
+            self._free, claimed = self._free[:cut], self._free[cut:]
+            self._superseded.append((self.newest, old))
+            self.newest = None
+            return claimed
 
 
 def decayed_counts(dense):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernels.likeness import compare_pairs
+from engine.kernels.likeness import compare_pairs, multiply_rows
 
 # Tokens below which a topic is nothing to compare, and its nearest topics that it is compared with.
 LEAST_TOKENS = 1.0
@@ -68,7 +68,8 @@ def _find_near(roots, changed, is_live):
     number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
     if number < 1:
         return np.empty((0, 2), np.int64)
-    likeness = roots[changed] @ roots.T
+    likeness = np.empty((len(changed), len(roots)), roots.dtype)
+    multiply_rows(roots, changed, likeness)
     likeness[:, ~is_live] = -1.0
     likeness[np.arange(len(changed)), changed] = -1.0
     nearest = np.argpartition(-likeness, number - 1, axis=1)[:, :number]

@@ -51,17 +51,24 @@ def next_block(counts, j, topic_ids, place):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_counts(counts, factor, out_rows):
-    """Add factor times the counts to the rows (U, K) of the documents' words."""
+def add_counts(counts, factor, places, out_rows):
+    """Add factor times the counts to the rows at the places (U,) of the documents' words."""
     place = 0
     for j in range(counts.starts.shape[0] - 1):
         topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
         num_topics = topic_ids.shape[0]
         for i in range(counts.starts[j], counts.starts[j + 1]):
-            row = out_rows[counts.words[i]]
+            row = out_rows[places[counts.words[i]]]
             for m in range(num_topics):
                 row[topic_ids[m]] += factor * counts.tokens[place + m]
             place += num_topics
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def copy_rows(rows, places, new_places):
+    """Copy the rows at some places (U,) to new ones of the same array (its output is an input too)."""
+    for u in range(places.shape[0]):
+        rows[new_places[u], :] = rows[places[u]]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

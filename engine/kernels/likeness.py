@@ -4,6 +4,9 @@ from numba import njit
 
 from engine.kernels.special import FAST, SMALLEST_NORMAL, fast_log
 
+# So many words of some hundred topics stay in a core's cache.
+CACHED_WORDS = 1024
+
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def g_statistic(counts, other):
@@ -26,6 +29,21 @@ def g_statistic(counts, other):
         freedom += min(both + both, counts.dtype.type(1))
         statistic += one * fast_log(one / (both * share)) + two * fast_log(two / (both * share_other))
     return statistic + statistic, freedom - 1
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def multiply_rows(rows, chosen, out_products):
+    """Σ_w rows_cw rows_kw of the chosen rows (C,) with all (K, V), into (C, K); a BLAS would take both cores for it."""
+    out_products[:] = 0.0
+    for first in range(0, rows.shape[1], CACHED_WORDS):
+        last = min(first + CACHED_WORDS, rows.shape[1])
+        for c in range(chosen.shape[0]):
+            row = rows[chosen[c], first:last]
+            for k in range(rows.shape[0]):
+                other, product = rows[k, first:last], rows.dtype.type(0)
+                for w in range(last - first):
+                    product += row[w] * other[w]
+                out_products[c, k] += product
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

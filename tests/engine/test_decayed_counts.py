@@ -92,3 +92,14 @@ def test_a_pickled_value_is_the_same_bit_for_bit():
     value = blend(decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32))
     again = pickle.loads(pickle.dumps(value))
     assert (again.scale, again.stored.tobytes()) == (value.scale, value.stored.tobytes())
+
+
+def test_rows_that_no_value_reads_any_more_are_written_again():
+    value, rng = decayed_counts(np.ones((50, 3))), np.random.default_rng(0)
+    held = None
+    for step in range(200):
+        value = blend(value, 0.1, np.sort(rng.choice(50, 9, replace=False)), rng.random((9, 3)))
+        if step == 100:
+            held, then = value, value.dense()
+        assert len(value._rows.array) <= 50 + 2 * 4 * 9
+    np.testing.assert_array_equal(held.dense(), then)
