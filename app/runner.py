@@ -198,7 +198,10 @@ class Runner:
         self._stop_events()
         self._due = float("-inf")
         record = self._record
-        record.status, record.message = "opening", f"Opening the corpus: {title_corpus(record.recipe.corpus_name)}"
+        if place := self._slots.take(self):
+            record.status, record.message = "waiting", describe_wait(place, self._slots.num_slots)
+        else:
+            record.status, record.message = "opening", f"Opening the corpus: {title_corpus(record.recipe.corpus_name)}"
         self._publish()
         corpus = self._engine.load(record.recipe.corpus_name)
         record.prepare(corpus, self._engine.count_training(corpus, record.recipe.settings))

@@ -274,7 +274,7 @@ def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
     runner = make_runner(slots=slots, ring=lambda: said.append(runner.progress.status))
     runner.restart(toy_recipe())
     until(lambda: "this one is next" in runner.progress.message)
-    assert set(said) == {"opening", "waiting"}
+    assert set(said) == {"waiting"}
     slots.leave("another")
     until(lambda: is_finished(runner))
 
