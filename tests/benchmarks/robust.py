@@ -82,11 +82,9 @@ def summarize(cells):
 
 def compare_truncations(rows):
     """Mean ± spread of nats and topics at each K."""
-    found = pd.DataFrame(rows).groupby("max_topics")[["own", "fold_in", "topics"]].agg(["mean", "std"]).round(3)
-    cells = {
-        name: found[name, "mean"].astype(str) + " ± " + found[name, "std"].astype(str)
-        for name in found.columns.levels[0]
-    }
+    found = pd.DataFrame(rows).groupby("max_topics")[["own", "fold_in", "topics"]].agg(["mean", "std"])
+    found = found.map("{:.3f}".format)
+    cells = {name: found[name, "mean"] + " ± " + found[name, "std"] for name in ("own", "fold_in", "topics")}
     return pd.DataFrame(cells).rename_axis("K").reset_index()
 
 
