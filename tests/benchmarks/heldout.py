@@ -30,7 +30,7 @@ SIZES = (25, 50, 100, 200, 300)
 PLAIN_BATCH = 256
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
-WANG = {"start": "wang", "topic_expectation": "geometric"}
+WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 OURS = {
     "hdp": ("hdp", {}),
     "hdp-wang": ("hdp", WANG),
