@@ -36,6 +36,7 @@ HELP_WHOLE = (
     "Higher is better in the two likelihoods. Whole {texts} of all years are held out, also of years not yet read: no "
     "passage of theirs is ever learned from; the next batch is scored just before it is learned from. "
 )
+MERGING_LINE = " Topics that are copies of one another are merged from time to time, so it may fall at once."
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): the first mini-batches, learned by Dirichlet sweeps at a temperature that keeps each "
     "passage on many topics and falls to 1 as topics come to differ."
@@ -168,7 +169,8 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
     """The lines under the plots: what they show, of which run, and how to read them."""
     is_whole = progress.held_out_by == "group"
     reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
-    lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}"]
+    merging = MERGING_LINE if getattr(progress.config, "duplicates", "") == "merge" else ""
+    lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}{merging}"]
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():
