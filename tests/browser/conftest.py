@@ -68,9 +68,9 @@ def dying_address(tmp_path_factory) -> str:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def compiling_address(tmp_path_factory) -> str:
-    """Where a page is whose engine takes its time to compile for float64."""
+    """Where a page is whose engine takes its time to compile for float64; of a server that has not done so yet."""
     script = str(Path(__file__).with_name("serve_slow_compiler.py"))
     with serving([script], tmp_path_factory.mktemp("compiling") / "log.txt") as found:
         yield found

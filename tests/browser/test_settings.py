@@ -1,5 +1,7 @@
 """Sliders, presets and the advanced form."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -115,13 +117,16 @@ def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_us
     page.get_by_role("button", name="Advanced settings").click()
     page.get_by_role("combobox", name="Precision").click()
     page.get_by_role("option", name="float64").or_(page.get_by_role("menuitem", name="float64")).click()
+    expect(page.get_by_role("combobox", name="Precision")).to_have_text("float64")
     dashboard.button("Restart with these").click()
     dashboard.expect_state("Compiling")
     expect(dashboard.note).to_contain_text("for precision float64")
-    expect(dashboard.note).to_contain_text("5 of 10")
-    expect(dashboard.progress).to_have_attribute("aria-valuenow", "50")
+    expect(dashboard.note).to_contain_text(re.compile("[3-9] of 10"))
+    expect(dashboard.progress).to_have_attribute("aria-valuenow", re.compile("[3-9]0"))
     dashboard.press_key("forgetting_rate", "End")
     expect(page.get_by_text("κ 1, τ₀ 18, S 256").last).to_be_visible()
     dashboard.expect_state("Compiling", seconds=0.1)
     dashboard.expect_state("Running", seconds=100)
+    expect(dashboard.documents).to_have_text(re.compile("^[1-9]"))
+    dashboard.pause()
     assert dashboard.steps()[0][1] == pytest.approx(rates_of({"delay": 18, "forgetting_rate": 1.0}, 1)[0])
