@@ -15,7 +15,7 @@ from tests.benchmarks.contestants import HDP
 from tests.benchmarks.heldout import learn, score_both, to_markdown
 
 CORPUS = "state-of-the-union"
-SIZES = (150, 50, 30, 20)
+SIZES = (150, 64, 32, 16)
 
 
 def measure(seed):
