@@ -54,7 +54,7 @@ class HDPConfig:
         "merge",
         "",
         None,
-        "merge: topics that differ by no more than chance become one; keep",
+        "merge: topics more alike than two samples of one topic become one; keep",
         choices=("merge", "keep"),
     )
     precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))

@@ -2,7 +2,7 @@
 
 Letters in the bodies: c counts of a document's N words, B topic weight of a word, φ slot_topics (T, A) over the
 document's A topics, ζ word_slots, of which only the tokens c_i ζ_it (T, N) are kept, a and b the document's sticks.
-N and A are padded to multiples of BLOCK, T to one of four: a padded word has count 0, a padded topic weight LOWEST.
+N and A are padded to multiples of BLOCK, T to one of four: a padded word has count 0, a padded topic E[log β] LOWEST.
 """
 
 from typing import NamedTuple
