@@ -32,7 +32,7 @@ INFINITY = float("inf")
 
 @dataclass(frozen=True)
 class HDPConfig:
-    """Settings of the online HDP; the defaults are those of Wang 2011 sec. 4.2, with S = 256 and η = 0.01.
+    """Settings of the online HDP; the defaults are those of Wang 2011 sec. 4.2 but for η = 0.01, and S and τ₀.
 
     Raises ValueError where a value is outside its bounds.
     """

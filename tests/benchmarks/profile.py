@@ -28,7 +28,7 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from engine import RunSettings, find_algorithm, load_corpus, run
+from engine import RunSettings, find_algorithm, load_corpus, run, settle
 from engine.algorithms import hdp
 from engine.compile import compile_algorithm
 from engine.events import Evaluated, Snapshot
@@ -84,7 +84,7 @@ def name_part(event):
 
 def split_local_step(algorithm, config, state, train):
     """Shares of the parts of a local step in the state's phase."""
-    batches = list(islice(train.batches(int(config.batch_size)), NUM_BATCHES))
+    batches = list(islice(train.batches(config.batch_size), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
     num_iterations = hdp.MAX_ITERATIONS[config.start]
     one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, hdp.START_SWEEPS.most))
@@ -123,10 +123,12 @@ def local_step(algorithm, config, expectations, documents):
 def measure(corpus_name):
     """Rows of parts with their seconds and shares of the run."""
     algorithm, settings = find_algorithm("hdp"), RunSettings(order="shuffled")
-    config, corpus = algorithm.config(), load_corpus(corpus_name)
+    corpus = load_corpus(corpus_name)
+    train, _ = split_corpus(corpus, settings)
+    config = settle(algorithm.config(), train.num_documents)
     compile_algorithm(algorithm, config)
     seconds, state = profile_run(algorithm, config, corpus, settings)
-    shares = split_local_step(algorithm, config, state, split_corpus(corpus, settings)[0])
+    shares = split_local_step(algorithm, config, state, train)
     two_level = seconds.pop(f"local step, {state.phase}")
     seconds.update({f"{state.phase}: {part}": share * two_level for part, share in shares.items()})
     whole = sum(seconds.values())
