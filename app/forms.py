@@ -8,6 +8,8 @@ from typing import Any, get_args, get_type_hints
 import panel as pn
 import panel_material_ui as pmui
 
+from engine.algorithm import LEFT_TO
+
 LABELS = {
     "max_topics": "Most topics",
     "max_slots": "Most topics in a document",
@@ -20,7 +22,6 @@ LABELS = {
 }
 # The buttons beside a number have no name for a screen reader; the arrow keys do the same.
 NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
-BY_SIZE = "by the corpus' size"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -36,6 +37,7 @@ class Question:
     high: float | None
     choices: tuple[Any, ...]
     explanation: str
+    left_to: str = LEFT_TO
 
 
 def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...]:
@@ -59,6 +61,7 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
                 high,
                 tuple(field.metadata.get("choices") or ()),
                 field.metadata.get("help", ""),
+                field.metadata.get("left_to", LEFT_TO),
             )
         )
     return tuple(questions)
@@ -152,7 +155,7 @@ def make_widget(question: Question) -> pn.widgets.Widget:
     return widget(
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
-        placeholder=BY_SIZE if question.default is None else "",
+        placeholder=f"by {question.left_to}" if question.default is None else "",
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,

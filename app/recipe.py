@@ -30,6 +30,11 @@ class Recipe:
     settings: Any
     chosen: frozenset[str] = frozenset()
 
+    @property
+    def passes(self) -> int:
+        """How often the corpus is read."""
+        return self.settings.passes or self.algorithm.passes
+
     def label(self) -> str:
         """Name the recipe in one line: "Online HDP, κ 0.6, τ₀ 18, S 256, K 150, start warm, mean"."""
         return f"{self.algorithm.title}, {describe_config(self.config)}"

@@ -11,7 +11,8 @@ from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Chec
 from app.recipe import Recipe, describe_change, plan_columns
 from engine.evaluation import count_topics
 from engine.events import Evaluated, Finished, Snapshot, Stepped
-from engine.run import due_points
+from engine.run import due_points, is_due
+from engine.schedules import step_size
 
 NUM_TOP_WORDS = 10
 MAX_MARKS = 100
@@ -44,7 +45,7 @@ class Record:
 
     @property
     def documents_total(self) -> int:
-        return self.corpus_size * self.recipe.settings.passes
+        return self.corpus_size * self.recipe.passes
 
     def prepare(self, corpus: Any, corpus_size: int) -> None:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
@@ -53,9 +54,9 @@ class Record:
         self.recipe = self.recipe.for_size(corpus_size)
         self._learned_config = self.recipe.config
         settings = self.recipe.settings
-        self._scored_at = due_points(self.documents_total, settings.num_evaluations * settings.passes)
+        self._scored_at = due_points(self.documents_total, settings.num_evaluations * self.recipe.passes)
         self._listed_at = due_points(self.documents_total, settings.num_snapshots)
-        self.batch_size = getattr(self.recipe.config, "batch_size", 1)
+        self.batch_size = step_size(self.recipe.config, corpus_size)
 
     def begin(self, run: Callable[..., Generator]) -> Generator:
         """Start the engine."""
@@ -85,12 +86,12 @@ class Record:
         before, event = self.documents_seen, None
         while not isinstance(event, Stepped | Finished):
             event = self._take_in(self._pull(events))
-        if self.documents_seen >= self.documents_total:
+        if isinstance(event, Finished) or event.info.has_converged or self.documents_seen >= self.documents_total:
             while not self.is_over:
                 self._take_in(self._pull(events))
         else:
             for points in (self._scored_at, self._listed_at):
-                if ((points > before) & (points <= self.documents_seen)).any():
+                if is_due(points, before, self.documents_seen):
                     self._take_in(self._pull(events))
 
     def stand_still(self) -> None:
@@ -221,7 +222,7 @@ class Record:
 
     def _plan_columns(self) -> tuple[int, ...]:
         planned = plan_columns(
-            self.corpus_size, self.recipe.settings.passes, self.recipe.settings.num_snapshots, self.batch_size
+            self.corpus_size, self.recipe.passes, self.recipe.settings.num_snapshots, self.batch_size
         )
         return tuple(column for column in planned if column > self.documents_seen)
 

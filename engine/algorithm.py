@@ -1,6 +1,6 @@
 """The contract every algorithm keeps, and nothing else.
 
-An algorithm is five pure functions over tuples of arrays, bound in one `Algorithm` record that closes its file:
+An algorithm is pure functions over tuples of arrays, bound in one `Algorithm` record that closes its file:
 
     init(config, vocab_size, rng)                  -> State
     expect(config, state, batch)                   -> Expectations
@@ -9,7 +9,13 @@ An algorithm is five pure functions over tuples of arrays, bound in one `Algorit
     infer(config, state, documents)                -> doc_shares (S, K)
     summarize(config, state)                       -> TopicSummary
 
-The driver, the app's form, checkpoints and the contract tests know algorithms by this record alone.
+What cannot be cut into shards has, in place of expect, local and blend,
+
+    step(config, state, batch, rng)                -> (State, StepInfo)
+
+Every State has `step` and `expected_tokens` (K,). What an algorithm remembers of documents is in its State, in the
+order of the `doc_ids` beside it. A config without `batch_size` asks for the whole corpus at each step. The driver, the
+app's form, checkpoints and the contract tests know algorithms by this record alone.
 """
 
 from collections.abc import Callable
@@ -27,6 +33,8 @@ class StepInfo(NamedTuple):
     phase: the algorithm's own name for the part of its schedule it was in ("warm-up", "two-level", ...).
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
     temperature: of the warm-up; 1 after it, and where there is none.
+    bound: the objective in nats per token where the algorithm computes it.
+    has_converged: whether further steps are not worth taking; the run ends there.
     """
 
     step: int
@@ -34,6 +42,8 @@ class StepInfo(NamedTuple):
     phase: str
     startup_share: float
     temperature: float = 1.0
+    bound: float | None = None
+    has_converged: bool = False
 
 
 class TopicSummary(NamedTuple):
@@ -53,23 +63,34 @@ class TopicSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """The record that binds an algorithm: `name` for files and commands, `title` for people."""
+    """The record that binds an algorithm: `name` for files and commands, `title` for people.
+
+    passes: times the corpus is read unless a run is told otherwise.
+    memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
+    """
 
     name: str
     title: str
     config: type
     init: Callable[..., Any]
-    expect: Callable[..., Any]
-    local: Callable[..., Any]
-    blend: Callable[..., Any]
     infer: Callable[..., Any]
     summarize: Callable[..., TopicSummary]
+    expect: Callable[..., Any] | None = None
+    local: Callable[..., Any] | None = None
+    blend: Callable[..., Any] | None = None
+    step: Callable[..., Any] | None = None
+    passes: int = 1
+    memory: Callable[..., int] | None = None
+
+
+# What settles a setting whose default is None.
+LEFT_TO = "the corpus' size"
 
 
 def setting(default, symbol, bounds=None, help="", **more):
     """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
 
-    A default of None leaves the setting to the corpus' size (`engine.schedules.settle`).
+    A default of None leaves the setting to the corpus' size (`engine.schedules.settle`), or to what `left_to` says.
     """
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
@@ -92,5 +113,6 @@ def check_settings(config):
             kind = "whole number" if must_be_whole else "number"
             low, high = bounds
             allowed = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
-            default = "None, which leaves it to the corpus' size" if each.default is None else repr(each.default)
+            left_to = each.metadata.get("left_to", LEFT_TO)
+            default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
             raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")

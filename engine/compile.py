@@ -35,7 +35,9 @@ def compile_algorithm(algorithm, config, report=lambda done, total, name: None):
     start, for each kernel as it is compiled, of all that the engine has, and at the end; from numba's cache none need
     be. Raises what the compiler raises. One at a time: kernels compiled elsewhere meanwhile are counted too.
     """
-    config = replace(type(config)(**list_choices(config)), batch_size=BATCH_SIZE)
+    config = type(config)(**list_choices(config))
+    if hasattr(config, "batch_size"):
+        config = replace(config, batch_size=BATCH_SIZE)
     total = len(find_kernels())
     report(0, total, "begun")
     with event.install_listener("numba:compile", _Counter(report, total)):

@@ -31,7 +31,7 @@ def count_topics(expected_tokens):
     (2, 0)
     """
     covered = np.sort(expected_tokens)[::-1].cumsum()
-    if not covered[-1] > 0:
+    if not expected_tokens.any():
         return 0
     return int((covered < COVERED_SHARE * covered[-1]).sum()) + 1
 

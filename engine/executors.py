@@ -42,7 +42,9 @@ def map_shards(function, documents):
 
 
 def step(algorithm, config, state, batch, rng=None):
-    """One step of an algorithm: expect, local on shards, blend."""
+    """One step of an algorithm: its own, or expect, local on shards, blend."""
+    if algorithm.step is not None:
+        return algorithm.step(config, state, batch, rng)
     expectations = algorithm.expect(config, state, batch)
     parts = map_shards(lambda part: algorithm.local(config, expectations, part, rng), batch.documents)
     return algorithm.blend(config, state, reduce(add, parts), batch)

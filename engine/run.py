@@ -8,7 +8,7 @@ import numpy as np
 from engine.evaluation import count_topics, score_own, split_words
 from engine.events import Evaluated, Finished, Snapshot, Stepped
 from engine.executors import step as take_step
-from engine.schedules import settle
+from engine.schedules import settle, step_size
 from engine.settings import RunSettings, live_settings
 
 MOST_HELD_OUT = 0.1
@@ -25,8 +25,9 @@ def run(algorithm, config, corpus, settings=None, *, resume=None):
     """Yield the events of a run; a config sent with `.send()` acts from the next mini-batch.
 
     Per mini-batch: Evaluated("next_batch") if asked for, Stepped, Evaluated("disjoint_words") and Snapshot if due;
-    at the end Finished. Of a sent config only the settings marked `live` are taken. `resume` is a Position, whose own
-    config and settings are used. Raises ValueError where `resume` is of another algorithm.
+    at the end, or once the algorithm says that it has converged, Finished. Of a sent config only the settings marked
+    `live` are taken. `resume` is a Position, whose own config and settings are used. Raises ValueError where `resume`
+    is of another algorithm.
     """
     settings = settings or RunSettings()
     if resume is not None:
@@ -51,16 +52,20 @@ class _Run:
             self.seen, self.seconds = 0, 0.0
         else:
             self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds
-        self.total = settings.passes * train.num_documents
+        passes = settings.passes or algorithm.passes
+        self.total = passes * train.num_documents
         self.snapshots = due_points(self.total, settings.num_snapshots)
-        self.evaluations = due_points(self.total, settings.num_evaluations * settings.passes)
+        self.evaluations = due_points(self.total, settings.num_evaluations * passes)
+        # A step of the whole corpus has nothing before it that is yet to be read.
+        self.scores_next_batch = settings.score_next_batch and hasattr(self.config, "batch_size")
+        self.has_converged = False
 
     def events(self, held_out):
         """All events from here to the end."""
-        while self.seen < self.total:
+        while self.seen < self.total and not self.has_converged:
             batch, date = self._next_batch()
             before = self.seen
-            if self.settings.score_next_batch:
+            if self.scores_next_batch:
                 split = split_words(batch.documents, batch.doc_ids, self.settings.seed)
                 yield from self._evaluate("next_batch", split, date)
             yield from self._accept(self._learn(batch, date))
@@ -81,7 +86,7 @@ class _Run:
     def _next_batch(self):
         """The next mini-batch under the present batch size, and the newest date in it."""
         start = self.seen % self.train.num_documents
-        batch = next(self.train.batches(int(self.config.batch_size), start=start))
+        batch = next(self.train.batches(step_size(self.config, self.train.num_documents), start=start))
         end = start + len(batch.doc_ids)
         return batch, self.train.dates[:end].max()
 
@@ -91,6 +96,7 @@ class _Run:
         self.state, info = take_step(self.algorithm, self.config, self.state, batch, rng)
         self.seconds += time.perf_counter() - began
         self.seen += len(batch.doc_ids)
+        self.has_converged = info.has_converged
         num_topics = count_topics(self.state.expected_tokens)
         return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
 
@@ -100,7 +106,16 @@ class _Run:
             yield from self._accept(Evaluated(self.seen, date, protocol, "own", nats, split.num_tokens))
 
     def _is_due(self, points, before):
-        return bool(((points > before) & (points <= self.seen)).any())
+        return is_due(points, before, self.total if self.has_converged else self.seen)
+
+
+def is_due(points, before, now):
+    """Whether one of the due points lies after `before` documents and by `now`.
+
+    >>> is_due(due_points(100, 4), 25, 49), is_due(due_points(100, 4), 25, 50)
+    (False, True)
+    """
+    return bool(((points > before) & (points <= now)).any())
 
 
 def due_points(total, number):

@@ -44,12 +44,17 @@ def settle(config, corpus_size):
     >>> config.batch_size, config.delay
     (256, 18.0)
     """
-    if config.batch_size is None:
+    if getattr(config, "batch_size", 0) is None:
         size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
         config = replace(config, batch_size=max(1, size))
-    if config.delay is None:
+    if getattr(config, "delay", 0) is None:
         config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
     return config
+
+
+def step_size(config, corpus_size):
+    """Documents that a step of a settled config reads: S, or the whole corpus where it has none."""
+    return int(getattr(config, "batch_size", corpus_size))
 
 
 def num_batches(corpus_size, batch_size):
@@ -82,9 +87,14 @@ class Forecast(NamedTuple):
 
 
 def forecast(config, corpus_size, passes):
-    """Forecast of a run over `corpus_size` documents under these learning settings, before it starts."""
+    """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
+
+    What has no κ keeps nothing of its start.
+    """
     config = settle(config, corpus_size)
-    num_steps = passes * num_batches(corpus_size, config.batch_size)
+    num_steps = passes * num_batches(corpus_size, step_size(config, corpus_size))
+    if not hasattr(config, "forgetting_rate"):
+        return Forecast(num_steps, 0.0, True)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
     return Forecast(
         num_steps,

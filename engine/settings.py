@@ -12,7 +12,9 @@ class RunSettings:
     order: str = setting(
         "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")
     )
-    passes: int = setting(1, "", (1, 1000), "times the corpus is read")
+    passes: int | None = setting(
+        None, "", (1, 100_000), "times the corpus is read", whole=True, left_to="the algorithm"
+    )
     seed: int = setting(0, "", (0, 2**32 - 1), "of the start, the split and the shuffle")
     num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")

@@ -127,13 +127,5 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "direct-hdp",
-    "Online HDP, direct assignment",
-    DirectHDPConfig,
-    init,
-    expect,
-    local,
-    blend,
-    infer,
-    summarize,
+    "direct-hdp", "Online HDP, direct assignment", DirectHDPConfig, init, infer, summarize, expect, local, blend
 )

@@ -203,4 +203,4 @@ def summarize(config, state):
     return TopicSummary(np.arange(len(weights)), topics, weights, state.expected_tokens)
 
 
-ALGORITHM = Algorithm("hdp", "Online HDP", HDPConfig, init, expect, local, blend, infer, summarize)
+ALGORITHM = Algorithm("hdp", "Online HDP", HDPConfig, init, infer, summarize, expect, local, blend)

@@ -117,4 +117,4 @@ def summarize(config, state):
     return TopicSummary(np.arange(len(tokens)), topics, weights, tokens)
 
 
-ALGORITHM = Algorithm("lda", "Online LDA", LDAConfig, init, expect, local, blend, infer, summarize)
+ALGORITHM = Algorithm("lda", "Online LDA", LDAConfig, init, infer, summarize, expect, local, blend)

@@ -62,7 +62,7 @@ def summarize(config, state):
     return TopicSummary(np.arange(config.max_topics), topics, weights, weights * state)
 
 
-TOY = Algorithm("toy", "Toy", ToyConfig, None, None, None, None, None, summarize)
+TOY = Algorithm("toy", "Toy", ToyConfig, None, None, summarize)
 
 
 class Toy:

@@ -23,7 +23,9 @@ config = algorithm.config(**dict(choice.split("=") for choice in sys.argv[2:]))
 compile_algorithm(algorithm, config)
 before = count_signatures()
 corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 10))
-for event in engine.run(algorithm, replace(config, batch_size=100, max_topics=20), corpus):
+smaller = {name: number for name, number in (("batch_size", 100), ("max_topics", 20)) if hasattr(config, name)}
+settings = engine.RunSettings(passes=min(algorithm.passes, 3))
+for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
     pass
 print(before, count_signatures())
 """

@@ -30,7 +30,9 @@ from engine.simulate import simulate_hdp
 
 NUM_DOCUMENTS, DOC_LENGTH, VOCAB_SIZE, PASSES = 2500, 100, 2000, 20
 LARGEST_RATIO, FOUND_SHARE, LEARNED_SHARE = 1.5, 0.9, 0.9
-HDPS = [algorithm.name for algorithm in REGISTRY if hasattr(algorithm.config(), "corpus_concentration")]
+HDPS = [
+    algorithm.name for algorithm in REGISTRY if algorithm.local and hasattr(algorithm.config(), "corpus_concentration")
+]
 
 pytestmark = [
     pytest.mark.parametrize("name", HDPS),
