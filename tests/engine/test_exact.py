@@ -1,19 +1,17 @@
 """The bound against log p(words) of a five-token corpus, by summing over all assignments."""
 
-from collections import Counter
 from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import betaln, gammaln, logsumexp
+from scipy.special import betaln, logsumexp
 
 from engine.algorithms.hdp import HDPConfig
 from engine.kernels.two_level import Limits
 from tests import naive
+from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, log_restaurant, log_words, partitions
 
-DOCUMENTS = ((0, 0, 1), (1, 2))
-VOCAB_SIZE = 3
 CONFIG = HDPConfig(doc_concentration=0.5, corpus_concentration=0.7, word_concentration=0.4)
 
 
@@ -22,17 +20,6 @@ def log_stick_draws(places, num_places, concentration):
     counts = np.bincount(places, minlength=num_places)
     on, after = naive.sticks_of(counts, concentration)
     return (betaln(on, after) - betaln(1.0, concentration)).sum()
-
-
-def log_words(topics_of_tokens):
-    """log p(words | topics of the tokens), the topics' words integrated out."""
-    eta, total = CONFIG.word_concentration, 0.0
-    counts = Counter(zip(topics_of_tokens, sum(DOCUMENTS, ()), strict=True))
-    for topic in set(topics_of_tokens):
-        own = np.array([counts[topic, word] for word in range(VOCAB_SIZE)])
-        total += gammaln(VOCAB_SIZE * eta) - gammaln(VOCAB_SIZE * eta + own.sum())
-        total += (gammaln(eta + own) - gammaln(eta)).sum()
-    return total
 
 
 @cache
@@ -45,34 +32,15 @@ def log_evidence_truncated(num_topics, num_slots):
         for topics in product(range(num_topics), repeat=len(used)):
             at = dict(zip(used, topics, strict=True))
             log_topics = log_stick_draws(topics, num_topics, CONFIG.corpus_concentration)
-            terms.append(log_slots + log_topics + log_words([at[j, t] for j, z in enumerate(slots) for t in z]))
+            served = [at[j, t] for j, z in enumerate(slots) for t in z]
+            terms.append(log_slots + log_topics + log_words(served, CONFIG.word_concentration))
     return logsumexp(terms)
-
-
-def partitions(size):
-    """All partitions of `size` things, as the group of each, groups numbered as they appear."""
-    if size == 0:
-        return [()]
-    return [(*rest, group) for rest in partitions(size - 1) for group in range(max(rest, default=-1) + 2)]
-
-
-def log_restaurant(groups, concentration):
-    """log p of a partition under the Chinese restaurant process."""
-    sizes = np.bincount(groups)
-    start = gammaln(concentration) - gammaln(concentration + len(groups))
-    return start + len(sizes) * np.log(concentration) + gammaln(sizes).sum()
 
 
 def log_evidence_franchise():
-    """log p(words) of the HDP, nothing cut: all seatings at tables, all partitions of tables into dishes."""
-    terms = []
-    for seatings in product(*(partitions(len(words)) for words in DOCUMENTS)):
-        log_tables = sum(log_restaurant(z, CONFIG.doc_concentration) for z in seatings)
-        first = np.cumsum([0, *(max(z) + 1 for z in seatings)])
-        for dishes in partitions(first[-1]):
-            served = [dishes[first[j] + t] for j, z in enumerate(seatings) for t in z]
-            terms.append(log_tables + log_restaurant(dishes, CONFIG.corpus_concentration) + log_words(served))
-    return logsumexp(terms)
+    """log p(words) of the HDP, nothing cut."""
+    concentrations = CONFIG.doc_concentration, CONFIG.corpus_concentration, CONFIG.word_concentration
+    return logsumexp([log_joint for *_, log_joint in franchise(*concentrations)])
 
 
 def ascend(num_topics, num_slots, rng, num_rounds):
