@@ -40,7 +40,11 @@ class Recipe:
         return f"{self.algorithm.title}, {describe_config(self.config)}"
 
     def with_live(self, values: dict[str, Any]) -> "Recipe":
-        """Change learning settings, None for what the corpus' size asks for; raises ValueError for a refused value."""
+        """Change learning settings that the algorithm has, None for what the corpus' size asks for.
+
+        Raises ValueError for a refused value.
+        """
+        values = {name: value for name, value in values.items() if name in live_fields(self.config)}
         chosen = self.chosen | values.keys()
         chosen -= {name for name, value in values.items() if value is None}
         return replace(self, config=replace(self.config, **values), chosen=frozenset(chosen))

@@ -45,7 +45,8 @@ class Record:
 
     @property
     def documents_total(self) -> int:
-        return self.corpus_size * self.recipe.passes
+        """Documents to be read in all; those read, once the run has come to an end of its own."""
+        return self.documents_seen if self.status == "finished" else self.corpus_size * self.recipe.passes
 
     def prepare(self, corpus: Any, corpus_size: int) -> None:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
@@ -221,6 +222,8 @@ class Record:
         return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), **arrays)
 
     def _plan_columns(self) -> tuple[int, ...]:
+        if self.is_over:
+            return ()
         planned = plan_columns(
             self.corpus_size, self.recipe.passes, self.recipe.settings.num_snapshots, self.batch_size
         )

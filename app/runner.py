@@ -58,7 +58,8 @@ class Wishes:
 class Runner:
     """Runs one recipe after another on its own thread and publishes `progress`, an immutable record, as it goes.
 
-    seconds_per_batch: the pace; 0 is as fast as it goes, None is one pass a minute.
+    seconds_per_batch: the pace; 0 is as fast as it goes, None is one pass a minute,
+        or the whole run where each step is a pass.
     earlier: the last progress of each run that a restart has replaced, oldest first.
     """
 

@@ -1,7 +1,6 @@
 """The settings: corpus, algorithm, presets, the three that act at once, and the rest, which act on restart."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -12,39 +11,9 @@ import panel_material_ui as pmui
 from app.forms import ConfigForm
 from app.progress import Progress
 from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, title_corpus
+from app.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
 from engine.algorithm import Algorithm
 from engine.schedules import forecast
-
-DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
-BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Learning settings that a paper used."""
-
-    name: str
-    forgetting_rate: float
-    delay: float
-    batch_size: int
-
-    @property
-    def label(self) -> str:
-        return f"{self.name}: κ {self.forgetting_rate:g}, τ₀ {self.delay:g}, S {self.batch_size}"
-
-
-PRESETS = (
-    Preset("Wang 2011", 0.6, 64.0, 256),
-    Preset("Wang 2011, Table 1", 0.6, 64.0, 1024),
-    Preset("SVI 2013", 0.9, 1.0, 500),
-    Preset("Hoffman 2010", 0.5, 64.0, 4096),
-)
-
-SENTENCES = {
-    "forgetting_rate": "How fast steps shrink: a low κ keeps learning from what is new, a high κ settles early.",
-    "delay": "Holds the first steps back: a high τ₀ makes them small, so early documents count for less.",
-    "batch_size": "Documents read before each step: a large S makes surer steps, but fewer of them in a pass.",
-}
 
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
@@ -52,21 +21,6 @@ p.warning { padding: 8px 12px; border-left: 4px solid #ef6c00; border-radius: 4p
   background: color-mix(in srgb, #ef6c00 15%, transparent); font-size: 14px; }
 h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inherit); }
 """
-
-
-class PlacesSlider(pmui.DiscreteSlider):
-    """A slider over fixed places that heeds `throttled=True`.
-
-    panel-material-ui 0.16 translates a place's index to its label in `value`, but not in `value_throttled`, from which
-    Panel then takes the value.
-    """
-
-    def _process_property_change(self, msg: dict[str, Any]) -> dict[str, Any]:
-        place = msg.pop("value_throttled", None)
-        if place is None:
-            return {} if pn.config.throttled else super()._process_property_change(msg)
-        value = self.values[place]
-        return {"value": value, "value_throttled": value}
 
 
 class Controls(pn.viewable.Viewer):
@@ -121,8 +75,11 @@ class Controls(pn.viewable.Viewer):
         self.preview()
 
     def live_values(self) -> dict[str, Any]:
-        """Read the sliders."""
-        return {name: slider.value for name, slider in self.sliders.items()}
+        """Read the sliders that the chosen algorithm has a setting for."""
+        return {name: self.sliders[name].value for name in self._asked()}
+
+    def _asked(self) -> tuple[str, ...]:
+        return asked_of(self.forms[0].config_class)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Read everything a restart needs: the config's and the run's settings; None where a form shows a fault.
@@ -142,7 +99,7 @@ class Controls(pn.viewable.Viewer):
     def _defaults(self) -> dict[str, Any]:
         """The learning settings as the config has them by itself, None for what is left to a corpus' size."""
         config = self.forms[0].config_class()
-        return {name: getattr(config, name) for name in self.sliders}
+        return {name: getattr(config, name) for name in self._asked()}
 
     def preview(self) -> None:
         """Say, before anything starts, where the settings as they stand would lead."""
@@ -156,7 +113,8 @@ class Controls(pn.viewable.Viewer):
         if expected is None:
             return
         self._sketch.show(config, expected.num_steps)
-        self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
+        if has_presets(config):
+            self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
         text = describe_forecast(expected)
         self.forecast.object = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
 
@@ -172,7 +130,7 @@ class Controls(pn.viewable.Viewer):
             self._fill_forms(progress.config, progress.settings)
         if progress.config != before.config or progress.chosen != before.chosen:
             self.chosen = progress.chosen
-            self.set_live({name: getattr(progress.config, name) for name in self.sliders})
+            self.set_live({name: getattr(progress.config, name) for name in asked_of(progress.config)})
         elif progress.corpus_size != before.corpus_size:
             self.preview()
 
@@ -198,12 +156,13 @@ class Controls(pn.viewable.Viewer):
             form.watch(self.preview)
 
     def _swap_form(self, event: Any) -> None:
-        """Ask for what the chosen algorithm wants to know; the sliders stay as they are."""
+        """Ask for what the chosen algorithm wants to know; sliders that it has no setting for are put away."""
         algorithm = self._algorithms[event.new]
         form = ConfigForm(algorithm.config)
         form.watch(self.preview)
         self.forms = (form, self.forms[1])
         self._advanced[1] = form
+        self._show_asked()
         self.algorithm.helper_text = f"Acts on restart. {describe_algorithm(algorithm)}"
         self.preview()
 
@@ -213,7 +172,7 @@ class Controls(pn.viewable.Viewer):
             self._act["configure"]({name: event.new})
 
     def _choose(self, preset: Preset) -> None:
-        values = {name: getattr(preset, name) for name in self.sliders}
+        values = {name: getattr(preset, name) for name in self._asked()}
         self.chosen = frozenset(values)
         self.set_live(values)
         self._act["configure"](values)
@@ -223,7 +182,7 @@ class Controls(pn.viewable.Viewer):
         self.chosen = frozenset()
         if self._corpus_size:
             config = fill_in(self.forms[0].config_class(), self._corpus_size)
-            self.set_live({name: getattr(config, name) for name in self.sliders})
+            self.set_live({name: getattr(config, name) for name in self._asked()})
         self._act["configure"](self._defaults())
 
     def _lay_out(self) -> pn.viewable.Viewable:
@@ -240,56 +199,40 @@ class Controls(pn.viewable.Viewer):
             ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
         )
         presets = [_make_link(each.label, lambda event, each=each: self._choose(each)) for each in PRESETS]
-        sliders = [part for name, slider in self.sliders.items() for part in (slider, _note(SENTENCES[name]))]
+        self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
+        self._learning = _heading("Learning, from the next mini-batch on")
+        self._presets = (_heading("Settings to start from"), self.defaults, *presets)
+        self._show_asked()
         return pn.Column(
             self.corpus,
             self.algorithm,
-            _heading("Learning, from the next mini-batch on"),
-            *sliders,
+            self._learning,
+            *(part for parts in self._parts.values() for part in parts),
             self.forecast,
             self._sketch,
-            _heading("Settings to start from"),
-            self.defaults,
-            *presets,
+            *self._presets,
             self.advanced,
             self.clear,
             sizing_mode="stretch_width",
             margin=(0, 8),
         )
 
+    def _show_asked(self) -> None:
+        asked, has_all = self._asked(), has_presets(self.forms[0].config_class)
+        for name, parts in self._parts.items():
+            for part in parts:
+                part.visible = name in asked
+        self._learning.visible = bool(asked)
+        for part in self._presets:
+            part.visible = has_all
+
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
 
-def make_sliders(config: Any) -> dict[str, Any]:
-    """Make the three sliders, by setting; delay and mini-batch size run over doubling values.
-
-    What is left to a corpus' size stands as in Wang 2011 until the corpus is open.
-    """
-    if not has_numbers(config):
-        config = replace(config, delay=PRESETS[0].delay, batch_size=PRESETS[0].batch_size)
-    shared = {"sizing_mode": "stretch_width", "size": "small"}
-    return {
-        "forgetting_rate": pmui.FloatSlider(
-            label="Forgetting rate κ",
-            start=0.5,
-            end=1.0,
-            step=0.01,
-            value=config.forgetting_rate,
-            format="0.00",
-            **shared,
-        ),
-        "delay": PlacesSlider(
-            label="Delay τ₀", options=_options(DELAYS, config.delay), value=config.delay, formatter="%d", **shared
-        ),
-        "batch_size": PlacesSlider(
-            label="Mini-batch size S",
-            options=_options(BATCH_SIZES, config.batch_size),
-            value=config.batch_size,
-            formatter="%d",
-            **shared,
-        ),
-    }
+def has_presets(config: Any) -> bool:
+    """Whether a config, or its class, has all that a preset of the papers sets."""
+    return asked_of(config) == tuple(SENTENCES)
 
 
 def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
@@ -300,17 +243,6 @@ def describe_defaults(config: Any, corpus_size: int) -> str:
     """Name the defaults with what they are on a corpus of this size."""
     config = fill_in(config, corpus_size)
     return Preset("Defaults for this corpus", config.forgetting_rate, config.delay, config.batch_size).label
-
-
-def show_value(slider: Any, value: Any) -> None:
-    """Move a slider; one of fixed places gets the place it lacks."""
-    if slider.value == value:
-        return
-    if isinstance(slider, PlacesSlider):
-        places = DELAYS if isinstance(value, float) else BATCH_SIZES
-        slider.param.update(options=_options(places, value), value=value)
-    else:
-        slider.value = value
 
 
 def describe_forecast(expected: Any) -> str:
@@ -327,10 +259,6 @@ def describe_forecast(expected: Any) -> str:
         f"{100 * expected.startup_share:.0f} % of the random start is still in the topics. "
         "Lower κ, S or τ₀, or take more passes."
     )
-
-
-def _options(places: tuple[Any, ...], value: Any) -> list[Any]:
-    return sorted({*places, value})
 
 
 def _note(text: str) -> pn.pane.HTML:

@@ -17,7 +17,10 @@ MAX_POINTS = 200
 
 
 class RateSketch(Viewer):
-    """ρ over the mini-batches of the run: planned, taken, present. `show` previews settings, `update` follows a run."""
+    """ρ over the mini-batches of the run: planned, taken, present. `show` previews settings, `update` follows a run.
+
+    Put away where an algorithm has no κ and τ₀.
+    """
 
     def __init__(self, **params):
         super().__init__(**params)
@@ -33,14 +36,16 @@ class RateSketch(Viewer):
     def show(self, config: Any, num_steps: int) -> None:
         """Sketch the rates a config would take over this many mini-batches from its start."""
         shown = (config, num_steps)
-        if shown != self._shown:
+        self._layout.visible = _has_rates(config)
+        if shown != self._shown and _has_rates(config):
             self._shown = shown
             self._draw(config, np.array([]), np.array([]), num_steps, startup_share(num_steps, *_schedule(config)))
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Follow a run: rates taken so far, and those that its present settings would still take."""
         config = progress.config
-        if not hasattr(config, "forgetting_rate") or not progress.documents_total:
+        self._layout.visible = config is None or _has_rates(config)
+        if not _has_rates(config) or not progress.documents_total:
             return
         shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
         if shown == self._shown:
@@ -66,6 +71,10 @@ class RateSketch(Viewer):
         if plot.figure.x_range.end != end:
             plot.figure.x_range.end = end
         self._text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
+
+
+def _has_rates(config: Any) -> bool:
+    return hasattr(config, "forgetting_rate")
 
 
 def _schedule(config: Any) -> tuple[float, float]:

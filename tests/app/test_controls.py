@@ -5,8 +5,11 @@ import panel as pn
 import pytest
 
 from app.progress import Progress
-from app.views.controls import PRESETS, Controls, describe_forecast, show_value
+from app.recipe import Recipe
+from app.sliders import PRESETS, show_value
+from app.views.controls import Controls, describe_forecast
 from app.views.header import Header, describe_progress
+from app.views.rate_sketch import RateSketch
 from engine.schedules import Forecast
 from tests.app.toy_engine import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
 
@@ -172,3 +175,34 @@ def test_the_main_button_says_what_pressing_it_does(status, label):
     header.update(progress_of(toy_recipe().config, status=status))
     assert header.run.label == label
     assert header.step.disabled == (status == "finished")
+
+
+@dataclass(frozen=True)
+class BatchConfig:
+    """Reads the whole corpus at each step, so that nothing acts live."""
+
+    max_topics: int = setting(3, "K", bounds=(1, 9))
+
+
+BATCH = replace(TOY, name="batch", title="Batch", config=BatchConfig, passes=40)
+
+
+def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), RateSketch(), act)
+    controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
+    controls.algorithm.value = "batch"
+    assert controls.live_values() == {}
+    assert controls.read()[0] == {"max_topics": 3}
+    hidden = (*controls.sliders.values(), controls.defaults, controls._sketch._layout)
+    assert not any(part.visible for part in hidden)
+    controls.algorithm.value = "sized"
+    assert all(part.visible for part in hidden)
+    assert controls.live_values().keys() == {"forgetting_rate", "delay", "batch_size"}
+    assert acts == []
+
+
+def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
+    recipe = Recipe("toy-corpus", BATCH, BatchConfig(), ToySettings())
+    assert recipe.with_live({"delay": 8.0}) == recipe
+    assert replace(recipe, settings=ToySettings(passes=None)).passes == 40

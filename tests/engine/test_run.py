@@ -1,10 +1,11 @@
 """run(): the order of events, settings sent while it runs, passes, closing."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from engine.algorithm import StepInfo
 from engine.algorithms import REGISTRY
 from engine.events import Evaluated, Finished, Snapshot, Stepped
 from engine.run import run, split_corpus
@@ -105,3 +106,40 @@ def test_every_slider_position_stays_finite(tiny_corpus):
                 config = replace(CONFIG, delay=delay, forgetting_rate=kappa, batch_size=size)
                 scores = [e.nats_per_word for e in run(ALGORITHM, config, tiny_corpus) if isinstance(e, Evaluated)]
                 assert np.isfinite(scores).all()
+
+
+def test_a_run_ends_with_a_score_and_a_snapshot_once_its_algorithm_has_converged(tiny_corpus):
+    def converge(config, state, batch, rng):
+        state = state._replace(step=state.step + 1)
+        return state, StepInfo(state.step, 1.0, "learning", 0.0, has_converged=state.step == 2)
+
+    converging = replace(ALGORITHM, step=converge, passes=50)
+    names = [name(event) for event in run(converging, CONFIG, tiny_corpus, RunSettings(num_evaluations=1))]
+    assert names == ["next_batch", "Stepped"] * 2 + ["disjoint_words", "Snapshot", "Finished"]
+
+
+def test_a_config_without_a_batch_size_reads_the_whole_corpus_at_each_step_as_often_as_its_algorithm_asks(tiny_corpus):
+    @dataclass(frozen=True)
+    class Whole:
+        max_topics: int = 5
+
+    sizes = []
+
+    def count(config, state, batch, rng):
+        sizes.append(len(batch.doc_ids))
+        state = state._replace(step=state.step + 1)
+        return state, StepInfo(state.step, 1.0, "learning", 0.0)
+
+    reading = replace(
+        ALGORITHM,
+        config=Whole,
+        init=lambda config, *_: ALGORITHM.init(CONFIG, *_),
+        step=count,
+        passes=3,
+        infer=lambda config, *_: ALGORITHM.infer(CONFIG, *_),
+        summarize=lambda config, *_: ALGORITHM.summarize(CONFIG, *_),
+    )
+    names = [name(event) for event in run(reading, Whole(), tiny_corpus, RunSettings(num_snapshots=0))]
+    train, _ = split_corpus(tiny_corpus, RunSettings())
+    assert sizes == [train.num_documents] * 3
+    assert names == ["Stepped", "disjoint_words"] * 3 + ["Finished"]
