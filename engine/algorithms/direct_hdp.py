@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
@@ -20,7 +21,6 @@ from engine.sticks import corpus_sticks, expected_weights
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 from engine.warm_up import cool, sweeps_at
 
-INFINITY = float("inf")
 LATER_PHASE = "learning"
 
 
@@ -31,20 +31,18 @@ class DirectHDPConfig:
     Raises ValueError where a value is outside its bounds.
     """
 
-    max_topics: int = setting(150, "K", (1, 2000), "most topics the model may use")
-    doc_concentration: float = setting(1.0, "α₀", (1e-6, 1e6), "larger: a document spreads over more topics")
-    corpus_concentration: float = setting(1.0, "γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
-    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
-    forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-    delay: float | None = setting(None, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-    batch_size: int | None = setting(None, "S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
+    max_topics: int = setting(150, **declared.MAX_TOPICS)
+    doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
+    forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
+    delay: float | None = setting(None, **declared.DELAY)
+    batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting(
         "warm", "", None, "warm: soft warm-up; hoffman: as online LDA starts", choices=("warm", "hoffman")
     )
-    topic_expectation: str = setting(
-        "mean", "", None, "mean: E[topic]; geometric: exp E[log topic]", choices=("mean", "geometric")
-    )
-    precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
+    topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
+    precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
         check_settings(self)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.duplicates import RATES_BETWEEN, find_duplicates
@@ -27,7 +28,6 @@ from engine.warm_up import cool, sweeps_at
 START_SWEEPS = Sweeps(10, 0.0, 0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100}
 TOLERANCE = 1e-3
-INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
@@ -37,27 +37,19 @@ class HDPConfig:
     Raises ValueError where a value is outside its bounds.
     """
 
-    max_topics: int = setting(150, "K", (1, 2000), "most topics the model may use")
-    max_slots: int = setting(15, "T", (1, 200), "most places a document has to hold a topic")
-    doc_concentration: float = setting(1.0, "α₀", (1e-6, 1e6), "larger: a document spreads over more topics")
-    corpus_concentration: float = setting(1.0, "γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
-    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
-    forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-    delay: float | None = setting(None, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-    batch_size: int | None = setting(None, "S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
+    max_topics: int = setting(150, **declared.MAX_TOPICS)
+    max_slots: int = setting(15, **declared.MAX_SLOTS)
+    doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
+    forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
+    delay: float | None = setting(None, **declared.DELAY)
+    batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
-    topic_expectation: str = setting(
-        "mean", "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
-    )
-    max_active_topics: int = setting(32, "M", (1, 2000), "topics that a document considers after its start")
-    duplicates: str = setting(
-        "merge",
-        "",
-        None,
-        "merge: topics more alike than two samples of one topic become one; keep",
-        choices=("merge", "keep"),
-    )
-    precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
+    topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
+    max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
+    duplicates: str = setting("merge", **declared.DUPLICATES)
+    precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
         check_settings(self)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
@@ -18,7 +19,6 @@ from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 from engine.warm_up import cool, sweeps_at
 
-INFINITY = float("inf")
 LATER_PHASE = "learning"
 
 
@@ -31,17 +31,17 @@ class LDAConfig:
 
     max_topics: int = setting(100, "K", (1, 2000), "topics, all of which the model uses")
     doc_concentration: float = setting(1.0, "Kα", (1e-6, 1e6), "larger: a document spreads over more topics")
-    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
-    forgetting_rate: float = setting(0.6, "κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-    delay: float | None = setting(None, "τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-    batch_size: int | None = setting(None, "S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
+    word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
+    forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
+    delay: float | None = setting(None, **declared.DELAY)
+    batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting(
         "hoffman", "", None, "hoffman: as in the paper; warm: soft warm-up", choices=("hoffman", "warm")
     )
     topic_expectation: str = setting(
         "geometric", "", None, "geometric: exp E[log topic], as printed; mean: E[topic]", choices=("geometric", "mean")
     )
-    precision: str = setting("float32", "", None, "of topics and local steps", choices=("float32", "float64"))
+    precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
         check_settings(self)
