@@ -23,9 +23,10 @@ def topic_weights(counts, words, word_concentration, expectation):
     totals = counts.totals + word_concentration * counts.vocab_size
     if expectation == "mean":
         return counts.rows(words, word_concentration, 1.0 / totals)
-    topics = counts.rows(words, word_concentration)
-    smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
-    exp_expected_log(topics, psi(totals).astype(topics.dtype), smallest, topics)
+    parameters = counts.rows(words, word_concentration)
+    # Into an array of its own: a loop whose output may overlap its input does not run on vectors.
+    topics, smallest = np.empty_like(parameters), parameters.dtype.type(SMALLEST_EXPONENT[parameters.dtype])
+    exp_expected_log(parameters, psi(totals).astype(topics.dtype), smallest, topics)
     return topics
 
 

@@ -43,7 +43,10 @@ def load_document(documents, j, topics, out_counts, out_weights):
     c, weights = out_counts[:num_words], out_weights[: num_words * num_topics].reshape(num_words, num_topics)
     for i in range(last - first):
         c[i] = documents.counts[first + i]
-        weights[i, :] = topics[documents.words[first + i]]
+        # A loop: assigning whole rows takes three times as long.
+        row, out = topics[documents.words[first + i]], weights[i]
+        for k in range(num_topics):
+            out[k] = row[k]
     for i in range(last - first, num_words):
         c[i] = 0.0
         weights[i, :] = 1.0
