@@ -26,6 +26,7 @@ class Start(NamedTuple):
 STARTS = {
     "warm": Start(100.0, True, True),
     "wang": Start(1.0, True, False),
+    "svi": Start(1.0, True, False),
     "hoffman": Start(100.0, False, False),
 }
 

@@ -2,7 +2,7 @@
 
 from engine.algorithms import direct_hdp, hdp, lda
 
-REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM)
+REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM, hdp.SVI)
 
 
 def find_algorithm(name):

@@ -2,11 +2,13 @@
 
 What the paper leaves open has a name here. `start="warm"` begins with a soft warm-up of Dirichlet sweeps and then
 starts each document's slots on its own best topics; `start="wang"` starts them uniform, from the first batch on.
+`start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013), whose first update of ζ overwrites how it starts it:
+that leaves Wang's uniform slots, on corpus sticks at their prior where "wang" has as many tables for each topic.
 `topic_expectation="mean"` uses E[topic] in the local step (the locally collapsed form of Wang & Blei 2012 Eq. 6), so
 that ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E[log topic] and Eq. 17-18 as printed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,19 +17,19 @@ from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.duplicates import RATES_BETWEEN, find_duplicates
-from engine.expectations import document_prior, expected_topics, topic_weights
-from engine.global_step import Statistics, blend_tables, blend_topics
-from engine.kernels.counts import room_for
-from engine.kernels.dirichlet import Sweeps
-from engine.kernels.two_level import Limits, Prior, fit_two_level
+from engine.expectations import expected_topics
+from engine.global_step import blend_tables, blend_topics
+from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
 from engine.startup import first_phase, scale_counts, startup_counts
-from engine.sticks import corpus_sticks, expected_log_weights, expected_weights
+from engine.sticks import corpus_sticks, expected_weights
 from engine.sweeps import fit_documents
 from engine.warm_up import cool, sweeps_at
 
-START_SWEEPS = Sweeps(10, 0.0, 0.01)
-MAX_ITERATIONS = {"warm": 3, "wang": 100}
-TOLERANCE = 1e-3
+START = {
+    "symbol": "",
+    "help": "warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013",
+    "choices": ("warm", "wang", "svi"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class HDPConfig:
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
-    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
+    start: str = setting("warm", **START)
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
@@ -53,6 +55,20 @@ class HDPConfig:
 
     def __post_init__(self):
         check_settings(self)
+
+
+@dataclass(frozen=True)
+class SVIHDPConfig(HDPConfig):
+    """The online HDP with the start of Fig. 9 and the settings of sec. 4 in Hoffman 2013; η is .01 there too."""
+
+    max_topics: int = setting(300, **declared.MAX_TOPICS)
+    max_slots: int = setting(20, **declared.MAX_SLOTS)
+    forgetting_rate: float = setting(0.9, **declared.FORGETTING_RATE)
+    delay: float | None = setting(1.0, **declared.DELAY)
+    batch_size: int | None = setting(500, **declared.BATCH_SIZE)
+    start: str = setting("svi", **START)
+    topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
+    duplicates: str = setting("keep", **declared.DUPLICATES)
 
 
 class HDPState(NamedTuple):
@@ -75,25 +91,14 @@ class HDPState(NamedTuple):
     looked_at: float
 
 
-class Expectations(NamedTuple):
-    """What the local step reads: the batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,)."""
-
-    words: np.ndarray
-    topics: np.ndarray
-    prior: np.ndarray
-    expected_log_weights: np.ndarray
-    step: int
-    phase: str
-    temperature: float = 1.0
-
-
 def init(config, vocab_size, rng):
     """State before the first batch: λ - η is Gamma noise worth so much a document, for a corpus of one document.
 
     The corpus' size is known from the first batch on, which scales the noise to it, so that the start does not depend
-    on a guess of D. Every topic starts with the same tables.
+    on a guess of D. Every topic starts with the same tables, or without any.
     """
-    counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
+    counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
+    tables = np.zeros(num_topics) if config.start == "svi" else np.full(num_topics, 1.0 / num_topics)
     return HDPState(
         counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, "two-level"), 0.0
     )
@@ -115,11 +120,7 @@ def _scale_start(config, state, corpus_size):
 
 
 def _expect_words(config, state, words, phase):
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    sticks = corpus_sticks(state.tables, config.corpus_concentration)
-    prior = document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype)
-    log_weights = expected_log_weights(sticks).astype(topics.dtype)
-    return Expectations(words, topics, prior, log_weights, state.step, phase)
+    return expect_slots(config, state, corpus_sticks(state.tables, config.corpus_concentration), words, phase)
 
 
 def local(config, expectations, documents, rng=None):
@@ -131,29 +132,7 @@ def _fit(config, expectations, documents, sweeps, is_learning):
     """Statistics and doc shares (S, K) under the phase of the expectations."""
     if expectations.phase == "warm-up":
         return fit_documents(documents, expectations, sweeps, is_learning)
-    topics, num_topics = expectations.topics, len(expectations.prior)
-    limits = _limits(config, num_topics)
-    prior = Prior(expectations.prior, expectations.expected_log_weights, np.argsort(-expectations.prior, kind="stable"))
-    tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
-    shares = np.zeros((len(documents.starts) - 1, num_topics), topics.dtype)
-    own = documents.indexed(expectations.words)
-    counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
-    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares)
-    return Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature), shares
-
-
-def _limits(config, num_topics):
-    is_wang = config.start == "wang"
-    num_active = num_topics if is_wang else min(max(config.max_active_topics, config.max_slots), num_topics)
-    return Limits(
-        min(config.max_slots, num_active),
-        num_active,
-        MAX_ITERATIONS[config.start],
-        TOLERANCE,
-        float(config.doc_concentration),
-        is_wang,
-        config.topic_expectation == "geometric",
-    )
+    return fit_slots(documents, expectations, limits_of(config), is_learning)[:2]
 
 
 def blend(config, state, statistics, batch):
@@ -196,3 +175,4 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm("hdp", "Online HDP", HDPConfig, init, infer, summarize, expect, local, blend)
+SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

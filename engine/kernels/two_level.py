@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from engine.kernels.bounds import bound_slots
 from engine.kernels.counts import add_columns, next_block
 from engine.kernels.dirichlet import load_document, longest_document, round_up, sweep_topics
 from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp, fast_log
@@ -349,12 +350,12 @@ def start_slots(chosen, c, h, limits, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares):
+def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares, out_bounds):
     """The two-level local step on each document.
 
     documents: rows of words that index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to
     out_tables (K,), writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K) and, where out_counts has room, the tokens
-    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,).
+    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,); where out_bounds (S,) has room, `bound_slots` there.
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
@@ -381,3 +382,5 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
             block, place = next_block(out_counts, j, own, place)
             write_tokens(slots, block)
             add_columns(block, own, out_tokens)
+        if out_bounds.shape[0] > 0:
+            out_bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)

@@ -28,8 +28,7 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from engine import RunSettings, find_algorithm, load_corpus, run, settle
-from engine.algorithms import hdp
+from engine import RunSettings, find_algorithm, load_corpus, run, settle, slots
 from engine.compile import compile_algorithm
 from engine.events import Evaluated, Snapshot
 from engine.executors import map_shards
@@ -86,8 +85,8 @@ def split_local_step(algorithm, config, state, train):
     """Shares of the parts of a local step in the state's phase."""
     batches = list(islice(train.batches(config.batch_size), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
-    num_iterations = hdp.MAX_ITERATIONS[config.start]
-    one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, hdp.START_SWEEPS.most))
+    num_iterations = slots.MAX_ITERATIONS[config.start]
+    one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, slots.START_SWEEPS.most))
     whole, cut = (time_iterations(algorithm, config, tasks, number) for number in (num_iterations, 1))
     load, joint = max(0.0, 2 * one - two), (whole - cut) * num_iterations / (num_iterations - 1)
     seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
@@ -97,7 +96,7 @@ def split_local_step(algorithm, config, state, train):
 
 def time_sweeps(tasks, most):
     """Seconds of so many sweeps over the documents of the tasks."""
-    sweeps = hdp.START_SWEEPS._replace(most=most)
+    sweeps = slots.START_SWEEPS._replace(most=most)
 
     def fit():
         for expectations, documents in tasks:
@@ -109,8 +108,8 @@ def time_sweeps(tasks, most):
 def time_iterations(algorithm, config, tasks, number):
     """Seconds of the whole local step with so many joint iterations."""
     with (
-        patch.object(hdp, "MAX_ITERATIONS", {**hdp.MAX_ITERATIONS, config.start: number}),
-        patch.object(hdp, "TOLERANCE", 0.0),
+        patch.object(slots, "MAX_ITERATIONS", {**slots.MAX_ITERATIONS, config.start: number}),
+        patch.object(slots, "TOLERANCE", 0.0),
     ):
         return best_seconds(lambda: [local_step(algorithm, config, *task) for task in tasks])
 

@@ -15,12 +15,15 @@ from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
 from engine.schedules import learning_rate
+from engine.slots import limits_of
 from engine.startup import STARTUP_TOKENS
 from engine.warm_up import sweeps_at
 from tests import naive
 
 V, D = 40, 60
-SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
+SYSTEMS = [
+    {"start": start, "topic_expectation": each} for start in ("warm", "wang", "svi") for each in ("mean", "geometric")
+]
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
 
 
@@ -81,7 +84,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
     rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
     temperature = hdp.expect(config, state, batch).temperature
-    local_settings = sweeps_at(temperature), hdp.START_SWEEPS, hdp._limits(config, config.max_topics)
+    local_settings = sweeps_at(temperature), hdp.START_SWEEPS, limits_of(config)
     counts, tables = naive.step(config, local_settings, phase, pair, batch, rate)
     ours = take_steps(config, [batch], state)
     assert ours.phase == phase
@@ -179,7 +182,7 @@ def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
 
 
 def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
-    for start, first in (("warm", "warm-up"), ("wang", "two-level")):
+    for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("svi", "two-level")):
         config, phases = HDPConfig(max_topics=5, start=start, batch_size=10), []
         state = hdp.init(config, V, np.random.default_rng(1))
         for _ in range(12):
@@ -206,6 +209,24 @@ def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_l
         summed = early.topic_counts.dense()[:, [3, 7]].sum(1)
         np.testing.assert_allclose(late.topic_counts.dense()[:, 3], summed, rtol=1e-9)
         assert late.looked_at == late.rate_spent
+
+
+def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
+    starts, batch = ("svi", "wang"), make_batch(draw_counts(0))
+    svi, wang = (hdp.init(HDPConfig(start=each), V, np.random.default_rng(0)) for each in starts)
+    np.testing.assert_array_equal(svi.topic_counts.dense(), wang.topic_counts.dense())
+    u, v = np.ones(149), np.ones(149)
+    expected = naive.log_sticks(u, v)
+    read = hdp.expect(HDPConfig(start="svi"), svi, batch).expected_log_weights
+    np.testing.assert_allclose(read, expected, rtol=1e-5)
+
+
+def test_uniform_slots_are_what_the_first_update_of_figure_9_leaves():
+    rng, num_slots = np.random.default_rng(0), 3
+    logs, c = np.log(rng.dirichlet(np.ones(5), 6).T), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
+    zeta = np.tile(naive.softmax(c @ logs), (num_slots, 1))
+    phi = naive.softmax(logs @ zeta.T, axis=1)
+    np.testing.assert_allclose(phi, 1 / num_slots, rtol=1e-12)
 
 
 def test_the_same_topic_keeps_its_id_when_the_order_of_weights_changes():

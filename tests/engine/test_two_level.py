@@ -59,7 +59,7 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     )
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
-    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares)
+    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, np.empty(0))
     word_topics = naive.gather_counts([counts], len(topics), num_topics)
     np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
     return word_topics, tables, shares
@@ -101,7 +101,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = room_for(documents, 0, np.float64)
-    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares)
+    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, np.empty(0))
     assert not tokens.any()
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 

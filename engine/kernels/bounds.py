@@ -1,0 +1,85 @@
+"""What a document adds to a bound besides its sums over topics, which the corpus' own terms take up.
+
+Letters in the bodies: c counts of a document's words, φ slot_topics, ζ word_slots, a and b the document's sticks, g
+Dirichlet parameters. Sums are in float64 whatever the precision of what is summed.
+"""
+
+from math import lgamma
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.special import digamma, fast_log
+
+# A share below this adds nothing to an entropy, and its logarithm may be no number.
+SMALLEST_SHARE = 1e-30
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_log_sticks(sticks, doc_concentration, out_log):
+    """E[log π_t] of the sticks (2, T) into out_log (T,) float64; returns the sticks' KL from Beta(1, α₀)."""
+    last, left, divergence = out_log.shape[0] - 1, 0.0, 0.0
+    for t in range(last):
+        a, b = float(sticks[0, t]), float(sticks[1, t])
+        both = digamma(a + b)
+        on, after = digamma(a) - both, digamma(b) - both
+        out_log[t] = on + left
+        left += after
+        divergence += (a - 1.0) * on + (b - doc_concentration) * after
+        divergence += lgamma(a + b) - lgamma(a) - lgamma(b) - np.log(doc_concentration)
+    out_log[last] = left
+    return divergence
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bound_slots(c, phi, tokens, sticks, doc_concentration):
+    """A document's part of Wang 2011 Eq. 14, without E[log p(w|c, z, φ)] and E[log p(c|β)].
+
+        Σ_i c_i Σ_t ζ_it (E[log π_t] - log ζ_it) - Σ_tk φ_tk log φ_tk - KL(sticks)
+
+    c (N,) weighs the words' entropies as it does all else. tokens: c_i ζ_it (T, N); rows of padded slots are not read.
+    """
+    num_slots = sticks.shape[1]
+    log_pi = np.empty(num_slots)
+    total = -sum_log_sticks(sticks, doc_concentration, log_pi)
+    for t in range(num_slots):
+        for i in range(c.shape[0]):
+            if tokens[t, i] > SMALLEST_SHARE:
+                total += tokens[t, i] * (log_pi[t] - fast_log(tokens[t, i] / c[i]))
+        for m in range(phi.shape[1]):
+            if phi[t, m] > SMALLEST_SHARE:
+                total -= phi[t, m] * fast_log(phi[t, m])
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bound_documents(counts, doc_counts, doc_topics, prior, out_bounds):
+    """Each document's part of Hoffman 2010 Eq. 4, without Σ n φ E[log β], into out_bounds (S,).
+
+        Σ_wk n_w φ_wk (E[log θ_k] - log φ_wk) + Σ_k ((α_k - g_k) E[log θ_k] + log Γ(g_k) - log Γ(α_k))
+            + log Γ(Σ_k α_k) - log Γ(Σ_k g_k)
+
+    counts: DocumentCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, α_k = prior (K,) but for those in counts.
+    """
+    prior_total, place = 0.0, 0
+    for k in range(prior.shape[0]):
+        prior_total += prior[k]
+    for j in range(counts.starts.shape[0] - 1):
+        own = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
+        first, last = counts.starts[j], counts.starts[j + 1]
+        g_total = prior_total
+        for k in own:
+            g_total += float(doc_topics[j, k]) - float(prior[k])
+        log_total, total = digamma(g_total), lgamma(prior_total) - lgamma(g_total)
+        log_theta = np.empty(own.shape[0])
+        for m in range(own.shape[0]):
+            g, alpha = float(doc_topics[j, own[m]]), float(prior[own[m]])
+            log_theta[m] = digamma(g) - log_total
+            total += (alpha - g) * log_theta[m] + lgamma(g) - lgamma(alpha)
+        for i in range(first, last):
+            for m in range(own.shape[0]):
+                tokens = counts.tokens[place + m]
+                if tokens > SMALLEST_SHARE:
+                    total += tokens * (log_theta[m] - fast_log(tokens / doc_counts[i]))
+            place += own.shape[0]
+        out_bounds[j] = total

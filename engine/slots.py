@@ -1,0 +1,70 @@
+"""Documents whose words go through slots: the two-level local step, online or over a whole corpus (Wang 2011).
+
+`start` and `topic_expectation` of a config say how; engine/algorithms/hdp.py says what their choices mean.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.expectations import document_prior, topic_weights
+from engine.global_step import Statistics
+from engine.kernels.counts import room_for
+from engine.kernels.dirichlet import Sweeps
+from engine.kernels.two_level import Limits, Prior, fit_two_level
+from engine.sticks import expected_log_weights, expected_weights
+
+START_SWEEPS = Sweeps(10, 0.0, 0.01)
+MAX_ITERATIONS = {"warm": 3, "wang": 100, "svi": 100}
+TOLERANCE = 1e-3
+
+
+class Expectations(NamedTuple):
+    """What the local step reads: the batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,)."""
+
+    words: np.ndarray
+    topics: np.ndarray
+    prior: np.ndarray
+    expected_log_weights: np.ndarray
+    step: int
+    phase: str
+    temperature: float = 1.0
+
+
+def expect_slots(config, state, sticks, words, phase):
+    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks."""
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
+    prior = document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype)
+    log_weights = expected_log_weights(sticks).astype(topics.dtype)
+    return Expectations(words, topics, prior, log_weights, state.step, phase)
+
+
+def limits_of(config):
+    """Sizes and switches of the kernel under a config."""
+    is_uniform, num_topics = config.start != "warm", config.max_topics
+    num_active = num_topics if is_uniform else min(max(config.max_active_topics, config.max_slots), num_topics)
+    return Limits(
+        min(config.max_slots, num_active),
+        num_active,
+        MAX_ITERATIONS[config.start],
+        TOLERANCE,
+        float(config.doc_concentration),
+        is_uniform,
+        config.topic_expectation == "geometric",
+    )
+
+
+def fit_slots(documents, expectations, limits, is_learning, has_bound=False):
+    """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 if not asked for).
+
+    Eq. 15-18 until they settle; nothing is drawn, and statistics of shards add up.
+    """
+    topics, num_topics, num_documents = expectations.topics, len(expectations.prior), len(documents.starts) - 1
+    prior = Prior(expectations.prior, expectations.expected_log_weights, np.argsort(-expectations.prior, kind="stable"))
+    tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
+    shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)
+    own = documents.indexed(expectations.words)
+    counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
+    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, bounds)
+    statistics = Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature)
+    return statistics, shares, bounds.sum()
