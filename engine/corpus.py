@@ -38,6 +38,11 @@ class Documents(NamedTuple):
         lookup[words] = np.arange(len(words), dtype=np.int32)
         return Documents(np.array(self.starts, np.int64), lookup[self.words], np.array(self.counts, np.int32))
 
+    def cut(self, first, last):
+        """Documents from the first up to the last, not included."""
+        start, end = self.starts[first], self.starts[last]
+        return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
+
     def distinct_words(self):
         """The words that occur, ascending (U,)."""
         occurs = np.zeros(self.words.max(initial=-1) + 1, bool)

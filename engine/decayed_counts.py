@@ -2,11 +2,21 @@
 
 import weakref
 from collections import deque
+from functools import partial
 from threading import Lock
 
 import numpy as np
 
-from engine.kernels.counts import add_counts, copy_rows, scale_rows
+from engine.kernels.counts import (
+    FactoredCounts,
+    add_blocks,
+    add_products,
+    block_starts,
+    group_by_word,
+    join_counts,
+    scale_rows,
+)
+from engine.threads import map_on_threads, split_evenly
 
 # Below this the stored numbers would grow past what float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-6
@@ -70,8 +80,8 @@ class DecayedCounts:
     def blend(self, rate, words, counts, factor, tokens):
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
 
-        words: distinct words (U,); counts: DocumentCounts, one after another, whose words are places in `words`;
-        tokens: (K,), what those sum to.
+        words: distinct words (U,); counts: shard after shard, all DocumentCounts or all FactoredCounts, whose words are
+        places in `words`; tokens: (K,), what those sum to.
         """
         scale = self.scale * (1.0 - rate)
         if scale < SMALLEST_SCALE:
@@ -90,14 +100,23 @@ class DecayedCounts:
             rows = _Rows(rows.array.take(places, 0), room=ROOM * len(words))
             places = np.arange(self.vocab_size, dtype=np.int32)
             new = places[words]
-        copy_rows(rows.array, places[words], new)
-        for each in counts:
-            add_counts(each, self.precision.type(factor / kept.scale), new, rows.array)
+        _add_counts(join_counts(counts), self.precision.type(factor / kept.scale), places[words], new, rows.array)
         places = places.copy()
         places[words] = new
         added = DecayedCounts._at(rows, places, kept.scale, kept.totals + factor * tokens)
         rows.newest = weakref.ref(added)
         return added
+
+
+def _add_counts(counts, factor, places, new_places, out_rows):
+    """Rows at some places, plus factor times counts, into new places; on threads, each word wholly on one of them."""
+    grouped = group_by_word(counts, len(places))
+    if isinstance(counts, FactoredCounts):
+        add = partial(add_products, counts, grouped)
+    else:
+        add = partial(add_blocks, counts, block_starts(counts), grouped)
+    spans = split_evenly(grouped.starts)
+    map_on_threads(lambda span: add(span, factor, places, new_places, out_rows), spans)
 
 
 class _Rows:

@@ -1,23 +1,16 @@
 """Where local steps run: on threads of this process, since the kernels release the GIL."""
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import add
 
 import numpy as np
 
-from engine.corpus import Documents
+from engine.threads import map_on_threads
 
 # Fixed, so that sums are added in the same order, bit for bit, however many threads there are.
 NUM_SHARDS = 8
 SMALLEST_SHARD = 16
-
-
-@cache
-def _pool():
-    return ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
 
 
 def shard(documents):
@@ -26,19 +19,12 @@ def shard(documents):
     num_shards = max(1, min(NUM_SHARDS, num_documents // SMALLEST_SHARD))
     targets = documents.starts[-1] * np.arange(1, num_shards) / num_shards
     bounds = np.unique([0, *np.searchsorted(documents.starts, targets), num_documents])
-    return [_cut(documents, first, last) for first, last in pairwise(bounds)]
-
-
-def _cut(documents, first, last):
-    start, end = documents.starts[first], documents.starts[last]
-    return Documents(
-        documents.starts[first : last + 1] - start, documents.words[start:end], documents.counts[start:end]
-    )
+    return [documents.cut(first, last) for first, last in pairwise(bounds)]
 
 
 def map_shards(function, documents):
     """Apply function to every shard on threads; results in the shards' order."""
-    return list(_pool().map(function, shard(documents)))
+    return map_on_threads(function, shard(documents))
 
 
 def step(algorithm, config, state, batch, rng=None):

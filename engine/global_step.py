@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.algorithm import StepInfo
-from engine.kernels.counts import DocumentCounts
+from engine.kernels.counts import DocumentCounts, FactoredCounts
 from engine.schedules import learning_rate, settle
 
 
@@ -15,7 +15,7 @@ class Statistics(NamedTuple):
     phase, temperature: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
     """
 
-    counts: tuple[DocumentCounts, ...]
+    counts: tuple[DocumentCounts | FactoredCounts, ...]
     tables: np.ndarray
     tokens: np.ndarray
     phase: str

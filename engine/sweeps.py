@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.global_step import Statistics
-from engine.kernels.counts import room_for
+from engine.kernels.counts import FactoredCounts
 from engine.kernels.dirichlet import Sweeps, fit_dirichlet
 
 # The code of Hoffman 2010 and scikit-learn stop there too. A topic's 1e-7 tokens never grow into any that matter.
@@ -33,9 +33,11 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     """
     topics, prior = expectations.topics, expectations.prior
     tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
-    shares = np.empty((len(documents.starts) - 1, len(prior)), topics.dtype)
+    num_documents, precision = len(documents.starts) - 1, topics.dtype
+    shares, weights = np.empty((num_documents, len(prior)), precision), np.empty((num_documents, len(prior)), precision)
     own = documents.indexed(expectations.words)
-    counts = room_for(own, len(prior) if is_learning else 0, topics.dtype)
-    fit_dirichlet(own, topics, prior, sweeps, counts, tables, tokens, shares)
+    scales = np.empty(len(own.words) if is_learning else 0, precision)
+    fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
     shares /= shares.sum(1, keepdims=True)
+    counts = FactoredCounts(own.starts, own.words, scales, weights, topics)
     return Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature), shares

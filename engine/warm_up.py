@@ -6,11 +6,12 @@ topics are still alike, documents would settle on one or two of them by chance; 
 
 import numpy as np
 
-from engine.corpus import Documents
 from engine.kernels.dirichlet import Sweeps
+from engine.kernels.special import raise_rows
 from engine.schedules import first_pass_rates
 from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import fit_documents
+from engine.threads import map_on_threads, split_evenly
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
@@ -33,23 +34,20 @@ def cool(config, state, batch, expectations):
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
     target = (1.0 - progress) * np.log(expectations.topics.shape[1])
-    temperature = _find_temperature(_take_pilot(batch.documents), expectations, state.temperature, target)
+    pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, len(batch.documents.starts) - 1))
+    temperature = _find_temperature(pilot, expectations, state.temperature, target)
     if temperature == 1.0:
         return expectations
     return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)
 
 
-def _take_pilot(documents):
-    """The first few documents."""
-    number = min(PILOT_DOCUMENTS, len(documents.starts) - 1)
-    end = documents.starts[number]
-    return Documents(documents.starts[: number + 1], documents.words[:end], documents.counts[:end])
-
-
 def temper(expectations, temperature):
     """The expectations with topic weights B^(1/T)."""
-    precision = expectations.topics.dtype.type
-    return expectations._replace(topics=np.exp(np.log(expectations.topics) / precision(temperature)))
+    topics, power = expectations.topics, 1.0 / temperature
+    raised = np.empty_like(topics)
+    spans = split_evenly(np.arange(len(topics) + 1))
+    map_on_threads(lambda span: raise_rows(topics[slice(*span)], power, raised[slice(*span)]), spans)
+    return expectations._replace(topics=raised)
 
 
 def _find_temperature(pilot, expectations, temperature, target):
@@ -57,9 +55,12 @@ def _find_temperature(pilot, expectations, temperature, target):
     words = pilot.distinct_words()
     weights = expectations.topics[np.searchsorted(expectations.words, words)]
     expectations = expectations._replace(words=words, topics=weights)
+    parts = [pilot.cut(*span) for span in split_evenly(pilot.starts)]
 
     def is_spread(at):
-        shares = fit_documents(pilot, temper(expectations, at), sweeps_at(at), is_learning=False)[1]
+        tempered, sweeps = temper(expectations, at), sweeps_at(at)
+        fits = map_on_threads(lambda part: fit_documents(part, tempered, sweeps, is_learning=False)[1], parts)
+        shares = np.concatenate(fits)
         return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean() >= target
 
     if not is_spread(temperature):

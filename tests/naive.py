@@ -178,13 +178,16 @@ def topic_weights(counts, eta, is_geometric):
 
 
 def gather_counts(counts, num_words, num_topics):
-    """Dense (U, K) sum of a sequence of the engine's DocumentCounts."""
+    """Dense (U, K) sum of a sequence of the engine's DocumentCounts or FactoredCounts."""
     dense = np.zeros((num_words, num_topics))
     for each in counts:
         place = 0
         for j, (start, end) in enumerate(pairwise(each.starts)):
-            topics = each.topic_ids[each.topic_starts[j] : each.topic_starts[j + 1]]
-            for word in each.words[start:end]:
+            for i, word in enumerate(each.words[start:end], start):
+                if hasattr(each, "scales"):
+                    dense[word] += each.scales[i] * each.weights[j].astype(float) * each.topics[word]
+                    continue
+                topics = each.topic_ids[each.topic_starts[j] : each.topic_starts[j + 1]]
                 dense[word, topics] += each.tokens[place : place + len(topics)]
                 place += len(topics)
     return dense

@@ -1,6 +1,6 @@
-"""Expected counts of words in topics, document by document, and adding them to rows of topics.
+"""Expected counts of words in topics, document by document, and adding them to rows of topics, word by word.
 
-A document of n words expects tokens of its own A_j topics only, so it writes n A_j numbers and not n K.
+They are kept as what makes them up: n A_j numbers for a document of n words and A_j topics, or n + K, never n K.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class DocumentCounts(NamedTuple):
 
     starts: (S + 1,) and words: (nnz,), as in the documents, words being rows of the batch's topics.
     topic_starts: (S + 1,), topic_ids: document j's topics are topic_ids[topic_starts[j]:topic_starts[j + 1]].
-    tokens: flat; document after document a block (n, A_j). Its spare room at the end is not in use.
+    tokens: flat; document after document a block (n, A_j). Spare room may follow what is in use.
     """
 
     starts: np.ndarray
@@ -24,6 +24,32 @@ class DocumentCounts(NamedTuple):
     topic_starts: np.ndarray
     topic_ids: np.ndarray
     tokens: np.ndarray
+
+
+class FactoredCounts(NamedTuple):
+    """The same where a word's tokens are scale_i e_jk B_ik, over all K topics.
+
+    starts: (S + 1,) and words: (nnz,), as above; scales: (nnz,) c_i / Σ_l e_l B_il; weights: (S, K) e of each document;
+    topics: (U, K) B of the batch's words.
+    """
+
+    starts: np.ndarray
+    words: np.ndarray
+    scales: np.ndarray
+    weights: np.ndarray
+    topics: np.ndarray
+
+
+class WordEntries(NamedTuple):
+    """The entries of documents in the order of their words.
+
+    starts: (U + 1,), word u's are entries[starts[u]:starts[u + 1]]; entries: (nnz,) ascending for a word; docs: (nnz,)
+    whose each is.
+    """
+
+    starts: np.ndarray
+    entries: np.ndarray
+    docs: np.ndarray
 
 
 def room_for(documents, most_topics, precision):
@@ -36,6 +62,58 @@ def room_for(documents, most_topics, precision):
         np.empty(num_documents * most_topics, np.int32),
         np.empty(len(documents.words) * most_topics, precision),
     )
+
+
+def join_counts(parts):
+    """Counts of one kind, of shard after shard, as those of all documents."""
+    if len(parts) == 1:
+        return parts[0]
+    starts, words = _join_starts([part.starts for part in parts]), np.concatenate([part.words for part in parts])
+    if isinstance(parts[0], FactoredCounts):
+        scales, weights = (np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True))
+        return FactoredCounts(starts, words, scales, weights, parts[0].topics)
+    used = [int((np.diff(part.starts) * np.diff(part.topic_starts)).sum()) for part in parts]
+    return DocumentCounts(
+        starts,
+        words,
+        _join_starts([part.topic_starts for part in parts]),
+        np.concatenate([part.topic_ids[: part.topic_starts[-1]] for part in parts]),
+        np.concatenate([part.tokens[:end] for part, end in zip(parts, used, strict=True)]),
+    )
+
+
+def _join_starts(starts):
+    """Where documents start, from where they do in their shards."""
+    return np.concatenate([[0], np.concatenate([np.diff(each) for each in starts])]).cumsum()
+
+
+def group_by_word(counts, num_words):
+    """WordEntries of counts whose words are below num_words."""
+    number = len(counts.words)
+    grouped = WordEntries(np.zeros(num_words + 1, np.int64), np.empty(number, np.int32), np.empty(number, np.int32))
+    group_entries(counts.starts, counts.words, *grouped)
+    return grouped
+
+
+def block_starts(counts):
+    """Where each document's block of tokens begins (S,)."""
+    sizes = np.diff(counts.starts) * np.diff(counts.topic_starts)
+    return sizes.cumsum() - sizes
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def group_entries(starts, words, out_starts, out_entries, out_docs):
+    """Sort entries by their words, by counting; out_starts begins as zeros."""
+    for word in words:
+        out_starts[word + 1] += 1
+    for u in range(out_starts.shape[0] - 1):
+        out_starts[u + 1] += out_starts[u]
+    place = out_starts[:-1].copy()
+    for j in range(starts.shape[0] - 1):
+        for i in range(starts[j], starts[j + 1]):
+            u = words[i]
+            out_entries[place[u]], out_docs[place[u]] = i, j
+            place[u] += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -51,24 +129,38 @@ def next_block(counts, j, topic_ids, place):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_counts(counts, factor, places, out_rows):
-    """Add factor times the counts to the rows at the places (U,) of the documents' words."""
-    place = 0
-    for j in range(counts.starts.shape[0] - 1):
-        topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
-        num_topics = topic_ids.shape[0]
-        for i in range(counts.starts[j], counts.starts[j + 1]):
-            row = out_rows[places[counts.words[i]]]
-            for m in range(num_topics):
-                row[topic_ids[m]] += factor * counts.tokens[place + m]
-            place += num_topics
+def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, out_rows):
+    """Rows at the places (U,) of words, plus factor times their DocumentCounts, into the new places.
+
+    first_tokens: `block_starts`; span: words first to last, so that threads take some each. The new rows are of the
+    array that the old ones are in.
+    """
+    for u in range(span[0], span[1]):
+        row, out = out_rows[places[u]], out_rows[new_places[u]]
+        for k in range(row.shape[0]):
+            out[k] = row[k]
+        for place in range(grouped.starts[u], grouped.starts[u + 1]):
+            i, j = grouped.entries[place], grouped.docs[place]
+            first, last = counts.topic_starts[j], counts.topic_starts[j + 1]
+            block = first_tokens[j] + (i - counts.starts[j]) * (last - first)
+            for m in range(last - first):
+                out[counts.topic_ids[first + m]] += factor * counts.tokens[block + m]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def copy_rows(rows, places, new_places):
-    """Copy the rows at some places (U,) to new ones of the same array (its output is an input too)."""
-    for u in range(places.shape[0]):
-        rows[new_places[u], :] = rows[places[u]]
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_products(counts, grouped, span, factor, places, new_places, out_rows):
+    """As `add_blocks`, of FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
+    num_topics = out_rows.shape[1]
+    total = np.empty(num_topics, counts.weights.dtype)
+    for u in range(span[0], span[1]):
+        total[:] = 0.0
+        for place in range(grouped.starts[u], grouped.starts[u + 1]):
+            scale, e = counts.scales[grouped.entries[place]], counts.weights[grouped.docs[place]]
+            for k in range(num_topics):
+                total[k] += scale * e[k]
+        row, weights, out = out_rows[places[u]], counts.topics[u], out_rows[new_places[u]]
+        for k in range(num_topics):
+            out[k] = row[k] + factor * (total[k] * weights[k])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

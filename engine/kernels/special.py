@@ -110,12 +110,12 @@ def _exp_digamma_single(g, power, out_e):
         square = inverse * inverse
         series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
         # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
-        shift = lowest - out_e[k]
-        out_e[k] = (y + inverse * series) * _exp_single(shift) if shift > np.float32(-41.0) else np.float32(0.0)
-    if power < 1.0:
-        for k in range(g.shape[0]):
-            raised = _exp_single(np.float32(power) * _log_single(max(out_e[k], SMALLEST_NORMAL)))
-            out_e[k] = raised if out_e[k] > np.float32(0.0) else np.float32(0.0)
+        shift, base = lowest - out_e[k], y + inverse * series
+        if power < 1.0:
+            raised = _exp_single(np.float32(power) * (_log_single(base) + shift))
+        else:
+            raised = base * _exp_single(shift)
+        out_e[k] = raised if shift > np.float32(-41.0) else np.float32(0.0)
 
 
 @njit(cache=True, error_model="numpy")
@@ -166,3 +166,13 @@ def exp_expected_log(concentrations, total_digammas, smallest_exponent, out_weig
         for column in range(concentrations.shape[1]):
             exponent = fast_digamma(concentrations[row, column]) - total_digammas[column]
             out_weights[row, column] = fast_exp(max(exponent, smallest_exponent))
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def raise_rows(rows, power, out_rows):
+    """Positive numbers (U, K), each to that power."""
+    power = rows.dtype.type(power)
+    for u in range(rows.shape[0]):
+        row, out = rows[u], out_rows[u]
+        for k in range(rows.shape[1]):
+            out[k] = fast_exp(power * fast_log(row[k]))

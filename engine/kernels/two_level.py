@@ -12,7 +12,7 @@ from numba import njit
 
 from engine.kernels.bounds import bound_slots
 from engine.kernels.counts import add_columns, next_block
-from engine.kernels.dirichlet import load_document, longest_document, round_up, sweep_topics
+from engine.kernels.dirichlet import load_document, longest_document, make_room, round_up, sweep_topics
 from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp, fast_log
 
 # Stands for log 0, and stays finite in sums.
@@ -359,23 +359,19 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
-    scratch = make_scratch(limits, longest, topics)
-    all_counts, all_weights = np.empty(longest, topics.dtype), np.empty(longest * num_topics, topics.dtype)
-    room = np.empty((3, num_topics), topics.dtype)
-    e, g, h = room[0], room[1], room[2]
-    topic_ids, active, is_taken = np.empty(num_topics, np.int64), np.arange(num_topics), np.empty(num_topics, np.bool_)
+    room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
+    active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
     num_active, place = num_topics, 0
     for j in range(documents.starts.shape[0] - 1):
-        c, weights = load_document(documents, j, topics, all_counts, all_weights)
+        c, weights = load_document(documents, j, topics, room)
         if not limits.is_uniform_start:
-            e[:] = 1.0
-            _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, topic_ids, e, g, h)
+            _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, room)
             num_active = choose_topics(
-                topic_ids[:num_left], h, limits, sweeps.negligible, prior.order, is_taken, active
+                room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
             )
         own = active[:num_active]
         chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
-        slots = start_slots(chosen, c, h, limits, scratch)
+        slots = start_slots(chosen, c, room.h, limits, scratch)
         ascend(c, chosen, limits, slots, scratch)
         add_shares(slots, limits.num_slots, own, out_tables, out_shares[j])
         if out_counts.tokens.shape[0] > 0:

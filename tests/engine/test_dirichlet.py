@@ -6,7 +6,7 @@ from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from engine.corpus import Documents
-from engine.kernels.counts import room_for
+from engine.kernels.counts import FactoredCounts
 from engine.kernels.dirichlet import Sweeps, fit_dirichlet
 from tests import naive
 
@@ -23,10 +23,11 @@ def draw_documents(rng, num_documents, vocab_size):
 
 def fit(documents, topics, prior, sweeps):
     """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
-    num_topics = len(prior)
-    tables, tokens, g = np.zeros(num_topics), np.zeros(num_topics), np.zeros((len(documents.starts) - 1, num_topics))
-    g, counts = g.astype(topics.dtype), room_for(documents, num_topics, topics.dtype)
-    fit_dirichlet(documents, topics, prior, sweeps, counts, tables, tokens, g)
+    num_topics, num_documents = len(prior), len(documents.starts) - 1
+    tables, tokens, scales = np.zeros(num_topics), np.zeros(num_topics), np.empty(len(documents.words), topics.dtype)
+    g, e = np.zeros((2, num_documents, num_topics), topics.dtype)
+    fit_dirichlet(documents, topics, prior, sweeps, scales, e, tables, tokens, g)
+    counts = FactoredCounts(documents.starts, documents.words, scales, e, topics)
     word_topics = naive.gather_counts([counts], len(topics), num_topics)
     np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
     return word_topics, tables, g

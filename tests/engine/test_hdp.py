@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import executors
+from engine import executors, threads
 from engine.algorithms import hdp
 from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
@@ -158,7 +158,8 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     states = []
     for num_threads in (1, 5):
         with ThreadPoolExecutor(num_threads) as pool:
-            monkeypatch.setattr(executors, "_pool", lambda pool=pool: pool)
+            monkeypatch.setattr(threads, "_pool", lambda pool=pool: pool)
+            monkeypatch.setattr(threads, "count_cores", lambda number=num_threads: number)
             states.append(take_steps(config, batches))
     assert_same(*states, **BITS)
 

@@ -1,0 +1,35 @@
+"""Threads of this process, one for each core; kernels release the GIL, so they work at once."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+
+@cache
+def count_cores():
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+@cache
+def _pool():
+    return ThreadPoolExecutor(count_cores())
+
+
+def map_on_threads(function, *arguments):
+    """A list of function's results, in the order of its arguments; never to be called from one of these threads."""
+    if count_cores() == 1 or len(arguments[0]) == 1:
+        return list(map(function, *arguments))
+    return list(_pool().map(function, *arguments))
+
+
+def split_evenly(starts):
+    """Spans (first, last) of rows, one for each core, with about as many entries each; row r's begin at starts[r].
+
+    For work whose result does not depend on where it is cut, since that follows the cores.
+    """
+    targets = starts[-1] * np.arange(1, count_cores()) / count_cores()
+    return list(pairwise([0, *np.searchsorted(starts, targets).tolist(), len(starts) - 1]))
