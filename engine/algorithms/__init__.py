@@ -1,8 +1,8 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithms import direct_hdp, hdp, lda
+from engine.algorithms import direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
 
-REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM, hdp.SVI)
+REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM, hdp.SVI, gibbs_hdp.ALGORITHM, gibbs_lda.ALGORITHM)
 
 
 def find_algorithm(name):
