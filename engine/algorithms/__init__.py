@@ -1,8 +1,17 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithms import direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
+from engine.algorithms import cv_hdp, cv_lda, direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
 
-REGISTRY = (hdp.ALGORITHM, direct_hdp.ALGORITHM, lda.ALGORITHM, hdp.SVI, gibbs_hdp.ALGORITHM, gibbs_lda.ALGORITHM)
+REGISTRY = (
+    hdp.ALGORITHM,
+    direct_hdp.ALGORITHM,
+    lda.ALGORITHM,
+    hdp.SVI,
+    gibbs_hdp.ALGORITHM,
+    gibbs_lda.ALGORITHM,
+    cv_hdp.ALGORITHM,
+    cv_lda.ALGORITHM,
+)
 
 
 def find_algorithm(name):

@@ -176,3 +176,29 @@ def raise_rows(rows, power, out_rows):
         row, out = rows[u], out_rows[u]
         for k in range(rows.shape[1]):
             out[k] = fast_exp(power * fast_log(row[k]))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def log_gamma_derivatives(x):
+    """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and its series.
+
+    Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
+    """
+    product, first, second, third = 1.0, 0.0, 0.0, 0.0
+    while x < 10.0:
+        inverse = 1.0 / x
+        product *= x
+        first -= inverse
+        second += inverse * inverse
+        third -= 2.0 * inverse * inverse * inverse
+        x += 1.0
+    r = 1.0 / x
+    s = r * r
+    log_x = math.log(x)
+    gamma = r * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360)))))
+    gamma += (x - 0.5) * log_x - x + 0.91893853320467274 - math.log(product)
+    first += log_x - 0.5 * r
+    first -= s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * 691 / 32760)))))
+    second += r + 0.5 * s + r * s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * 691 / 2730)))))
+    third -= s + r * s + s * s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - s * (3 / 10 - s * (5 / 6 - s * 691 / 210)))))
+    return gamma, first, second, third

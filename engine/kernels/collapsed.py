@@ -1,0 +1,253 @@
+"""Collapsed variational updates: q(z) of every word of every document, and what the counts under q add up to.
+
+Letters in the bodies are those of Teh, Kurihara & Welling (2007): a = G[απ_k], b = G[βτ_w] and E[β] are what the counts
+stand beside; P₊, E₊ and V₊ are the probability of a count above zero, and its mean and variance given that. A count is
+a sum of independent draws, so three sums describe it (Eq. 13): its mean Σ q, variance Σ q(1-q) and log probability of
+zero Σ log(1-q), in this order wherever an array has an axis of two or three. All tokens of a word in a document share
+one q, so each sum counts an entry as often as the document holds the word.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.special import FAST, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
+
+# Below e^-41 a share is nothing; as zero it costs nothing, where a denormal float32 would cost much.
+SMALLEST_LOG_SHARE = -41.0
+# Means below this are taken for their own probability of a count above zero, which then is one: wrong by 1e-8 of them.
+RARE = 1e-8
+# Of log(1 - q); single numbers leave the precision to q, and are within 1e-10 of the logarithm up to there.
+ONE, SERIES_ENDS = np.float32(1), np.float32(0.02)
+SERIES = (np.float32(1 / 2), np.float32(1 / 3), np.float32(1 / 4), np.float32(1 / 5), np.float32(1 / 6))
+
+
+class Priors(NamedTuple):
+    """What counts stand beside in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], total E[β] or its like."""
+
+    doc: np.ndarray
+    words: np.ndarray
+    total: float
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def weigh_topics(q, priors, word, doc_counts, word_counts, total_counts, out_log):
+    """Eq. 15 for one token of a word, in logs, its own share q (K,) taken out of every count; returns the largest."""
+    zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
+    b_0, total_0 = priors.words[word], q.dtype.type(priors.total)
+    highest = q.dtype.type(-np.inf)
+    for k in range(q.shape[0]):
+        own = q[k]
+        own_variance = own * (one - own)
+        doc_mean, word_mean = max(doc_counts[0, k] - own, zero), max(word_counts[0, k] - own, zero)
+        a = one / (priors.doc[k] + doc_mean)
+        b = one / (b_0 + word_mean)
+        t = one / (total_0 + max(total_counts[0, k] - own, zero))
+        # Rounding must not leave more variance than mean, which a sum of draws never has.
+        doc_variance = min(max(doc_counts[1, k] - own_variance, zero), doc_mean) * a
+        word_variance = min(max(word_counts[1, k] - own_variance, zero), word_mean) * b
+        total_variance = max(total_counts[1, k] - own_variance, zero) * t
+        second = total_variance * t - doc_variance * a - word_variance * b
+        out_log[k] = half * second + fast_log(max(t, SMALLEST_NORMAL)) - fast_log(a) - fast_log(b)
+        highest = max(highest, out_log[k])
+    return highest
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def normalise(highest, out_share):
+    """Shares (K,) from logs (K,) of which `highest` is the largest, in place."""
+    norm = out_share.dtype.type(0)
+    smallest = out_share.dtype.type(SMALLEST_LOG_SHARE)
+    for k in range(out_share.shape[0]):
+        shift = out_share[k] - highest
+        out_share[k] = fast_exp(shift) if shift > smallest else out_share.dtype.type(0)
+        norm += out_share[k]
+    scale = out_share.dtype.type(1) / norm
+    for k in range(out_share.shape[0]):
+        out_share[k] *= scale
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def move_tokens(c, old, new, out_counts):
+    """Give c tokens the shares `new` (K,) in place of `old`: means and variances of counts (2, K) follow."""
+    one = new.dtype.type(1)
+    for k in range(new.shape[0]):
+        out_counts[0, k] += c * (new[k] - old[k])
+        out_counts[1, k] += c * (new[k] * (one - new[k]) - old[k] * (one - old[k]))
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def count_document(counts, q, out_doc):
+    """Means and variances (2, K) of the counts of a document, whose words have counts (n,) and shares q (n, K)."""
+    out_doc[:] = 0.0
+    for i in range(counts.shape[0]):
+        c, row = q.dtype.type(counts[i]), q[i]
+        for k in range(row.shape[0]):
+            out_doc[0, k] += c * row[k]
+            out_doc[1, k] += c * row[k] * (q.dtype.type(1) - row[k])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sweep_documents(documents, priors, out_word_counts, out_total_counts, out_q):
+    """Eq. 15 for each entry of each document in turn, every count up to date at every entry.
+
+    In and out: means and variances of words' counts (V, 2, K) and of topics' totals (2, K) float64, which a document
+    changes when it is done; shares q (nnz, K).
+    """
+    num_topics = out_q.shape[1]
+    doc, total = np.empty((2, num_topics), out_q.dtype), np.empty((2, num_topics), out_q.dtype)
+    new = np.empty(num_topics, out_q.dtype)
+    for j in range(documents.starts.shape[0] - 1):
+        first, last = documents.starts[j], documents.starts[j + 1]
+        count_document(documents.counts[first:last], out_q[first:last], doc)
+        out_total_counts -= doc
+        # In float32 a token is lost in a total of millions, but not in the sum over a document.
+        total[:] = out_total_counts + doc
+        for i in range(first, last):
+            word, c = documents.words[i], out_q.dtype.type(documents.counts[i])
+            highest = weigh_topics(out_q[i], priors, word, doc, out_word_counts[word], total, new)
+            normalise(highest, new)
+            for counts in (doc, out_word_counts[word], total):
+                move_tokens(c, out_q[i], new, counts)
+            out_q[i, :] = new
+        count_document(documents.counts[first:last], out_q[first:last], doc)
+        out_total_counts += doc
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def log_complement(share):
+    """log(1 - q), by its series where 1 - q would be rounded; of q = 1 a number that is as good as none."""
+    half, third, fourth, fifth, sixth = SERIES
+    tail = share * (half + share * (third + share * (fourth + share * (fifth + share * sixth))))
+    series = -share - share * tail
+    return series if share < SERIES_ENDS else fast_log(max(ONE - share, SMALLEST_NORMAL))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def split_positive(mean, variance, log_zero):
+    """(P₊, E₊, V₊) of a count, Eq. 14 with its erratum: V₊ = V/P₊ - e^Z E₊²."""
+    positive = -math.expm1(log_zero)
+    if mean < RARE:
+        return mean, 1.0, 0.0
+    given = max(mean / positive, 1.0)
+    return positive, given, max(variance / positive - (1.0 - positive) * given * given, 0.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def stand_beside(a):
+    """(3,) or (3, K): a, log Γ(a) and ψ(a + 1); a ψ(a) is then a ψ(a + 1) - 1, also where ψ(a) overflows."""
+    beside = np.empty((3, a.shape[0]))
+    for k in range(a.shape[0]):
+        beside[0, k] = a[k]
+        beside[1, k] = log_gamma_derivatives(a[k])[0]
+        beside[2, k] = log_gamma_derivatives(a[k] + 1.0)[1]
+    return beside
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def open_tables(counts, beside):
+    """Tables that a count opens beside a (Eq. 12), and F[log Γ(a + n) - log Γ(a)] (below Eq. 18)."""
+    a, log_gamma_a, digamma_a = beside
+    if counts[0] < RARE:
+        return counts[0], counts[0] * math.log(a)
+    positive, given, spread = split_positive(counts[0], counts[1], counts[2])
+    log_gamma, first, second, third = log_gamma_derivatives(a + given)
+    tables = 1.0 + a * (first - digamma_a + 0.5 * spread * third)
+    return positive * max(tables, 0.0), positive * (log_gamma - log_gamma_a + 0.5 * spread * second)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_entry(c, q, out_doc, out_word):
+    """Add c tokens with shares q (K,) to the sums (3, K) of their document and word; returns c Σ -q log q."""
+    entropy = q.dtype.type(0)
+    one = q.dtype.type(1)
+    for k in range(q.shape[0]):
+        mean, variance, log_zero = c * q[k], c * q[k] * (one - q[k]), c * log_complement(q[k])
+        out_doc[0, k] += mean
+        out_doc[1, k] += variance
+        out_doc[2, k] += log_zero
+        out_word[0, k] += mean
+        out_word[1, k] += variance
+        out_word[2, k] += log_zero
+        entropy -= q[k] * fast_log(max(q[k], SMALLEST_NORMAL))
+    return c * entropy
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def measure_documents(documents, q, a, out_word_counts, out_tables):
+    """Sums (V, 3, K) of words' counts and expected tables (K,) of all documents, each added to what is there.
+
+    a: (K,) float64, G[απ_k]. Returns Σ_dk F[log Γ(a_k + n_dk)/Γ(a_k)] and the entropy of q(z).
+    """
+    terms = entropy = 0.0
+    beside, doc = stand_beside(a), np.empty((3, q.shape[1]))
+    for j in range(documents.starts.shape[0] - 1):
+        doc[:] = 0.0
+        for i in range(documents.starts[j], documents.starts[j + 1]):
+            c = q.dtype.type(documents.counts[i])
+            entropy += add_entry(c, q[i], doc, out_word_counts[documents.words[i]])
+        for k in range(a.shape[0]):
+            tables, term = open_tables(doc[:, k], beside[:, k])
+            out_tables[k] += tables
+            terms += term
+    return terms, entropy
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def measure_words(word_counts, b, out_tables):
+    """Add tables of counts (V, 3, K) beside b (V,) to out_tables (V,); returns Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)]."""
+    terms, beside = 0.0, stand_beside(b)
+    for w in range(b.shape[0]):
+        for k in range(word_counts.shape[2]):
+            tables, term = open_tables(word_counts[w, :, k], beside[:, w])
+            out_tables[w] += tables
+            terms += term
+    return terms
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def weigh_known_topics(q, prior, topics, doc_counts, out_log):
+    """Eq. 15 with topics fixed, in logs: log φ_kw (K,) stands for what the corpus' counts say; returns the largest."""
+    zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
+    highest = q.dtype.type(-np.inf)
+    for k in range(q.shape[0]):
+        own = q[k]
+        mean = max(doc_counts[0, k] - own, zero)
+        a = one / (prior[k] + mean)
+        variance = min(max(doc_counts[1, k] - own * (one - own), zero), mean) * a
+        out_log[k] = topics[k] - fast_log(a) - half * variance * a
+        highest = max(highest, out_log[k])
+    return highest
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def infer_documents(documents, log_topics, prior, most, tolerance, out_tokens):
+    """Expected tokens (S, K) of unread documents, whose words index log φ (U, K).
+
+    From q ∝ a_k φ_kw, then at most so many sweeps, until one moves less than `tolerance` of a document's tokens.
+    """
+    num_topics = prior.shape[0]
+    doc, new = np.zeros((2, num_topics), prior.dtype), np.empty(num_topics, prior.dtype)
+    for j in range(documents.starts.shape[0] - 1):
+        first, last = documents.starts[j], documents.starts[j + 1]
+        words, counts = documents.words[first:last], documents.counts[first:last]
+        q = np.zeros((words.shape[0], num_topics), prior.dtype)
+        doc[:] = 0.0
+        for i in range(words.shape[0]):
+            normalise(weigh_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
+            q[i, :] = new
+        count_document(counts, q, doc)
+        for _ in range(most):
+            change = 0.0
+            for i in range(words.shape[0]):
+                c = prior.dtype.type(counts[i])
+                normalise(weigh_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
+                move_tokens(c, q[i], new, doc)
+                change += c * np.abs(new - q[i]).sum()
+                q[i, :] = new
+            if change < 2.0 * tolerance * counts.sum():
+                break
+        count_document(counts, q, doc)
+        out_tokens[j, :] = doc[0]
