@@ -12,7 +12,7 @@ import numpy as np
 from engine.algorithms import find_algorithm
 from engine.settings import RunSettings
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)

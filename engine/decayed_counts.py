@@ -27,23 +27,25 @@ ROOM = 4
 class DecayedCounts:
     """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
 
-    stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η. It is a value: `blend`
-    gives another one and leaves this as it is, at the price of the rows that changed and not of all V (see `_Rows`).
+    stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η; is_seen: (V,) bool, words
+    that any blend has added to. It is a value: `blend` gives another one and leaves this as it is, at the price of the
+    rows that changed and not of all V (see `_Rows`).
     """
 
-    _fields = ("stored", "scale", "totals")
+    _fields = ("stored", "scale", "totals", "is_seen")
 
-    def __init__(self, stored, scale, totals):
+    def __init__(self, stored, scale, totals, is_seen=None):
         self._rows, self._places = _Rows(stored, self), np.arange(len(stored), dtype=np.int32)
         self.scale, self.totals = scale, totals
+        self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
 
     def __reduce__(self):
-        return DecayedCounts, (self.stored, self.scale, self.totals)
+        return DecayedCounts, (self.stored, self.scale, self.totals, self.is_seen)
 
-    @classmethod
-    def _at(cls, rows, places, scale, totals):
-        counts = object.__new__(cls)
-        counts._rows, counts._places, counts.scale, counts.totals = rows, places, scale, totals
+    def _with(self, **changes):
+        """This value with some of its attributes changed."""
+        counts = object.__new__(DecayedCounts)
+        vars(counts).update({**vars(self), **changes})
         return counts
 
     @property
@@ -72,10 +74,16 @@ class DecayedCounts:
         """λ - η of all words, (V, K)."""
         return self.rows(np.arange(self.vocab_size))
 
+    def seen(self):
+        """λ - η of the words seen so far, (U, K)."""
+        return self.rows(np.flatnonzero(self.is_seen))
+
     def merge(self, merging):
         """These counts with the topics merged (engine/duplicates.py)."""
-        stored = np.ascontiguousarray(merging.add_up(self.stored.T).T)
-        return DecayedCounts(stored, self.scale, merging.add_up(self.totals))
+        if merging.is_empty:
+            return self
+        stored = merging.add_up(self.stored.T).T
+        return DecayedCounts(stored, self.scale, merging.add_up(self.totals), self.is_seen)
 
     def blend(self, rate, words, counts, factor, tokens):
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
@@ -85,9 +93,10 @@ class DecayedCounts:
         """
         scale = self.scale * (1.0 - rate)
         if scale < SMALLEST_SCALE:
-            folded = DecayedCounts(self.stored * self.precision.type(scale), 1.0, (1.0 - rate) * self.totals)
+            stored = self.stored * self.precision.type(scale)
+            folded = DecayedCounts(stored, 1.0, (1.0 - rate) * self.totals, self.is_seen)
             return folded._add(words, counts, rate * factor, tokens)
-        kept = DecayedCounts._at(self._rows, self._places, scale, (1.0 - rate) * self.totals)
+        kept = self._with(scale=scale, totals=(1.0 - rate) * self.totals)
         return self._add(words, counts, rate * factor, tokens, kept)
 
     def _add(self, words, counts, factor, tokens, kept=None):
@@ -101,9 +110,9 @@ class DecayedCounts:
             places = np.arange(self.vocab_size, dtype=np.int32)
             new = places[words]
         _add_counts(join_counts(counts), self.precision.type(factor / kept.scale), places[words], new, rows.array)
-        places = places.copy()
-        places[words] = new
-        added = DecayedCounts._at(rows, places, kept.scale, kept.totals + factor * tokens)
+        places, is_seen = places.copy(), self.is_seen.copy()
+        places[words], is_seen[words] = new, True
+        added = kept._with(_rows=rows, _places=places, totals=kept.totals + factor * tokens, is_seen=is_seen)
         rows.newest = weakref.ref(added)
         return added
 

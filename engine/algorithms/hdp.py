@@ -149,7 +149,7 @@ def _merge_duplicates(state):
         return state._replace(looked_at=state.rate_spent)
     if state.rate_spent - state.looked_at < RATES_BETWEEN:
         return state
-    merging = find_duplicates(state.topic_counts.dense().T)
+    merging = find_duplicates(state.topic_counts.seen().T)
     return state._replace(
         topic_counts=state.topic_counts.merge(merging),
         tables=merging.add_up(state.tables),

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decayed_counts import SMALLEST_SCALE, decayed_counts
+from engine.duplicates import Merging
 from engine.kernels.counts import DocumentCounts
 
+ONE = np.ones((1, 2))
 RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
 
 
@@ -103,3 +105,10 @@ def test_rows_that_no_value_reads_any_more_are_written_again():
             held, then = value, value.dense()
         assert len(value._rows.array) <= 50 + 2 * 4 * 9
     np.testing.assert_array_equal(held.dense(), then)
+
+
+def test_words_are_seen_once_a_blend_has_added_to_them():
+    counts = blend(blend(decayed_counts(np.ones((5, 2))), 0.1, np.array([3]), np.ones((1, 2))), 0.1, np.array([1]), ONE)
+    assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
+    np.testing.assert_array_equal(counts.seen(), counts.rows(np.array([1, 3])))
+    assert counts.merge(Merging(np.arange(2))) is counts

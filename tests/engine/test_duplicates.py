@@ -71,3 +71,10 @@ def test_nothing_given_is_written_into():
     merging = find_duplicates(topics)
     merging.add_up(topics)
     np.testing.assert_array_equal(topics, before)
+
+
+def test_a_comparison_that_cannot_end_below_the_highest_ratio_is_cut_short_and_no_other():
+    topics, _ = draw_topics(5, num_topics=2, vocab_size=2000)
+    copy = (0.4 * topics[0]).astype(np.float32)
+    assert g_statistic(topics[0], topics[1], 0.5)[0] == np.inf
+    assert g_statistic(topics[0], copy, 0.5) == g_statistic(topics[0], copy)

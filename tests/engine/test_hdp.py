@@ -198,7 +198,7 @@ def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_l
     config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
     stored = state.topic_counts.dense() * 1000
     stored[:, 7] = stored[:, 3] / 2
-    state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0)))
+    state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool)))
     batch = make_batch(np.zeros((1, V), np.int32))
     early = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.3))
     late = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.7))
