@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.corpus import Corpus, Vocabulary
-from engine.readers import count_words, name_passages, pack
+from engine.packed import name_passages, pack
+from engine.words import count_words
 
 FOLDER = Path(__file__).parent
 

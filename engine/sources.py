@@ -1,0 +1,44 @@
+"""A path to what lies there: a table, a folder or archive of text files, or words already counted."""
+
+from os import PathLike
+from pathlib import Path
+
+from engine.corpus import CorpusError
+from engine.count_files import name_kind
+from engine.tables import TABLE_SUFFIXES, Table, open_table
+from engine.text_files import open_archive, open_folder
+
+KINDS = (
+    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text files, UCI"
+    " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words beside it"
+)
+MAX_FILE_BYTES = 4_000_000_000
+
+
+def find_source(path: str | PathLike) -> Path:
+    """The file that a path means: itself, or within a folder the only table or the counts. Raises CorpusError."""
+    path = Path(path).expanduser()
+    if path.is_dir():
+        files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        counted = [file for file in files if name_kind(file)]
+        is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
+        return counted[0] if len(counted) == 1 else files[0] if is_alone else path
+    if not is_known(path):
+        raise CorpusError(f"{path} is of no kind that is read here: give {KINDS}.")
+    if not path.is_file():
+        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise CorpusError(f"{path} is larger than {MAX_FILE_BYTES / 1e9:g} GB: part it, or take a sample of it.")
+    return path
+
+
+def is_known(path: Path) -> bool:
+    """Whether the end of its name says what a file is."""
+    return path.suffix.lower() in (*TABLE_SUFFIXES, ".zip") or bool(name_kind(path))
+
+
+def open_source(source: Path) -> Table:
+    """A source of texts as a table."""
+    if source.is_dir():
+        return open_folder(source)
+    return open_archive(source) if source.suffix.lower() == ".zip" else open_table(source)
