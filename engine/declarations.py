@@ -22,6 +22,9 @@ BATCH_SIZE = _declare("S", (1, INFINITY), "documents in a mini-batch", live=True
 TOPIC_EXPECTATION = _declare(
     "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
 )
+CONCENTRATIONS = _declare(
+    "", None, "fixed: α₀, γ and η as set; learned: begun there, and learned", choices=("fixed", "learned")
+)
 DUPLICATES = _declare(
     "",
     None,

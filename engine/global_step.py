@@ -8,11 +8,14 @@ from engine.algorithm import StepInfo
 from engine.kernels.counts import DocumentCounts, FactoredCounts
 from engine.schedules import learning_rate, settle
 
+NO_STICKS = np.zeros(2)
+
 
 class Statistics(NamedTuple):
     """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
     phase, temperature: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
+    doc_sticks: (2,), number of the document sticks that tokens reach, and Σ -E[log(1 - π')] of them (two-level alone).
     """
 
     counts: tuple[DocumentCounts | FactoredCounts, ...]
@@ -20,10 +23,12 @@ class Statistics(NamedTuple):
     tokens: np.ndarray
     phase: str
     temperature: float
+    doc_sticks: np.ndarray = NO_STICKS
 
     def __add__(self, other):
         tables, tokens = self.tables + other.tables, self.tokens + other.tokens
-        return Statistics(self.counts + other.counts, tables, tokens, self.phase, self.temperature)
+        doc_sticks = self.doc_sticks + other.doc_sticks
+        return Statistics(self.counts + other.counts, tables, tokens, self.phase, self.temperature, doc_sticks)
 
 
 def blend_topics(config, state, statistics, batch):

@@ -11,7 +11,7 @@ from engine.expectations import document_prior, topic_weights
 from engine.global_step import Statistics
 from engine.kernels.counts import room_for
 from engine.kernels.dirichlet import Sweeps
-from engine.kernels.two_level import Limits, Prior, fit_two_level
+from engine.kernels.two_level import Asked, Limits, Prior, fit_two_level
 from engine.sticks import expected_log_weights, expected_weights
 
 START_SWEEPS = Sweeps(10, 0.0, 0.01)
@@ -20,12 +20,13 @@ TOLERANCE = 1e-3
 
 
 class Expectations(NamedTuple):
-    """What the local step reads: the batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,)."""
+    """What the local step reads: a batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,), α₀."""
 
     words: np.ndarray
     topics: np.ndarray
     prior: np.ndarray
     expected_log_weights: np.ndarray
+    doc_concentration: float
     step: int
     phase: str
     temperature: float = 1.0
@@ -36,7 +37,7 @@ def expect_slots(config, state, sticks, words, phase):
     topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
     prior = document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype)
     log_weights = expected_log_weights(sticks).astype(topics.dtype)
-    return Expectations(words, topics, prior, log_weights, state.step, phase)
+    return Expectations(words, topics, prior, log_weights, float(config.doc_concentration), state.step, phase)
 
 
 def limits_of(config):
@@ -54,10 +55,10 @@ def limits_of(config):
     )
 
 
-def fit_slots(documents, expectations, limits, is_learning, has_bound=False):
+def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has_sticks=False):
     """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 if not asked for).
 
-    Eq. 15-18 until they settle; nothing is drawn, and statistics of shards add up.
+    Eq. 15-18 until they settle; nothing is drawn, and statistics of shards add up. α₀ is that of the expectations.
     """
     topics, num_topics, num_documents = expectations.topics, len(expectations.prior), len(documents.starts) - 1
     prior = Prior(expectations.prior, expectations.expected_log_weights, np.argsort(-expectations.prior, kind="stable"))
@@ -65,6 +66,8 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False):
     shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)
     own = documents.indexed(expectations.words)
     counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
-    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, bounds)
-    statistics = Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature)
+    limits = limits._replace(doc_concentration=expectations.doc_concentration)
+    asked = Asked(bounds, np.zeros(2 * has_sticks))
+    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
+    statistics = Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature, asked.sticks)
     return statistics, shares, bounds.sum()

@@ -50,6 +50,13 @@ def scale_counts(counts, start, corpus_size):
     return DecayedCounts(counts.stored * counts.precision.type(corpus_size), 1.0, counts.totals * corpus_size)
 
 
+def startup_noise(counts, start, corpus_size):
+    """The mean of the start-up counts (V, K) that the first batch found, a word and topic."""
+    if not STARTS[start].is_by_document:
+        return 1.0
+    return STARTUP_TOKENS * corpus_size / (counts.vocab_size * len(counts.totals))
+
+
 def first_phase(start, later):
     """The phase a run begins in and its temperature; `later` is the algorithm's name for what follows a warm-up."""
     return ("warm-up", HIGHEST_TEMPERATURE) if STARTS[start].has_warm_up else (later, 1.0)

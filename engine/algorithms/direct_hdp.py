@@ -16,6 +16,7 @@ from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_tables, blend_topics
+from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_tables
 from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_weights
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
@@ -42,6 +43,7 @@ class DirectHDPConfig:
         "warm", "", None, "warm: soft warm-up; hoffman: as online LDA starts", choices=("warm", "hoffman")
     )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
+    concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
@@ -54,6 +56,7 @@ class DirectHDPState(NamedTuple):
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
     expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it.
+    concentrations: α₀, γ and η, those of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts
@@ -64,13 +67,15 @@ class DirectHDPState(NamedTuple):
     startup_share: float
     phase: str
     temperature: float
+    concentrations: Concentrations
 
 
 def init(config, vocab_size, rng):
     """State before the first batch, for a corpus of one document; every topic starts with the same tables."""
     counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
     phase = first_phase(config.start, LATER_PHASE)
-    return DirectHDPState(counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *phase)
+    none = np.zeros(config.max_topics)
+    return DirectHDPState(counts, tables, none, 0, 0.0, 1.0, *phase, first_concentrations(config))
 
 
 def expect(config, state, batch):
@@ -89,13 +94,13 @@ def _scale_start(config, state, corpus_size):
 
 
 def _expect_words(config, state, words, phase):
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    prior = document_prior(config.doc_concentration, _weights(config, state), topics.dtype)
+    topics = topic_weights(state.topic_counts, words, state.concentrations.word, config.topic_expectation)
+    prior = document_prior(state.concentrations.doc.total, _weights(state), topics.dtype)
     return Expectations(words, topics, prior, state.step, phase)
 
 
-def _weights(config, state):
-    return expected_weights(corpus_sticks(state.tables, config.corpus_concentration))
+def _weights(state):
+    return expected_weights(corpus_sticks(state.tables, state.concentrations.corpus))
 
 
 def local(config, expectations, documents, rng=None):
@@ -109,7 +114,12 @@ def blend(config, state, statistics, batch):
     """Natural-gradient step of λ, and tables towards those of the corpus, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
-    return blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate)), info
+    blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
+    if is_time_to_learn(config, blended):
+        tables = statistics.tables.sum(keepdims=True)
+        doc = learn_from_tables(state.concentrations.doc, tables, batch, info.learning_rate)
+        blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
+    return blended, info
 
 
 def infer(config, state, documents):
@@ -120,8 +130,8 @@ def infer(config, state, documents):
 
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
-    topics = expected_topics(state.topic_counts, config.word_concentration)
-    return TopicSummary(np.arange(config.max_topics), topics, _weights(config, state), state.expected_tokens)
+    topics = expected_topics(state.topic_counts, state.concentrations.word)
+    return TopicSummary(np.arange(config.max_topics), topics, _weights(state), state.expected_tokens)
 
 
 ALGORITHM = Algorithm(

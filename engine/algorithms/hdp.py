@@ -19,6 +19,7 @@ from engine.decayed_counts import DecayedCounts
 from engine.duplicates import RATES_BETWEEN, find_duplicates
 from engine.expectations import expected_topics
 from engine.global_step import blend_tables, blend_topics
+from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_sticks
 from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
 from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_weights
@@ -51,6 +52,7 @@ class HDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
+    concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
@@ -78,6 +80,7 @@ class HDPState(NamedTuple):
     tables: (K,) expected tables; expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it;
     scoring follows the phase. looked_at: Σρ when duplicates were last looked for.
+    concentrations: α₀, γ and η, those of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts
@@ -89,6 +92,7 @@ class HDPState(NamedTuple):
     phase: str
     temperature: float
     looked_at: float
+    concentrations: Concentrations
 
 
 def init(config, vocab_size, rng):
@@ -99,9 +103,8 @@ def init(config, vocab_size, rng):
     """
     counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
     tables = np.zeros(num_topics) if config.start == "svi" else np.full(num_topics, 1.0 / num_topics)
-    return HDPState(
-        counts, tables, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, "two-level"), 0.0
-    )
+    phase, none = first_phase(config.start, "two-level"), np.zeros(num_topics)
+    return HDPState(counts, tables, none, 0, 0.0, 1.0, *phase, 0.0, first_concentrations(config))
 
 
 def expect(config, state, batch):
@@ -120,7 +123,9 @@ def _scale_start(config, state, corpus_size):
 
 
 def _expect_words(config, state, words, phase):
-    return expect_slots(config, state, corpus_sticks(state.tables, config.corpus_concentration), words, phase)
+    known = state.concentrations
+    config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)
+    return expect_slots(config, state, corpus_sticks(state.tables, known.corpus), words, phase)
 
 
 def local(config, expectations, documents, rng=None):
@@ -132,7 +137,8 @@ def _fit(config, expectations, documents, sweeps, is_learning):
     """Statistics and doc shares (S, K) under the phase of the expectations."""
     if expectations.phase == "warm-up":
         return fit_documents(documents, expectations, sweeps, is_learning)
-    return fit_slots(documents, expectations, limits_of(config), is_learning)[:2]
+    limits, has_sticks = limits_of(config), is_learning and config.concentrations == "learned"
+    return fit_slots(documents, expectations, limits, is_learning, has_sticks=has_sticks)[:2]
 
 
 def blend(config, state, statistics, batch):
@@ -140,7 +146,11 @@ def blend(config, state, statistics, batch):
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
     blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
-    return (_merge_duplicates(blended) if config.duplicates == "merge" else blended), info
+    blended = _merge_duplicates(blended) if config.duplicates == "merge" else blended
+    if is_time_to_learn(config, blended):
+        doc = learn_from_sticks(state.concentrations.doc, statistics.doc_sticks, batch, info.learning_rate)
+        blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
+    return blended, info
 
 
 def _merge_duplicates(state):
@@ -169,8 +179,8 @@ def infer(config, state, documents):
 
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
-    topics = expected_topics(state.topic_counts, config.word_concentration)
-    weights = expected_weights(corpus_sticks(state.tables, config.corpus_concentration))
+    topics = expected_topics(state.topic_counts, state.concentrations.word)
+    weights = expected_weights(corpus_sticks(state.tables, state.concentrations.corpus))
     return TopicSummary(np.arange(len(weights)), topics, weights, state.expected_tokens)
 
 

@@ -15,6 +15,7 @@ from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_topics
+from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_tables
 from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 from engine.warm_up import cool, sweeps_at
@@ -41,6 +42,13 @@ class LDAConfig:
     topic_expectation: str = setting(
         "geometric", "", None, "geometric: exp E[log topic], as printed; mean: E[topic]", choices=("geometric", "mean")
     )
+    concentrations: str = setting(
+        "fixed",
+        "",
+        None,
+        "learned: α, the same for every topic, and η; asymmetric: an α for each topic, and η",
+        choices=("fixed", "learned", "asymmetric"),
+    )
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
@@ -52,6 +60,7 @@ class LDAState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it.
+    concentrations: α by topic and η, those of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts
@@ -61,12 +70,15 @@ class LDAState(NamedTuple):
     startup_share: float
     phase: str
     temperature: float
+    concentrations: Concentrations
 
 
 def init(config, vocab_size, rng):
     """State before the first batch, which says how large the corpus is; only a warm start's mass depends on it."""
     counts = startup_counts(config, vocab_size, rng)
-    return LDAState(counts, np.zeros(config.max_topics), 0, 0.0, 1.0, *first_phase(config.start, LATER_PHASE))
+    phase = first_phase(config.start, LATER_PHASE)
+    concentrations = first_concentrations(config, config.max_topics)
+    return LDAState(counts, np.zeros(config.max_topics), 0, 0.0, 1.0, *phase, concentrations)
 
 
 def expect(config, state, batch):
@@ -83,9 +95,8 @@ def _scale_start(config, state, corpus_size):
 
 
 def _expect_words(config, state, words, phase):
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    weights = np.full(config.max_topics, 1.0 / config.max_topics)
-    prior = document_prior(config.doc_concentration, weights, topics.dtype)
+    topics = topic_weights(state.topic_counts, words, state.concentrations.word, config.topic_expectation)
+    prior = document_prior(1.0, state.concentrations.doc.mean, topics.dtype)
     return Expectations(words, topics, prior, state.step, phase)
 
 
@@ -99,7 +110,18 @@ def local(config, expectations, documents, rng=None):
 def blend(config, state, statistics, batch):
     """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
-    return blend_topics(config, state, statistics, batch)
+    blended, info = blend_topics(config, state, statistics, batch)
+    if is_time_to_learn(config, blended):
+        doc = _learn_alpha(config, state.concentrations.doc, statistics.tables, batch, info.learning_rate)
+        blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
+    return blended, info
+
+
+def _learn_alpha(config, posterior, tables, batch, rate):
+    """A step of α towards the highest bound (Hoffman 2010 Eq. 9), each topic's own where it is asymmetric."""
+    if config.concentrations == "learned":
+        tables = np.full(len(tables), tables.sum() / len(tables))
+    return learn_from_tables(posterior, tables, batch, rate)
 
 
 def infer(config, state, documents):
@@ -110,7 +132,7 @@ def infer(config, state, documents):
 
 def summarize(config, state):
     """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
-    topics = expected_topics(state.topic_counts, config.word_concentration)
+    topics = expected_topics(state.topic_counts, state.concentrations.word)
     tokens = state.expected_tokens
     total = tokens.sum()
     weights = tokens / total if total > 0 else np.full(len(tokens), 1.0 / len(tokens))

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.bounds import bound_slots
+from engine.kernels.concentrations import add_stick_logs
 from engine.kernels.counts import add_columns, next_block
 from engine.kernels.dirichlet import load_document, longest_document, make_room, round_up, sweep_topics
 from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp, fast_log
@@ -31,6 +32,13 @@ class Limits(NamedTuple):
     doc_concentration: float
     is_uniform_start: bool
     is_geometric: bool
+
+
+class Asked(NamedTuple):
+    """What a caller may ask for besides: `bound_slots` of each document (S,), the sums of `add_stick_logs` (2,), or (0,)."""
+
+    bounds: np.ndarray
+    sticks: np.ndarray
 
 
 class Prior(NamedTuple):
@@ -350,12 +358,12 @@ def start_slots(chosen, c, h, limits, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares, out_bounds):
+def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares, out_asked):
     """The two-level local step on each document.
 
     documents: rows of words that index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to
     out_tables (K,), writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K) and, where out_counts has room, the tokens
-    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,); where out_bounds (S,) has room, `bound_slots` there.
+    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,), and what else is asked for.
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
@@ -378,5 +386,7 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
             block, place = next_block(out_counts, j, own, place)
             write_tokens(slots, block)
             add_columns(block, own, out_tokens)
-        if out_bounds.shape[0] > 0:
-            out_bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
+        if out_asked.sticks.shape[0] > 0:
+            add_stick_logs(slots.totals[0], slots.sticks, out_asked.sticks)
+        if out_asked.bounds.shape[0] > 0:
+            out_asked.bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)

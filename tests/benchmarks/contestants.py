@@ -42,10 +42,10 @@ class Ours:
 
     def prior(self):
         """α₀ E[β] (K,); of LDA α for each topic, since its weights are shares of the tokens and no prior."""
-        weights = self.algorithm.summarize(self.config, self.state).weights
+        doc = self.state.concentrations.doc
         if self.algorithm.name == "lda":
-            weights = np.full(len(weights), 1.0 / len(weights))
-        return self.config.doc_concentration * weights
+            return doc.mean
+        return doc.total * self.algorithm.summarize(self.config, self.state).weights
 
     def num_topics(self):
         """The fewest that cover 99 % of the expected tokens."""

@@ -31,17 +31,23 @@ PLAIN_BATCH = 256
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
+LEARNED = {"concentrations": "learned"}
 OURS = {
     "hdp": ("hdp", {}),
     "hdp-wang": ("hdp", WANG),
     "direct-hdp": ("direct-hdp", {}),
+    "hdp-learned": ("hdp", LEARNED),
+    "direct-hdp-learned": ("direct-hdp", LEARNED),
     "lda": ("lda", {}),
+    "lda-learned": ("lda", LEARNED),
+    "lda-asymmetric": ("lda", {"concentrations": "asymmetric"}),
     "lda-warm": ("lda", {"start": "warm", "topic_expectation": "mean"}),
     "lda-mean": ("lda", {"start": "hoffman", "topic_expectation": "mean"}),
 }
-PLAIN, EQUIPPED = ("lda", "sklearn-lda"), ("lda-warm", "lda-mean")
+PLAIN, EQUIPPED = ("lda", "sklearn-lda", "lda-learned", "lda-asymmetric"), ("lda-warm", "lda-mean")
 SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:])}
-SYSTEMS = ("hdp", "hdp-wang", "direct-hdp", "unigram", *PLAIN, *EQUIPPED)
+SYSTEMS = ("unigram", "sklearn-lda", *OURS)
+USUAL = ("hdp", "hdp-wang", "direct-hdp", "unigram", "lda", "sklearn-lda", *EQUIPPED)
 PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound", "within_documents")
 
 
@@ -294,7 +300,7 @@ def read_arguments():
     parser.add_argument("--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own")
     parser.add_argument("--documents", type=int, help="at most so many of the corpus, drawn by the seed")
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=tuple(reversed(ORDERS)))
-    parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=SYSTEMS)
+    parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=USUAL)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--beside", nargs="+", default=[], help="JSON files whose rows join the tables")

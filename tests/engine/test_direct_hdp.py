@@ -8,6 +8,7 @@ from engine.algorithms import direct_hdp, hdp, lda
 from engine.algorithms.direct_hdp import DirectHDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import decayed_counts
+from engine.hyperparameters import first_concentrations
 from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
 from engine.sweeps import Expectations, fit_documents
@@ -38,7 +39,8 @@ def distinct_state(config, phase="learning"):
     counts = rng.gamma(0.4, 4.0, (V, K)).astype(config.precision)
     tables = rng.gamma(2.0, 5.0, K)
     spent = 0.0 if phase == "warm-up" else 1e9
-    return direct_hdp.DirectHDPState(decayed_counts(counts), tables, tables * 3, 5, spent, 0.3, phase, 1.5)
+    known = decayed_counts(counts), tables, tables * 3
+    return direct_hdp.DirectHDPState(*known, 5, spent, 0.3, phase, 1.5, first_concentrations(config))
 
 
 def take_step(config, state, batch):
@@ -109,7 +111,8 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
     state, batch = distinct_state(config), make_batch(4)
     # λ is the same; of the expectations only the prior may differ.
     expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
-    theirs = lda.LDAState(state.topic_counts, state.expected_tokens, 5, state.rate_spent, 0.3, "learning", 1.0)
+    known = state.topic_counts, state.expected_tokens
+    theirs = lda.LDAState(*known, 5, state.rate_spent, 0.3, "learning", 1.0, first_concentrations(peer, K))
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (
         direct_hdp.local(config, expectations, batch.documents),

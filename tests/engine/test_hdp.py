@@ -14,6 +14,7 @@ from engine.algorithms import hdp
 from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
+from engine.hyperparameters import first_concentrations
 from engine.schedules import learning_rate
 from engine.slots import limits_of
 from engine.startup import STARTUP_TOKENS
@@ -62,7 +63,8 @@ def distinct_state(config, phase="two-level"):
     tables = rng.gamma(2.0, 5.0, config.max_topics)
     counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
     spent = 1e9 if phase == "two-level" else 0.0
-    return hdp.HDPState(counts, tables, tables * 3, 5, spent, 0.3, phase, 1.5, spent)
+    concentrations = first_concentrations(config)
+    return hdp.HDPState(counts, tables, tables * 3, 5, spent, 0.3, phase, 1.5, spent, concentrations)
 
 
 def assert_same(one, other, **tolerance):

@@ -12,6 +12,7 @@ from engine.algorithms import lda
 from engine.algorithms.lda import LDAConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import decayed_counts
+from engine.hyperparameters import first_concentrations
 from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
 from engine.sweeps import Expectations, fit_documents
@@ -53,7 +54,8 @@ def make_batch(counts, corpus_size=None):
 def state_at(config, topic_words, step=0):
     """A state whose λ (K, V) is given."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    return lda.LDAState(counts, np.zeros(len(topic_words)), step, 0.0, 1.0, "learning", 1.0)
+    tokens, concentrations = np.zeros(len(topic_words)), first_concentrations(config, len(topic_words))
+    return lda.LDAState(counts, tokens, step, 0.0, 1.0, "learning", 1.0, concentrations)
 
 
 def topic_words_of(config, state):

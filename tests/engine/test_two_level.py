@@ -10,6 +10,7 @@ from engine.kernels.counts import room_for
 from engine.kernels.dirichlet import Sweeps
 from engine.kernels.two_level import (
     LOWEST,
+    Asked,
     Limits,
     Prior,
     assign_words,
@@ -25,7 +26,7 @@ K, T, V = 12, 4, 25
 STARTS = [("warm", False), ("warm", True), ("wang", False), ("wang", True)]
 
 
-SWEEPS = Sweeps(10, 0.0, 0.01)
+SWEEPS, ASKED = Sweeps(10, 0.0, 0.01), Asked(np.empty(0), np.empty(0))
 
 
 def limits_of(start, is_geometric, num_iterations=20, tolerance=1e-3):
@@ -59,7 +60,7 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     )
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
-    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, np.empty(0))
+    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, ASKED)
     word_topics = naive.gather_counts([counts], len(topics), num_topics)
     np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
     return word_topics, tables, shares
@@ -101,7 +102,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = room_for(documents, 0, np.float64)
-    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, np.empty(0))
+    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, ASKED)
     assert not tokens.any()
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 

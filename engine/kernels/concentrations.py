@@ -1,0 +1,64 @@
+"""What learning a concentration asks of many numbers: of every count of λ, and of every document's sticks.
+
+Letters in the bodies: p the chance that a count is above zero, n a count, m its mean where it is above zero.
+"""
+
+import math
+
+from numba import njit
+
+from engine.kernels.special import digamma
+
+# Tokens; a count below the first hardly ever is one, and a stick that fewer than the second reach is the prior's.
+LEAST_COUNT, LEAST_REACH = 1e-4, 0.01
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def trigamma(x):
+    """ψ'(x) for x > 0, to 1e-12 of its value: the recurrence below 8, then the asymptotic series.
+
+    Source: Abramowitz & Stegun 6.4.6 and 6.4.12.
+    """
+    shift = 0.0
+    while x < 8.0:
+        shift += 1.0 / (x * x)
+        x += 1.0
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series = square * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * (5 / 66)))))
+    series -= square**6 * (691 / 2730 - square * 7 / 6)
+    return shift + inverse * (1.0 + 0.5 * inverse + series)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_word_gains(counts, noise, concentration, out_gains, out_totals):
+    """Σ p (ψ(η + m) - ψ(η)) and its derivative by η, over the counts n = counts - noise (V, K) where they are above 0.
+
+    p = 1 - e^-n and m = n / p; out_gains: (2,); out_totals: (K,) is given Σ_w n.
+    """
+    psi, slope = digamma(concentration), trigamma(concentration)
+    for i in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            n = counts[i, k] - noise
+            if n > LEAST_COUNT:
+                p = -math.expm1(-n)
+                at = concentration + n / p
+                out_gains[0] += p * (digamma(at) - psi)
+                out_gains[1] += p * (trigamma(at) - slope)
+                out_totals[k] += n
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_stick_logs(tokens, sticks, out_sticks):
+    """Add to out_sticks (2,) a document's sticks that tokens reach, and their Σ -E[log(1 - π'_t)] = ψ(a + b) - ψ(b).
+
+    tokens: of each slot (T,); sticks: a and b (2, T), of which the last is none.
+    """
+    last = tokens.shape[0] - 1
+    reach = float(tokens[last])
+    for t in range(last - 1, -1, -1):
+        reach += tokens[t]
+        if reach >= LEAST_REACH:
+            a, b = float(sticks[0, t]), float(sticks[1, t])
+            out_sticks[0] += 1.0
+            out_sticks[1] += digamma(a + b) - digamma(b)
