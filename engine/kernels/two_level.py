@@ -35,7 +35,7 @@ class Limits(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a caller may ask for besides: `bound_slots` of each document (S,), the sums of `add_stick_logs` (2,), or (0,)."""
+    """What may be asked for besides, by giving it room: `bound_slots` of documents (S,), `add_stick_logs` (2,)."""
 
     bounds: np.ndarray
     sticks: np.ndarray
