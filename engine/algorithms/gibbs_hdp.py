@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine import assignments as sampled
+from engine import declarations as declared
 from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
 from engine.assignments import Assignments, TopicAverages
 from engine.concentrations import GammaPrior, draw_concentration
@@ -34,13 +35,13 @@ class GibbsHDPConfig:
     Raises ValueError where a value is outside its bounds.
     """
 
-    start_topics: int = setting(100, "K₀", (1, 2000), "topics that tokens are spread over at the start")
+    initial_topics: int = setting(100, "K₀", (1, 2000), "topics that tokens are spread over at the start")
     concentrations: str = setting(
         "resampled", "", None, "α and γ: drawn anew at each sweep, or fixed", choices=("resampled", "fixed")
     )
-    doc_concentration: float = setting(1.0, "α", (1e-6, 1e6), "larger: a document spreads over more topics")
-    corpus_concentration: float = setting(1.0, "γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
-    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
+    doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     doc_shape: float = setting(4.0, "a_α", SHAPES, "shape of α's Gamma prior")
     doc_rate: float = setting(4.0, "b_α", RATES, "rate of α's Gamma prior")
     corpus_shape: float = setting(7.5, "a_γ", SHAPES, "shape of γ's Gamma prior")
@@ -74,7 +75,7 @@ class GibbsHDPState(NamedTuple):
 
 def init(config, vocab_size, rng):
     """State before the first sweep; nothing is drawn, and each topic weighs what all others together do."""
-    size = config.start_topics
+    size = config.initial_topics
     even = 1.0 / (size + 1)
     return GibbsHDPState(
         sampled.no_assignments(vocab_size, size),
@@ -160,7 +161,7 @@ def summarize(config, state):
 def memory(config, documents):
     """Bytes, if the topics become no more than twice those of the start (or 200)."""
     vocab_size = int(documents.words.max(initial=-1)) + 1
-    return sampled.estimate_memory(documents, vocab_size, max(2 * config.start_topics, 200))
+    return sampled.estimate_memory(documents, vocab_size, max(2 * config.initial_topics, 200))
 
 
 ALGORITHM = Algorithm(

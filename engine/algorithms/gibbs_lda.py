@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine import assignments as sampled
+from engine import declarations as declared
 from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
 from engine.assignments import Assignments, TopicAverages
 from engine.concentrations import GammaPrior, draw_concentration
@@ -30,7 +31,7 @@ class GibbsLDAConfig:
         "fixed", "", None, "α: fixed, or drawn anew at each sweep", choices=("fixed", "resampled")
     )
     doc_concentration: float = setting(0.1, "Kα", (1e-6, 1e6), "larger: a document spreads over more topics")
-    word_concentration: float = setting(0.01, "η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
+    word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     doc_shape: float = setting(4.0, "a_α", (0.5, 1e3), "shape of the Gamma prior of Kα")
     doc_rate: float = setting(4.0, "b_α", (1e-3, 1e3), "rate of the Gamma prior of Kα")
     burn_in: int = setting(100, "", (0, INFINITY), "sweeps before the first sample")

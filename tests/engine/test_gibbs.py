@@ -126,10 +126,10 @@ def assert_frequencies(found, exact, num_errors=5):
     assert distance.max() <= num_errors, f"{outcomes[distance.argmax()]}: {distance.max():.1f} standard errors off"
 
 
-@pytest.mark.parametrize("start_topics", [1, 4])
-def test_topics_of_five_tokens_and_their_tables_come_as_often_as_enumeration_says(start_topics):
+@pytest.mark.parametrize("initial_topics", [1, 4])
+def test_topics_of_five_tokens_and_their_tables_come_as_often_as_enumeration_says(initial_topics):
     config = gibbs_hdp.GibbsHDPConfig(
-        start_topics=start_topics,
+        initial_topics=initial_topics,
         concentrations="fixed",
         doc_concentration=0.9,
         corpus_concentration=1.3,
@@ -177,7 +177,7 @@ def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
 
 
 def test_a_topic_id_ascends_is_kept_while_a_topic_lives_and_never_comes_back():
-    config = gibbs_hdp.GibbsHDPConfig(start_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
+    config = gibbs_hdp.GibbsHDPConfig(initial_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
     states = learn(gibbs_hdp, config, as_batch(draw_documents(np.random.default_rng(0))), 60)
     dead, num_births = set(), 0
     for before, after in pairwise(states[1:]):
@@ -195,7 +195,7 @@ def test_counts_weights_and_tables_agree_with_the_topics_of_tokens():
     documents = draw_documents(np.random.default_rng(1))
     rows = np.repeat(np.arange(6), sampled.count_tokens(documents))
     words = np.repeat(documents.words, documents.counts)
-    for state in learn(gibbs_hdp, gibbs_hdp.GibbsHDPConfig(start_topics=5), as_batch(documents), 20)[1:]:
+    for state in learn(gibbs_hdp, gibbs_hdp.GibbsHDPConfig(initial_topics=5), as_batch(documents), 20)[1:]:
         topics, size = state.assignments.topics, len(state.topic_ids)
         counted = np.zeros((7, size), int)
         np.add.at(counted, (words, topics), 1)
@@ -228,7 +228,7 @@ def test_documents_met_again_keep_their_topics_beside_new_ones_and_in_another_or
 
 @pytest.mark.parametrize("module", ALGORITHMS)
 def test_topics_are_averaged_over_the_samples_after_the_burn_in(module):
-    config = module.ALGORITHM.config(burn_in=4, sample_every=3, **{"start_topics": 1} if module is gibbs_hdp else {})
+    config = module.ALGORITHM.config(burn_in=4, sample_every=3, **{"initial_topics": 1} if module is gibbs_hdp else {})
     states = learn(module, config, as_batch(draw_documents(np.random.default_rng(3))), 13)
     assert all(not len(state.averages.topics) for state in states[:7])
     present = np.isin(final_ids(module, states[-1]), final_ids(module, states[7]))
