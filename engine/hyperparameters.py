@@ -24,6 +24,7 @@ LOWEST, HIGHEST = 1e-6, 1e6
 LEAST_TABLES = 1.0
 # A step of η is cut off at a factor of this to the ρ.
 LARGEST_FACTOR = 2.0
+SMALLEST_CURVATURE = 0.01
 
 
 class DocPosterior(NamedTuple):
@@ -142,7 +143,8 @@ def learn_word_concentration(counts, concentration, rate=1.0, noise=0.0):
     gradient = concentration * (gains[0] - loss) + 1.0
     curvature = concentration * (gains[0] - loss) + concentration**2 * (gains[1] - bend)
     # Where J is not concave in log η, tables over rate still ascend it: their curvature is -η loss.
-    step = gradient / max(-curvature, 0.25 * concentration * loss)
+    is_concave = -curvature > SMALLEST_CURVATURE * concentration * loss
+    step = gradient / (-curvature if is_concave else concentration * loss)
     step = np.clip(step, -np.log(LARGEST_FACTOR), np.log(LARGEST_FACTOR))
     return float(np.clip(concentration * np.exp(rate * step), LOWEST, 1e3))
 
