@@ -14,6 +14,7 @@ from engine.kernels.counts import (
     block_starts,
     group_by_word,
     join_counts,
+    merge_rows,
     scale_rows,
 )
 from engine.threads import map_on_threads, split_evenly
@@ -35,9 +36,10 @@ class DecayedCounts:
     _fields = ("stored", "scale", "totals", "is_seen")
 
     def __init__(self, stored, scale, totals, is_seen=None):
-        self._rows, self._places = _Rows(stored, self), np.arange(len(stored), dtype=np.int32)
+        self._rows, self._places = _Rows(stored, len(stored)), np.arange(len(stored), dtype=np.int32)
         self.scale, self.totals = scale, totals
         self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
+        self._rows.newest = weakref.ref(self)
 
     def __reduce__(self):
         return DecayedCounts, (self.stored, self.scale, self.totals, self.is_seen)
@@ -82,8 +84,13 @@ class DecayedCounts:
         """These counts with the topics merged (engine/duplicates.py)."""
         if merging.is_empty:
             return self
-        stored = merging.add_up(self.stored.T).T
-        return DecayedCounts(stored, self.scale, merging.add_up(self.totals), self.is_seen)
+        # With room for the next blend, which would otherwise move all rows again.
+        array = np.empty_like(self._rows.array)
+        merge_rows(self._rows.array, self._places, merging.targets, array)
+        rows, places = _Rows(array, self.vocab_size), np.arange(self.vocab_size, dtype=np.int32)
+        merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
+        rows.newest = weakref.ref(merged)
+        return merged
 
     def blend(self, rate, words, counts, factor, tokens):
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
@@ -106,7 +113,9 @@ class DecayedCounts:
         new = rows.claim(self, places[words])
         if new is None:
             # Nobody else reads rows that are moved, so those that change can stay where they are.
-            rows = _Rows(rows.array.take(places, 0), room=ROOM * len(words))
+            array = np.empty((self.vocab_size + ROOM * len(words), len(self.totals)), self.precision)
+            np.take(rows.array, places, 0, out=array[: self.vocab_size], mode="clip")
+            rows = _Rows(array, self.vocab_size)
             places = np.arange(self.vocab_size, dtype=np.int32)
             new = places[words]
         _add_counts(join_counts(counts), self.precision.type(factor / kept.scale), places[words], new, rows.array)
@@ -134,13 +143,9 @@ class _Rows:
     Values follow one another in a line; one that is blended a second time starts rows of its own.
     """
 
-    def __init__(self, array, value=None, room=0):
-        self.array, self._free = array, np.arange(len(array), len(array) + room, dtype=np.int32)
-        if room:
-            self.array = np.empty((len(array) + room, array.shape[1]), array.dtype)
-            self.array[: len(array)] = array
-        self.newest = value if value is None else weakref.ref(value)
-        self._superseded, self._lock = deque(), Lock()
+    def __init__(self, array, num_used):
+        self.array, self._free = array, np.arange(num_used, len(array), dtype=np.int32)
+        self.newest, self._superseded, self._lock = None, deque(), Lock()
 
     def claim(self, value, old):
         """Free places for the value after `value`, in place of its rows `old`; None if none are left, or it had one."""

@@ -181,3 +181,13 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
         row, out = rows[places[u]], out_rows[u]
         for k in range(factors.shape[0]):
             out[k] = (scale * row[k] + offset) * factors[k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def merge_rows(rows, places, targets, out_rows):
+    """Rows at some places (U,), each topic's numbers added up at its target (K,), into (U, K)."""
+    for u in range(places.shape[0]):
+        row, out = rows[places[u]], out_rows[u]
+        out[:] = 0.0
+        for k in range(targets.shape[0]):
+            out[targets[k]] += row[k]

@@ -88,10 +88,12 @@ def split_local_step(algorithm, config, state, train):
     num_iterations = slots.MAX_ITERATIONS[config.start]
     one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, slots.START_SWEEPS.most))
     whole, cut = (time_iterations(algorithm, config, tasks, number) for number in (num_iterations, 1))
-    load, joint = max(0.0, 2 * one - two), (whole - cut) * num_iterations / (num_iterations - 1)
+    load, joint = 2 * one - two, (whole - cut) * num_iterations / (num_iterations - 1)
     seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
-    seconds["choosing topics, statistics"] = max(0.0, whole - sum(seconds.values()))
-    return {part: value / sum(seconds.values()) for part, value in seconds.items()}
+    seconds["choosing topics, statistics"] = whole - sum(seconds.values())
+    # A difference of two times may fall below nothing.
+    total = sum(max(0.0, value) for value in seconds.values())
+    return {part: max(0.0, value) / total for part, value in seconds.items()}
 
 
 def time_sweeps(tasks, most):

@@ -1,13 +1,13 @@
 """How fast the engine learns, against others and against the machine's own limits.
 
-    python -m tests.benchmarks.speed [--json FILE] [--quick] [--race]
+    python -m tests.benchmarks.speed [--json FILE] [--rounds 5] [--quick] [--race]
 
-Contestants alternate, five times in one run, so that whatever else the machine does falls on all; a ratio is of two
-times measured one after the other. Each works in one of two processes, one held to a single core and one with two,
-which limits every library's threads alike; gensim and scikit-learn get one core, since neither uses a second by
-itself. Nothing is evaluated while the clock runs. Held-out scores are taken afterwards, `disjoint_words`: own
-against own where scikit-learn's LDA is the other, both by the common fold-in where it is gensim, which infers with
-another model.
+Contestants alternate, five times in one run unless told otherwise, so that whatever else the machine does falls on
+all; a ratio is of two times measured one after the other. Each works in one of two processes, one held to a single
+core and one with two, which limits every library's threads alike; gensim and scikit-learn get one core, since neither
+uses a second by itself. Nothing is evaluated while the clock runs. Held-out scores are taken afterwards,
+`disjoint_words`: own against own where scikit-learn's LDA is the other, both by the common fold-in where it is
+gensim, which infers with another model.
 
 Rows: one pass against gensim's HDP, ours on one thread and on two; our online LDA against scikit-learn's on the same
 mini-batches; the local step of a learned HDP against the floor of `tests/benchmarks/floor.py`; the global step
@@ -47,7 +47,7 @@ CORPORA = {"state-of-the-union": 20_000, "rfc": 20_000}
 LDA_TOPICS = 100
 FEW_WORDS, MANY_WORDS, SMALL_BATCH, NUM_SMALL_BATCHES = 8_000, 100_000, 16, 500
 NUM_LOCAL_BATCHES = 8
-RACE_MINUTES = 10
+NUM_ROUNDS, RACE_MINUTES = 5, 10
 TARGETS = {"gensim 1": 50, "gensim 2": 90, "scikit-learn": 20, "floor": 3, "words": 1 / 1.5, "gain": 0.9}
 
 
@@ -327,6 +327,7 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json")
+    parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
     parser.add_argument("--quick", action="store_true", help="one round on 2,000 documents, to see that it runs")
     parser.add_argument("--race", action="store_true", help="also the race to LDA's score (tests/benchmarks/race.py)")
     arguments = parser.parse_args()
@@ -335,7 +336,7 @@ def main():
         parser.error("two cores are needed: gains from a second thread are measured")
     single, double = start_process(cores[:1]), start_process(cores)
     rounds, available = [], list_data(arguments.quick)
-    for seed in range(1 if arguments.quick else 5):
+    for seed in range(1 if arguments.quick else arguments.rounds):
         for data in available:
             print(f"round {seed + 1}, {data.corpus}", file=sys.stderr)
             rounds += measure_round(single, double, data._replace(seed=seed))
