@@ -82,9 +82,22 @@ def sweep(assignments, priors, batch, rng):
 def _draw(empty, documents, doc_ids, rng):
     """Shares ∝ 1 + u, u uniform in [0, 1), and their counts."""
     shares = 1.0 + rng.random((len(documents.words), empty.shares.shape[1]), dtype=empty.shares.dtype)
-    shares /= shares.sum(1, keepdims=True)
-    drawn = SoftAssignments(np.array(doc_ids, np.int64), shares, empty.word_counts)
-    return _count(drawn, documents, np.ones(shares.shape[1]))[0]
+    return _place(empty, documents, doc_ids, shares)
+
+
+def _place(empty, documents, doc_ids, shares):
+    shares = (shares / shares.sum(1, keepdims=True)).astype(empty.shares.dtype)
+    placed = SoftAssignments(np.array(doc_ids, np.int64), shares, empty.word_counts)
+    return _count(placed, documents, np.ones(shares.shape[1]))[0]
+
+
+def take_over(assignments, batch, tokens, priors):
+    """Assignments whose q(z) are another system's tokens (nnz, K) of each entry in each topic, and their Measures.
+
+    So a run goes on where a sampler has come to (Teh 2007 sec. 4, Fig. 3).
+    """
+    documents = batch.documents.indexed(np.arange(len(assignments.word_counts)))
+    return _measure(_place(assignments, documents, batch.doc_ids, tokens), documents, priors)
 
 
 def _count(assignments, documents, doc_prior):

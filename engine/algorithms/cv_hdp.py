@@ -101,6 +101,14 @@ def step(config, state, batch, rng):
     return learned._replace(assignments=assignments, expected_tokens=tokens, step=info.step, bound=bound), info
 
 
+def start_from(config, vocab_size, batch, tokens):
+    """State that goes on from tokens (nnz, K) of the batch's entries in each topic, K being `max_topics`."""
+    state = init(config, vocab_size, None)
+    assignments, measures = collapsed.take_over(state.assignments, batch, tokens, _priors(state))
+    state = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
+    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1)
+
+
 def _priors(state):
     """G[απ_k], E[α], G[βτ_w] and E[β]; before the first sweep G[π_k] = 1/K."""
     num_topics = len(state.expected_tokens)

@@ -48,6 +48,13 @@ def init(config, vocab_size, rng):
     return CVLDAState(collapsed.no_assignments(config, vocab_size), np.zeros(config.max_topics), 0, -INFINITY)
 
 
+def start_from(config, vocab_size, batch, tokens):
+    """State that goes on from tokens (nnz, K) of the batch's entries in each topic, K being `max_topics`."""
+    state = init(config, vocab_size, None)
+    assignments, _ = collapsed.take_over(state.assignments, batch, tokens, _priors(config, vocab_size))
+    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1)
+
+
 def _priors(config, vocab_size):
     doc = collapsed.hold(np.full(config.max_topics, config.doc_concentration / config.max_topics))
     words = collapsed.hold(np.full(vocab_size, config.word_total / vocab_size))
