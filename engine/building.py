@@ -54,7 +54,7 @@ class Built(NamedTuple):
     kept: np.ndarray
 
 
-class _Cells(NamedTuple):
+class Cells(NamedTuple):
     """Of all rows with text: their numbers, dates, titles and groups as they are written."""
 
     rows: list[int]
@@ -81,7 +81,7 @@ def build_corpus(
     table = open_source(source)
     columns = settle_columns(table, columns)
     choices = words or WordChoices()
-    counter, cells, bad = WordCounter(choices), _Cells([], [], [], []), BadRows()
+    counter, cells, bad = WordCounter(choices), Cells([], [], [], []), BadRows()
     num_characters = 0
     wanted = list(dict.fromkeys(column for column in columns if column))
     for chunk in table.read(wanted):
@@ -111,7 +111,7 @@ def settle_columns(table: Table, columns: Columns) -> Columns:
     return columns
 
 
-def take_chunk(chunk: Chunk, columns: Columns, cells: _Cells, bad: BadRows, path: Path) -> list[str]:
+def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, path: Path) -> list[str]:
     """The texts of a chunk; what else is known of them goes to `cells`, and rows without text or group to `bad`."""
     bad.add(chunk.bad)
     empty = [""] * len(chunk.rows)
@@ -134,7 +134,7 @@ def _finish(
     table: Table,
     columns: Columns,
     choices: WordChoices,
-    gathered: tuple[WordCounter, _Cells, BadRows],
+    gathered: tuple[WordCounter, Cells, BadRows],
     report: Report,
 ) -> Built:
     counter, cells, bad = gathered
@@ -152,13 +152,13 @@ def _finish(
     bad.add([BadRow(str(table.path), row, "no word to count is left in it") for row in wordless])
     kept = kept[has_words]
     titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
-    groups = _number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
+    groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
     corpus = Corpus(table.path.stem, counts[has_words], Vocabulary(vocabulary), dates[kept], titles, **groups)
     bad.listed.sort(key=lambda row: (row.file, row.row or 0))
     return Built(corpus, bad, table.notes, kept)
 
 
-def date_rows(path: Path, columns: Columns, cells: _Cells, bad: BadRows) -> np.ndarray:
+def date_rows(path: Path, columns: Columns, cells: Cells, bad: BadRows) -> np.ndarray:
     """The dates of all rows, NaT where there is none; with a column of dates such rows go to `bad`."""
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
@@ -168,7 +168,8 @@ def date_rows(path: Path, columns: Columns, cells: _Cells, bad: BadRows) -> np.n
     return dates
 
 
-def _number_groups(names: Sequence[str]) -> dict[str, object]:
+def number_groups(names: Sequence[str]) -> dict[str, object]:
+    """Groups by the names of their documents, numbered as they first appear, as arguments of `Corpus`."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
     return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.building import Columns, build_corpus
 from engine.corpus import Corpus, CorpusError
+from engine.library import list_own, load_own
 from engine.packed import FILES, load_built_in
 from engine.sources import KINDS, find_source, is_known
 from engine.words import WordChoices
@@ -39,7 +40,7 @@ def load_corpus(
     if not isinstance(name_or_path, PathLike) and name_or_path in list_corpora():
         if any(columns) or words is not None:
             raise CorpusError(f"{name_or_path} has its text and dates: leave text, date, title, group and words out.")
-        return load_built_in(name_or_path)
+        return load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
     path = Path(name_or_path).expanduser()
     if not path.is_dir() and not is_known(path):
         raise CorpusError(_explain_unknown(name_or_path))
@@ -59,7 +60,7 @@ def list_corpora() -> tuple[str, ...]:
     >>> list_corpora()[:3]
     ('state-of-the-union', 'rfc', 'rfc-documents')
     """
-    return tuple(FILES)
+    return (*FILES, *(corpus.name for corpus in list_own()))
 
 
 def _explain_unknown(name_or_path: str | PathLike) -> str:

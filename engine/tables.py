@@ -91,14 +91,19 @@ def gather(
         if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
             row = BadRow(file, row[0], reason)
         if isinstance(row, BadRow):
-            bad.append(row)
+            bad.append(row._replace(file=mend(row.file)))
         else:
-            kept.append(row)
+            kept.append((row[0], [mend(cell) for cell in row[1]]))
             size += sum(map(len, row[1]))
         if len(kept) + len(bad) >= CHUNK_ROWS or size >= CHUNK_TEXT:
             yield _make_chunk(columns, kept, bad, min(1.0, share()))
             kept, bad, size = [], [], 0
     yield _make_chunk(columns, kept, bad, 1.0)
+
+
+def mend(text: str) -> str:
+    """The text without halves of characters, which JSON and names of files can hold and no encoding can write."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _find_fault(cells: Sequence[str]) -> str:

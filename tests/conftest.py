@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engine.corpus import Corpus, Vocabulary
+from engine.library import FOLDER_VARIABLE
 from engine.readers import load_corpus
 
 TIERS = ("fast", "recovery", "notebooks", "browser")
@@ -71,6 +72,15 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
         " --disable-component-update --disable-sync"
     )
     return browser_type_launch_args | {"executable_path": find_browser(), "args": flags.split()}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_corpora(tmp_path_factory) -> Path:
+    """Tests, and the servers they start, keep corpora of their own away from the user's."""
+    folder = tmp_path_factory.mktemp("stickbreaker")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(folder))
+        yield folder
 
 
 @pytest.fixture
