@@ -200,7 +200,7 @@ def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
 
 def _weigh_titles(name: str, cells: Sequence[str], length: float) -> float:
     """How much a column looks like titles: short, hardly ever twice the same, and of letters."""
-    if not cells or not 2 <= length <= 200:
+    if not cells or length > 200:
         return 0.0
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
     distinct = len(set(cells)) / len(cells)
