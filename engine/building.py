@@ -40,6 +40,7 @@ class BadRows:
     def add(self, rows: Sequence[BadRow]) -> None:
         self.count += len(rows)
         self.listed += rows[: max(0, MAX_LISTED - len(self.listed))]
+        self.listed.sort(key=lambda row: (row.file, row.row or 0))
 
 
 class Built(NamedTuple):
@@ -154,7 +155,6 @@ def _finish(
     titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
     corpus = Corpus(table.path.stem, counts[has_words], Vocabulary(vocabulary), dates[kept], titles, **groups)
-    bad.listed.sort(key=lambda row: (row.file, row.row or 0))
     return Built(corpus, bad, table.notes, kept)
 
 
