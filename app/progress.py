@@ -104,6 +104,7 @@ class Progress:
     phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the recipe, for legends and titles.
+    names: what people have called topics, by id.
     """
 
     version: int = 0
@@ -134,6 +135,11 @@ class Progress:
     vocabulary: Any = None
     planned_columns: tuple[int, ...] = ()
     label: str = ""
+    names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def topic_title(self, topic_id: int) -> str:
+        """Call a topic by the name it has been given, or by its id."""
+        return self.names.get(int(topic_id)) or f"topic {topic_id}"
 
     @property
     def share_done(self) -> float:

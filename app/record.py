@@ -2,12 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Generator
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from app.history import History
 from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
+from app.reading import Model
 from app.recipe import Recipe, describe_change, plan_columns
 from engine.evaluation import count_topics
 from engine.events import Evaluated, Finished, Snapshot, Stepped
@@ -17,6 +19,7 @@ from engine.schedules import step_size
 NUM_TOP_WORDS = 10
 MAX_MARKS = 100
 SPEED_SECONDS = 5.0
+MAX_NAME = 60
 
 
 class Record:
@@ -42,6 +45,7 @@ class Record:
         self._learned_config = recipe.config
         self._sent_config = recipe.config
         self._times: deque[tuple[float, int]] = deque()
+        self._names: dict[int, str] = {}
 
     @property
     def documents_total(self) -> int:
@@ -80,6 +84,17 @@ class Record:
         if text:
             marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
         self._marks = marks[-MAX_MARKS:]
+
+    def rename(self, topic_id: int, name: str) -> None:
+        """Call a topic so from now on; an empty name takes its own back."""
+        self._names[topic_id] = name.strip()[:MAX_NAME]
+
+    def model(self) -> Model | None:
+        """Return the model as it stands; None before the first mini-batch."""
+        recipe = self.recipe
+        if self._state is None:
+            return None
+        return Model(self.run_id, recipe.algorithm, recipe.config, self._state, self._corpus, self.documents_seen)
 
     def advance(self, events: Generator) -> None:
         """Pull events until one mini-batch has been learned from, or the stream has ended."""
@@ -143,6 +158,7 @@ class Record:
             vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
             planned_columns=self._plan_columns(),
             label=recipe.label(),
+            names=MappingProxyType(dict(self._names)),
         )
 
     def _pull(self, events: Generator) -> Any:

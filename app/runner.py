@@ -8,11 +8,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.compiling import Compilation
 from app.progress import Progress
+from app.reading import Model
 from app.recipe import Recipe, title_corpus
 from app.record import Record
 from app.slots import Slots
@@ -52,6 +53,7 @@ class Wishes:
     recipe: Recipe | None = None
     live: dict[str, Any] | None = None
     forgets_earlier: bool = False
+    names: dict[int, str] = field(default_factory=dict)
     is_closed: bool = False
 
 
@@ -123,6 +125,15 @@ class Runner:
         """Drop the runs before this one."""
         self._wish(forgets_earlier=True)
 
+    def rename(self, topic_id: int, name: str) -> None:
+        """Call a topic of the present run so, on every page; an empty name takes its own back."""
+        self._wish(names={**self._wishes.names, topic_id: name})
+
+    def model(self) -> Model | None:
+        """Return the model of the present run as it stands; None before its first mini-batch."""
+        record = self._record
+        return None if record is None else record.model()
+
     def close(self) -> None:
         """End the thread after the present mini-batch and give the slot back."""
         self._wish(is_closed=True)
@@ -173,9 +184,12 @@ class Runner:
         with self._changed:
             wishes = self._wishes
             self._num_obeyed = wishes.number
-            recipe, live, forgets = wishes.recipe, wishes.live, wishes.forgets_earlier
+            recipe, live, forgets, names = wishes.recipe, wishes.live, wishes.forgets_earlier, wishes.names
             wishes.recipe = wishes.live = None
-            wishes.forgets_earlier = False
+            wishes.forgets_earlier, wishes.names = False, {}
+            for topic_id, name in names.items():
+                if self._record is not None:
+                    self._record.rename(topic_id, name)
             if recipe is not None:
                 self._record_new(recipe)
             if live is not None and self._record is not None:
@@ -184,7 +198,7 @@ class Runner:
             self.earlier = ()
         if recipe is not None:
             self._begin()
-        if live is not None or forgets:
+        if live is not None or forgets or names:
             self._publish()
 
     def _record_new(self, recipe: Recipe) -> None:

@@ -15,6 +15,7 @@ import engine
 from app.compiling import Compilation
 from app.hub import Hub
 from app.progress import Progress
+from app.reading import Reader
 from app.recipe import Recipe
 from app.runner import Engine, Runner, describe_wait
 from app.slots import Slots, count_cores
@@ -35,6 +36,7 @@ class Run:
 
     key: str
     runner: Runner
+    reader: Reader
     hub: Hub
     left_at: float | None = None
     resumes: bool = False
@@ -108,6 +110,7 @@ class Service:
                 del self._runs[run.key]
         for run in stale:
             run.runner.close()
+            run.reader.close()
 
     def close(self) -> None:
         """End every run; for the end of the process."""
@@ -115,12 +118,13 @@ class Service:
             runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             run.runner.close()
+            run.reader.close()
 
     def _open(self, recipe: Recipe, bell: Any) -> Run:
         hub = Hub()
         hub.add(bell)
         runner = Runner(self._engine, self.slots, self.compilation, ring=hub.ring)
-        run = Run(secrets.token_urlsafe(16), runner, hub)
+        run = Run(secrets.token_urlsafe(16), runner, Reader(runner.model, hub.ring), hub)
         with self._lock:
             self._runs[run.key] = run
         runner.restart(recipe)

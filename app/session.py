@@ -16,16 +16,23 @@ import engine
 from app.hub import Bell
 from app.progress import Progress
 from app.recipe import Recipe
+from app.selection import Selection
 from app.service import Run, Service, find_service, first_recipe
+from app.views.calendar import Calendar
 from app.views.controls import Controls
 from app.views.curves import Curves
+from app.views.documents import DocumentBrowser
 from app.views.header import Header
 from app.views.rate_sketch import RateSketch
+from app.views.reading_note import ReadingNote
+from app.views.topic_explorer import TopicExplorer
+from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
 from app.views.word_table import WordTable
 
 SAFETY_NET_MILLISECONDS = 1_000
 TITLE = "Stickbreaker"
+PAGES = LIVE, TOPICS, TIME, DOCUMENTS = ("Live", "Topics", "Time", "Documents")
 TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
 TITLE_STYLE = """
 :host { color: #fff; }
@@ -70,6 +77,14 @@ class Session:
         )
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
+        self.selection = Selection()
+        self.note = ReadingNote(self.read)
+        self.explorer, self.map = TopicExplorer(self.selection, self.rename), TopicMap(self.selection)
+        self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
+        self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents)
+        self.tabs = pmui.RadioButtonGroup(label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10))
+        self.tabs.param.watch(self._turn_to, "value")
+        self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
         self.header.update(service.foresee(_find_key(), recipe))
 
@@ -96,12 +111,14 @@ class Session:
         if self._run is None:
             return
         runner = self._run.runner
-        progress, earlier = runner.progress, runner.earlier
-        if (progress, earlier) == self._seen:
+        progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
+        if (progress, earlier, job) == self._seen:
             return
-        before, self._seen = self._seen, (progress, earlier)
+        before, self._seen = self._seen, (progress, earlier, job)
         with pn.io.hold(self._document):
             self._update_views(progress, earlier)
+            if self.tabs.value != LIVE:
+                self._update_readers()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
 
@@ -111,6 +128,31 @@ class Session:
                 view.update(progress, earlier)
             except Exception as error:
                 self.report(error)
+
+    def _update_readers(self) -> None:
+        """Show what the model says of the corpus, in the views that are open."""
+        if self._run is None:
+            return
+        progress, job = self._run.runner.progress, self._run.reader.job
+        is_new = job.reading is None or job.reading.model.run_id != progress.run_id
+        if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
+            self._run.reader.ask()
+            job = self._run.reader.job
+        for view in self._readers:
+            try:
+                view.read(job, progress)
+            except Exception as error:
+                self.report(error)
+
+    def read(self) -> None:
+        """Read the corpus with the present model."""
+        if self._run is not None:
+            self._run.reader.ask()
+
+    def rename(self, topic_id: int, name: str) -> None:
+        """Call a topic so on every page of the run."""
+        if self._run is not None:
+            self._run.runner.rename(topic_id, name)
 
     def report(self, error: Exception) -> None:
         """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
@@ -192,7 +234,20 @@ class Session:
             for view, flex in ((self.table, "3 1 690px"), (self.now, "1 1 300px"))
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
-        return pn.Column(self.header, self.curves, lists, sizing_mode="stretch_width", margin=(0, 12))
+        live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
+        pages = (live, pn.Column(self.map, self.explorer), self.calendar, self.documents)
+        self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
+        self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
+        self._turn_to(None)
+        return pn.Column(self.header, self.tabs, self._note, *self._pages, sizing_mode="stretch_width", margin=(0, 12))
+
+    def _turn_to(self, event: Any) -> None:
+        """Show the page that is chosen, and what it needs."""
+        self._note.visible = self.tabs.value != LIVE
+        for name, page in zip(PAGES, self._pages, strict=True):
+            page.visible = name == self.tabs.value
+        if self.tabs.value != LIVE:
+            self._update_readers()
 
     def _notify(self, text: str) -> None:
         if pn.state.notifications is not None:

@@ -1,39 +1,18 @@
 """The largest topics now: id, colour, weight and ten words, moving with the run."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import ClassVar
 
 import panel as pn
 import param
 from panel.viewable import Viewer
 
 from app.frames import steady_order, topics_frame
+from app.pick_list import PickList
 from app.progress import Progress
 from app.theme import topic_color
 
 NUM_TOPICS_SHOWN = 12
 STILL_ALIKE = "<p style='margin:0 0 4px'><b>Warm-up:</b> topics still look alike, and part as it cools.</p>"
-
-
-class TopicRows(pn.custom.JSComponent):
-    """The list of topics; rows are kept by topic, and only what differs is written."""
-
-    rows = param.List(doc="One dict a topic, largest first: topic_id, color, weight (text), share (0 to 1), words.")
-    empty = param.String(doc="What to say where there is no row.")
-
-    _esm = Path(__file__).with_name("topics_now.js")
-
-    _stylesheets: ClassVar = [Path(__file__).with_name("topics_now.css").read_text(encoding="utf-8")]
-
-    def __init__(self, **params):
-        self._on_pick = params.pop("on_pick")
-        super().__init__(**params)
-
-    def _handle_msg(self, message: dict) -> None:
-        topic_id = message.get("topic_id") if isinstance(message, dict) else None
-        if any(row["topic_id"] == topic_id for row in self.rows):
-            self._on_pick(int(topic_id))
 
 
 class TopicsNow(Viewer):
@@ -44,7 +23,7 @@ class TopicsNow(Viewer):
     def __init__(self, **params):
         super().__init__(**params)
         self._shown: tuple = ()
-        self._rows = TopicRows(on_pick=self._pick, sizing_mode="stretch_width", margin=(0, 10))
+        self._rows = PickList(self._pick)
         heading = pn.pane.HTML(
             "<h2 style='margin:0'>Largest topics now</h2>"
             "<p style='margin:4px 0'>The share of all words each explains, and its ten top words at this moment.</p>",
@@ -62,15 +41,13 @@ class TopicsNow(Viewer):
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show the topics of this progress; does nothing where they are those shown."""
-        moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status)
+        moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, dict(progress.names))
         if moment == self._shown:
             return
-        before = [row["topic_id"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
+        before = [row["key"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
         self._alike.visible = progress.phase == "warm-up"
-        rows = topic_rows(progress, before)
-        changes = {"rows": rows, "empty": "" if rows else empty_note(progress)}
-        self._rows.param.update(**{name: new for name, new in changes.items() if new != getattr(self._rows, name)})
+        self._rows.show(topic_rows(progress, before), empty_note(progress))
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:
@@ -90,11 +67,13 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict]:
         topic_id, weight, words = topics.iloc[position]
         rows.append(
             {
-                "topic_id": int(topic_id),
+                "key": int(topic_id),
+                "title": progress.topic_title(topic_id),
                 "color": topic_color(topic_id),
                 "weight": f"{100 * weight:.1f} %",
                 "share": round(float(weight) / largest, 3),
                 "words": " ".join(words),
+                "action": "show in table",
             }
         )
     return rows

@@ -1,6 +1,6 @@
 """The table of word lists: how the ten top words of chosen topics changed from checkpoint to checkpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import ClassVar
@@ -105,6 +105,7 @@ class WordTable(Viewer):
             progress.planned_columns,
             progress.status in ("finished", "failed"),
             progress.vocabulary is None,
+            dict(progress.names),
         )
         if shown == self._shown:
             return
@@ -117,7 +118,7 @@ class WordTable(Viewer):
 
     def _write_picker(self) -> None:
         last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
-        options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics)
+        options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         self._is_writing = True
         try:
             self._picker.param.update(options=options, value=list(self.topics))
@@ -136,14 +137,14 @@ def _explanation() -> str:
     )
 
 
-def topic_options(topics: pd.DataFrame, chosen: Sequence[int]) -> dict[str, int]:
+def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
     """List the topics by weight, as "topic 17 · 4.2 % · war, peace, army"; chosen ones stay in it in any case."""
     options = {
-        f"topic {topic_id} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
+        f"{title(topic_id)} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
         for topic_id, weight, words in topics.itertuples(index=False)
     }
     missing = set(chosen) - set(options.values())
-    return options | {f"topic {topic_id} · not in use now": topic_id for topic_id in sorted(missing)}
+    return options | {f"{title(topic_id)} · not in use now": topic_id for topic_id in sorted(missing)}
 
 
 def table_columns(progress: Progress) -> list[dict]:
@@ -167,7 +168,12 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
     frame = table_frame(progress.checkpoints, progress.vocabulary, topic_ids)
     num_columns = len(progress.checkpoints) + len(progress.planned_columns)
     blocks = {
-        topic_id: {"topic_id": topic_id, "color": topic_color(topic_id), "title": f"topic {topic_id}", "note": ""}
+        topic_id: {
+            "topic_id": topic_id,
+            "color": topic_color(topic_id),
+            "title": progress.topic_title(topic_id),
+            "note": "",
+        }
         | {"cells": [[None] * num_columns for _ in range(NUM_TOP_WORDS)]}
         for topic_id in topic_ids
     }

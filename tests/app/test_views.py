@@ -222,12 +222,12 @@ def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press
     view = TopicsNow()
     view.update(progress(3, tokens=range(1, 21)))
     rows = view._rows.rows
-    assert [row["topic_id"] for row in rows] == list(range(19, 7, -1))
+    assert [row["key"] for row in rows] == list(range(19, 7, -1))
     assert rows[0]["share"] == 1
     picked = []
     view.param.watch(lambda event: picked.append(event.new), "picked", onlychanged=False)
     for topic_id in (19, 19, 999):
-        view._rows._handle_msg({"topic_id": topic_id})
+        view._rows._handle_msg({"key": topic_id})
     assert picked == [19, 19]
 
 

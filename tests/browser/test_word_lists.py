@@ -29,7 +29,7 @@ def test_a_topic_of_now_is_put_into_the_table(dashboard):
     page = dashboard.page
     dashboard.finish()
     expect(page.locator("li")).to_have_count(12)
-    buttons = page.get_by_role("button", name=re.compile(r"^Show topic \d+ in the table$"))
+    buttons = page.get_by_role("button", name=re.compile(r"^show in table: topic \d+$"))
     shown = page.locator("tbody .name strong").all_inner_texts()
     name = re.compile(r"\d+")
     others = [b for b in buttons.all() if f"topic {name.search(b.get_attribute('aria-label'))[0]}" not in shown]

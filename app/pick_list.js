@@ -13,29 +13,33 @@ export function render({ model }) {
   const items = new Map()
 
   function make_item(row) {
-    const button = make("button", {type: "button"}, "show in table")
-    button.setAttribute("aria-label", `Show topic ${row.topic_id} in the table`)
-    button.addEventListener("click", () => model.send_msg({topic_id: row.topic_id}))
-    const bar = make("span", {class: "bar", "aria-hidden": "true"}, make("span", {style: `background: ${row.color}`}))
-    const head = make("div", {class: "head"}, make("span", {class: "chip", style: `background: ${row.color}`, "aria-hidden": "true"}),
-      make("strong", {}, `topic ${row.topic_id}`), make("span", {class: "weight"}), bar, button)
+    const button = make("button", {type: "button"})
+    button.addEventListener("click", () => model.send_msg({key: row.key}))
+    const bar = make("span", {class: "bar", "aria-hidden": "true"}, make("span", {}))
+    const head = make("div", {class: "head"}, make("span", {class: "chip", "aria-hidden": "true"}),
+      make("strong", {}), make("span", {class: "weight"}), bar, button)
     return make("li", {}, head, make("p", {class: "words"}))
   }
 
   function write_item(item, row) {
-    const [, , weight, bar] = item.firstChild.children
+    const [chip, title, weight, bar, button] = item.firstChild.children
+    put(title, row.title)
     put(weight, row.weight)
+    put(button, row.action)
+    button.setAttribute("aria-label", `${row.action}: ${row.title}`)
+    for (const node of [chip, bar.firstChild]) if (node.style.background !== row.color) node.style.background = row.color
+    chip.hidden = row.color === ""
     const width = `${(100 * row.share).toFixed(1)}%`
     if (bar.firstChild.style.width !== width) bar.firstChild.style.width = width
     put(item.lastChild, row.words)
   }
 
   function write() {
-    const wanted = new Set(model.rows.map(row => row.topic_id))
-    for (const [id, item] of items) if (!wanted.has(id)) { item.remove(); items.delete(id) }
+    const wanted = new Set(model.rows.map(row => row.key))
+    for (const [key, item] of items) if (!wanted.has(key)) { item.remove(); items.delete(key) }
     model.rows.forEach((row, index) => {
-      if (!items.has(row.topic_id)) items.set(row.topic_id, make_item(row))
-      const item = items.get(row.topic_id)
+      if (!items.has(row.key)) items.set(row.key, make_item(row))
+      const item = items.get(row.key)
       if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null)
       write_item(item, row)
     })

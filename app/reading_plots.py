@@ -1,0 +1,167 @@
+"""Plots of what a reading says: the calendar in three kinds, and the map of topics. Pure: frames in, figures out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bokeh.layouts import gridplot
+from bokeh.models import (
+    ColumnDataSource,
+    FactorRange,
+    FixedTicker,
+    HoverTool,
+    LinearColorMapper,
+    NumeralTickFormatter,
+    Range1d,
+    TapTool,
+)
+from bokeh.plotting import figure
+
+from app.reading_frames import REST, REST_COLOR
+from app.theme import DARK_BACKGROUND, topic_color
+
+KINDS = ("heat map", "stacked areas", "small multiples")
+HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
+# From nothing to all, readable on light and on dark ground.
+RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
+MAX_LABELS, MAX_PANEL_LABELS = 30, 8
+HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
+SMALLEST_DOT, LARGEST_DOT = 8, 60
+
+
+def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
+    """Draw a calendar frame as one of `KINDS`, its measure named on its axis or in its colour bar."""
+    frame = frame.assign(color=[REST_COLOR if t == REST else topic_color(t) for t in frame["topic_id"]])
+    return {"heat map": _heat_map, "stacked areas": _stack, "small multiples": _multiples}[kind](frame, measure)
+
+
+def _source(frame: pd.DataFrame) -> ColumnDataSource:
+    return ColumnDataSource(frame.to_dict("list"))
+
+
+def _format(measure: str) -> str:
+    return "0,0" if measure == "tokens" else "0.0 %"
+
+
+def _hover(measure: str) -> list[tuple[str, str]]:
+    return [*HOVER, (measure, f"@value{{{_format(measure)}}}")]
+
+
+def _period_figure(frame: pd.DataFrame, **more: Any) -> figure:
+    """An empty figure whose x axis names the periods, as many of them as there is room for."""
+    names = frame.drop_duplicates("place")["period"].tolist()
+    fig = figure(
+        x_range=Range1d(-0.5, len(names) - 0.5),
+        sizing_mode="stretch_width",
+        tools="xpan,xwheel_zoom,reset,save",
+        **more,
+    )
+    fig.toolbar.logo = None
+    fig.toolbar.autohide = True
+    fig.xgrid.grid_line_color = None
+    fig.xaxis.major_label_orientation = 0.9
+    fig.xaxis.ticker = FixedTicker(ticks=list(range(0, len(names), -(-len(names) // MAX_LABELS))))
+    fig.xaxis.major_label_overrides = dict(enumerate(names))
+    return fig
+
+
+def _heat_map(frame: pd.DataFrame, measure: str) -> figure:
+    frame = frame[frame["topic_id"] != REST]
+    titles = list(dict.fromkeys(frame["title"]))[::-1]
+    fig = _period_figure(frame, y_range=FactorRange(factors=titles), height=HEIGHT)
+    top = float(np.nanmax(frame["value"], initial=0.0)) or 1.0
+    mapper = LinearColorMapper(palette=RAMP, low=0.0, high=top, nan_color="rgba(128,128,128,0.15)")
+    rects = fig.rect(
+        "place",
+        "title",
+        1,
+        0.92,
+        source=_source(frame),
+        line_color=None,
+        fill_color={"field": "value", "transform": mapper},
+        nonselection_fill_alpha=1.0,
+    )
+    fig.add_layout(
+        rects.construct_color_bar(title=measure, formatter=NumeralTickFormatter(format=_format(measure))), "right"
+    )
+    fig.add_tools(HoverTool(renderers=[rects], tooltips=_hover(measure)))
+    fig.ygrid.grid_line_color = None
+    return fig
+
+
+def _stack(frame: pd.DataFrame, measure: str) -> figure:
+    fig = _period_figure(frame, height=HEIGHT, y_axis_label=measure)
+    fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
+    base = np.zeros(frame["place"].nunique())
+    for topic_id, part in frame.groupby("topic_id", sort=False):
+        top = base + np.nan_to_num(part["value"].to_numpy())
+        source = _source(part.assign(base=base, top=top))
+        color = part["color"].iloc[0]
+        fig.varea("place", "base", "top", source=source, fill_color=color, fill_alpha=0.85)
+        line = fig.line("place", "top", source=source, line_color=color, line_width=1.5, name=str(topic_id))
+        fig.add_tools(HoverTool(renderers=[line], mode="mouse", tooltips=_hover(measure)))
+        base = top
+    fig.y_range.start = 0
+    return fig
+
+
+def _multiples(frame: pd.DataFrame, measure: str) -> Any:
+    figures = []
+    for _, part in frame.groupby("topic_id", sort=False):
+        fig = _period_figure(part, height=PANEL_HEIGHT, title=part["title"].iloc[0], y_axis_label=measure)
+        fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
+        fig.yaxis.ticker.desired_num_ticks = 3
+        fig.xaxis.ticker.ticks = fig.xaxis.ticker.ticks[:: -(-len(fig.xaxis.ticker.ticks) // MAX_PANEL_LABELS)]
+        source = _source(part)
+        fig.vbar("place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None)
+        fig.y_range.start = 0
+        fig.add_tools(HoverTool(tooltips=_hover(measure)))
+        figures.append(fig)
+    return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False)
+
+
+class MapPlot:
+    """The map of topics: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+
+    def __init__(self, on_pick: Callable[[int], None]):
+        columns = ("topic_id", "title", "x", "y", "share", "words", "color", "size", "line")
+        self.source = ColumnDataSource({name: [] for name in columns})
+        self.figure = figure(
+            height=MAP_HEIGHT, sizing_mode="stretch_width", tools="pan,wheel_zoom,reset,save", match_aspect=True
+        )
+        self.figure.axis.visible = False
+        self.figure.grid.grid_line_color = None
+        self.figure.toolbar.logo = None
+        dots = self.figure.scatter(
+            "x",
+            "y",
+            size="size",
+            source=self.source,
+            fill_color="color",
+            fill_alpha=0.7,
+            line_color="line",
+            line_width=2,
+            nonselection_fill_alpha=0.7,
+            nonselection_line_color="line",
+            selection_fill_alpha=0.9,
+        )
+        tooltips = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
+        self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
+        self._on_pick = on_pick
+        self.source.selected.on_change("indices", self._tap)
+
+    def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
+        """Move the topics to their places; area is share; the chosen one has a dark and a light ring."""
+        largest = frame["share"].max() if len(frame) else 1.0
+        sizes = LARGEST_DOT * np.sqrt(frame["share"] / max(largest, 1e-30))
+        frame = frame.assign(
+            size=np.maximum(sizes, SMALLEST_DOT),
+            line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
+        )
+        self.source.data = frame.to_dict("list")
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self.source.data["topic_id"][new[0]]))
+            self.source.selected.indices = []

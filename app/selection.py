@@ -1,0 +1,12 @@
+"""What one page has chosen: the same topic, word, document and stretch of time in every view."""
+
+import param
+
+
+class Selection(param.Parameterized):
+    """Watch a parameter to follow it; None where nothing is chosen."""
+
+    topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
+    word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
+    document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
+    span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")

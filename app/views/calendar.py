@@ -1,0 +1,111 @@
+"""Topics over calendar time, by periods of several kinds, as a heat map, stacked areas or small multiples."""
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.progress import Progress
+from app.reading import ReadingJob
+from app.reading_frames import calendar_frame, fitting_unit
+from app.reading_plots import KINDS, calendar_plot
+from app.selection import Selection
+from engine.shares import MEASURES, UNITS, divide
+
+MOST_PERIODS = 400
+HEADING = (
+    "<h2 style='margin:0'>Topics over time</h2><p style='margin:4px 0'>What the documents of each period are about, "
+    "under the model as it is known now. The ten largest topics, and the chosen one.</p>"
+)
+
+
+class Calendar(Viewer):
+    """Follows the selection's topic, and sets its span of time."""
+
+    def __init__(self, selection: Selection, **params):
+        super().__init__(**params)
+        self._selection = selection
+        self._job, self._progress = ReadingJob(), Progress()
+        shared = {"size": "small", "width": 190, "margin": (5, 10)}
+        self._unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
+        self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
+        self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
+        self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
+        self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
+        self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._is_writing = False
+        for widget in (self._unit, self._measure, self._kind):
+            widget.param.watch(lambda event: self._draw(), "value")
+        for widget in (self._from, self._to):
+            widget.param.watch(lambda event: self._select_span(), "value")
+        selection.param.watch(lambda event: self._draw(), "topic")
+        controls = pn.FlexBox(self._unit, self._measure, self._kind, self._from, self._to)
+        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self._layout = pn.Column(heading, controls, self._note, self._pane, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def read(self, job: ReadingJob, progress: Progress) -> None:
+        """Show the periods of a reading."""
+        before, self._job, names = self._job, job, dict(self._progress.names)
+        self._progress = progress
+        if job.reading is not None and (before.reading is None or before.reading.corpus is not job.reading.corpus):
+            self._unit.value = fitting_unit(job.reading.corpus.dates)
+        if before.reading is not job.reading or names != dict(progress.names):
+            self._draw()
+
+    def _draw(self) -> None:
+        reading = self._job.reading
+        if reading is None or reading.doc_shares is None:
+            self._say("The periods come once all documents are read.")
+            return
+        periods = divide(reading.corpus.dates, self._unit.value)
+        if not 0 < len(periods.names) <= MOST_PERIODS:
+            none = "No document has a date."
+            self._say(
+                none
+                if not len(periods.names)
+                else f"{len(periods.names):,} periods are too many to draw: take longer ones (at most {MOST_PERIODS})."
+            )
+            return
+        self._write_spans(periods)
+        position = reading.position(self._selection.topic)
+        frame = calendar_frame(reading, self._unit.value, self._measure.value, position, self._progress.topic_title)
+        num_undated = int((periods.of_document < 0).sum())
+        self._say(f"{num_undated:,} documents without a date are left out." if num_undated else "")
+        self._pane[:] = [
+            pn.pane.Bokeh(calendar_plot(frame, self._kind.value, self._measure.value), sizing_mode="stretch_width")
+        ]
+
+    def _say(self, text: str) -> None:
+        self._note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
+        if text and not text.endswith("left out."):
+            self._pane[:] = []
+
+    def _write_spans(self, periods) -> None:
+        """Offer the periods as ends of a span; a span chosen in other units stays until it is changed."""
+        starts = dict(zip(periods.names, periods.starts, strict=True))
+        ends = np.append(periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")) - np.timedelta64(1, "D")
+        self._spans = {"the start": None} | starts, {"the end": None} | dict(zip(periods.names, ends, strict=True))
+        self._is_writing = True
+        try:
+            for widget, offered in zip((self._from, self._to), self._spans, strict=True):
+                if list(offered) != widget.options:
+                    first = next(iter(offered))
+                    widget.param.update(options=list(offered), value=first)
+        finally:
+            self._is_writing = False
+
+    def _select_span(self) -> None:
+        if self._is_writing:
+            return
+        first, last = (
+            spans.get(widget.value) for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
+        )
+        everything = (np.datetime64("-9999-01-01"), np.datetime64("9999-12-31"))
+        is_all = first is None and last is None
+        self._selection.span = (
+            None if is_all else (everything[0] if first is None else first, everything[1] if last is None else last)
+        )

@@ -1,0 +1,124 @@
+"""Documents: found by word, topic, date or title, and one opened with its topics and its words by topic."""
+
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.frames import date_text
+from app.pick_list import PickList
+from app.progress import Progress
+from app.reading import ReadingJob
+from app.reading_frames import NUM_FOUND, document_row, find_documents, share_rows, word_topics
+from app.selection import Selection
+from app.theme import topic_color
+
+LINES = ("solid", "double", "dotted", "dashed", "wavy")
+HEADING = (
+    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>Of the chosen span of time, where one is chosen under "
+    "Time.</p>"
+)
+WORD_STYLE = """
+.words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
+.words span { text-decoration-thickness: 2px; text-underline-offset: 4px; margin-right: .5em; }
+.words sub { font-size: 11px; opacity: .8; }
+h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
+"""
+
+
+class DocumentBrowser(Viewer):
+    """Follows the selection's document, topic and span."""
+
+    def __init__(self, selection: Selection, **params):
+        super().__init__(**params)
+        self._selection = selection
+        self._job, self._progress = ReadingJob(), Progress()
+        shared = {"size": "small", "sizing_mode": "stretch_width"}
+        self._search = pmui.TextInput(label="Find", placeholder="part of a title, or a word, then Enter", **shared)
+        self._topic = pmui.Checkbox(label="Only documents with the chosen topic", value=True)
+        self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
+        self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._found, self._topics = PickList(self._open), PickList(self._pick_topic)
+        self._words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        for widget in (self._search, self._topic, self._order):
+            widget.param.watch(lambda event: self._draw_found(), "value")
+        selection.param.watch(lambda event: self._draw_found(), ["topic", "span"])
+        selection.param.watch(lambda event: self._draw_document(), "document")
+        self._layout = self._lay_out()
+        self._draw_found()
+        self._draw_document()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        flex = {"flex": "1 1 420px", "min-width": "0"}
+        left = pn.Column(
+            self._search, self._topic, self._order, self._count, self._found, sizing_mode="stretch_width", styles=flex
+        )
+        right = pn.Column(self._words, self._topics, sizing_mode="stretch_width", styles=flex)
+        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+        return pn.Column(heading, parts, sizing_mode="stretch_width", margin=0)
+
+    def read(self, job: ReadingJob, progress: Progress) -> None:
+        """Show the documents of a reading."""
+        before, names = self._job.reading, dict(self._progress.names)
+        self._job, self._progress = job, progress
+        if before is not job.reading or names != dict(progress.names):
+            self._draw_found()
+            self._draw_document()
+
+    def _reading(self):
+        reading = self._job.reading
+        return reading if reading is not None and reading.doc_shares is not None else None
+
+    def _draw_found(self) -> None:
+        reading = self._reading()
+        if reading is None:
+            self._count.object = ""
+            self._found.show([], "Documents come once all are read.")
+            return
+        position = reading.position(self._selection.topic) if self._topic.value else None
+        rows = find_documents(reading, self._search.value, position, self._selection.span, self._order.value)
+        more = f", the first {NUM_FOUND} below" if len(rows) > NUM_FOUND else ""
+        about = "" if position is None else f" with {self._progress.topic_title(self._selection.topic)}"
+        self._count.object = f"<p style='margin:4px 0'>{len(rows):,} documents{escape(about)}{more}</p>"
+        color = "" if position is None else topic_color(self._selection.topic)
+        shares = None if position is None else reading.doc_shares[:, [position]].todense()
+        listed = [
+            document_row(reading, row, 0.0 if shares is None else float(shares[row, 0]), color)
+            for row in rows[:NUM_FOUND]
+        ]
+        self._found.show(listed, "No document is like that.")
+
+    def _draw_document(self) -> None:
+        reading, row = self._reading(), self._selection.document
+        if reading is None or row is None or row >= reading.corpus.num_documents:
+            self._words.object = "<p>Open a document to see its topics and its words.</p>"
+            self._topics.show([])
+            return
+        self._topics.show(share_rows(reading, row, self._progress.topic_title), "It has no words.")
+        self._words.object = document_html(reading, row)
+
+    def _open(self, row: int) -> None:
+        self._selection.document = row
+
+    def _pick_topic(self, topic_id: int) -> None:
+        self._selection.topic = topic_id
+
+
+def document_html(reading, row: int) -> str:
+    """Write a document's words, each underlined in the colour and pattern of the topic that explains it best."""
+    corpus, words = reading.corpus, word_topics(reading, row)
+    order = list(dict.fromkeys(topic_id for *_, topic_id in words))
+    lines = {topic_id: LINES[place % len(LINES)] for place, topic_id in enumerate(order)}
+    spans = [
+        f'<span style="text-decoration: underline {lines[topic_id]} {topic_color(topic_id)}" title="topic {topic_id}">'
+        f"{escape(word)}{f'<sub>×{count}</sub>' if count > 1 else ''}</span>"
+        for word, count, topic_id in words
+    ]
+    head = f"<h3>{escape(str(corpus.titles[row]))}</h3><p>{escape(date_text(corpus.dates[row]))}</p>"
+    note = "<p>Its words, most of its main topic first; the order of the text is not kept.</p>"
+    return f"{head}{note}<div class='words'>{' '.join(spans)}</div>"

@@ -1,0 +1,71 @@
+"""Where the reading of the corpus stands, above the views that need it, with the button that reads again."""
+
+from collections.abc import Callable
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.progress import Progress
+from app.reading import ReadingJob
+
+STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
+
+
+class ReadingNote(Viewer):
+    """Says with which model the corpus was read. `ask` is called by its button."""
+
+    def __init__(self, ask: Callable[[], None], **params):
+        super().__init__(**params)
+        self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
+        self._bar = pmui.LinearProgress(
+            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)
+        )
+        self._again = pmui.Button(
+            label="Read with the present model", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
+        )
+        self._again.on_click(lambda event: ask())
+        self._layout = pn.Column(self._text, self._bar, self._again, sizing_mode="stretch_width", margin=0)
+        self.read(ReadingJob(), Progress())
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def read(self, job: ReadingJob, progress: Progress) -> None:
+        """Show where a reading stands."""
+        text = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
+        if text != self._text.object:
+            self._text.object = text
+        is_reading = job.status == "reading"
+        self._bar.param.update(visible=is_reading, value=round(100 * job.share))
+        self._again.param.update(visible=not is_reading and is_behind(job, progress))
+
+
+def is_behind(job: ReadingJob, progress: Progress) -> bool:
+    """Say whether the run has gone on since the reading, or there is none yet."""
+    if not progress.documents_seen:
+        return False
+    model = job.reading.model if job.reading is not None and job.status == "ready" else None
+    return model is None or (model.run_id, model.documents_seen) != (progress.run_id, progress.documents_seen)
+
+
+def describe_reading(job: ReadingJob, progress: Progress) -> str:
+    """Say what the views below are based on."""
+    if job.status == "failed":
+        return f"The corpus could not be read with the model: {job.message}"
+    if job.status == "none" or job.reading is None:
+        return (
+            "Topics can be looked into once the first mini-batch has been learned."
+            if not progress.documents_seen
+            else "The corpus has not been read with this run's model yet."
+        )
+    model = job.reading.model
+    if job.status == "reading":
+        return f"Reading all {model.corpus.num_documents:,} documents with the model after {model.documents_seen:,} …"
+    of_run = "" if model.run_id == progress.run_id else " of an earlier run"
+    now = f" The run is at {progress.documents_seen:,}." if is_behind(job, progress) and not of_run else ""
+    return (
+        f"All {model.corpus.num_documents:,} documents, held-out ones too, as the model{of_run} saw them after "
+        f"learning from {model.documents_seen:,}.{now}"
+    )

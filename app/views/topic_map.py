@@ -1,0 +1,52 @@
+"""The map of topics: alike ones lie together, and from reading to reading each moves as little as it can."""
+
+import panel as pn
+from panel.viewable import Viewer
+
+from app.progress import Progress
+from app.reading import ReadingJob
+from app.reading_frames import map_frame
+from app.reading_plots import MapPlot
+from app.selection import Selection
+
+HEADING = (
+    "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances resemble the Jensen-Shannon distances "
+    "between topics, squeezed into two dimensions; area is the share of words. Press one to choose it.</p>"
+)
+
+
+class TopicMap(Viewer):
+    """Follows the selection's topic, and sets it."""
+
+    def __init__(self, selection: Selection, **params):
+        super().__init__(**params)
+        self._selection = selection
+        self._plot = MapPlot(self._pick)
+        self._shown: tuple = ()
+        self._frame = None
+        selection.param.watch(lambda event: self._draw(), "topic")
+        pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
+        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self._layout = pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def read(self, job: ReadingJob, progress: Progress) -> None:
+        """Show the topics of a reading."""
+        reading = job.reading
+        shown = (reading and reading.model, dict(progress.names))
+        if reading is None or shown == self._shown:
+            return
+        is_same_run = self._shown and self._shown[0].run_id == reading.model.run_id
+        last = (self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()) if is_same_run else None
+        self._shown = shown
+        self._frame = map_frame(reading, progress.topic_title, last)
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._frame is not None:
+            self._plot.show(self._frame, self._selection.topic)
+
+    def _pick(self, topic_id: int) -> None:
+        self._selection.topic = topic_id

@@ -1,0 +1,51 @@
+"""From a topic to its words, its documents and its time, as a person goes."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def finished(dashboard):
+    dashboard.finish()
+    return dashboard
+
+
+def test_a_topic_is_named_looked_into_and_followed_to_a_document(finished):
+    page = finished.page
+    finished.button("Topics").click()
+    expect(page.get_by_text(re.compile("All 10,384 documents, held-out ones too"))).to_be_visible(timeout=60_000)
+    page.get_by_role("textbox", name="Its name").fill("the large one")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile("^the large one"))
+    page.get_by_role("textbox", name="Find topics by a word").fill("treaty")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Topics that hold “treaty”")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^open: ")).first.click()
+    expect(page.get_by_text("the order of the text is not kept")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with the large one"))).to_be_visible()
+    finished.button("Live").click()
+    expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
+
+
+def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
+    page = finished.page
+    finished.button("Time").click()
+    expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
+    page.get_by_role("combobox", name="Documents from").click()
+    page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
+    finished.button("Documents").click()
+    page.get_by_role("checkbox", name="Only documents with the chosen topic").uncheck()
+    finished.button("date").click()
+    expect(page.get_by_role("button", name=re.compile("^open: 199"))).not_to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["Topics", "Time", "Documents"])
+def test_nothing_serious_stands_in_the_way_of_a_screen_reader(finished, name):
+    finished.button(name).click()
+    expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)
+    found = Axe().run(finished.page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
