@@ -32,3 +32,4 @@ DUPLICATES = _declare(
     choices=("merge", "keep"),
 )
 PRECISION = _declare("", None, "of topics and local steps", choices=("float32", "float64"))
+TOLERANCE = _declare("", (0.0, 1.0), "the run ends when a pass gains less than this share of the bound")

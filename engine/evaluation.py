@@ -1,5 +1,7 @@
 """Held-out protocols, all in nats per held-out token, and the number of topics."""
 
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +9,10 @@ from scipy.special import gammaln, psi
 
 from engine.corpus import Documents
 from engine.executors import map_shards
-from engine.expectations import document_prior
+from engine.expectations import document_prior, topic_weights
 from engine.kernels.dirichlet import Sweeps
-from engine.sweeps import Expectations, fit_documents
+from engine.passes import shares_bound, sum_documents, topics_divergence
+from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
@@ -154,6 +157,27 @@ def perplexity_bound(documents, topics, prior):
     sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts]).astype(float)
     g = shares * (prior.sum() + sizes)[:, None]
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
+
+
+def lda_perplexity_bound(config, state, documents):
+    """Bound on log p(documents, topics) of an LDA, online or batch, in nats per token (Hoffman 2010 Eq. 16 and 4).
+
+    Topics are not fixed at their expectations: words weigh E[log topic], and the topics' own part, once for all
+    documents, is in it, as in Hoffman's code and in scikit-learn's `score`, whose `perplexity` is exp of minus this.
+    """
+    words = documents.distinct_words()
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, "geometric")
+    prior = document_prior(config.doc_concentration, np.full(topics.shape[1], 1 / topics.shape[1]), topics.dtype)
+    expectations = Expectations(words, topics, prior, state.step, "bound")
+
+    def fit(part):
+        statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)
+        return statistics, shares_bound(statistics, shares, part, prior)
+
+    totals = reduce(add, map_shards(lambda part: sum_documents(part, expectations, fit), documents))
+    divergence, logs = topics_divergence(state.topic_counts.dense(), config.word_concentration)
+    bound = totals.bound + (totals.topic_words * logs[words]).sum() - divergence
+    return float(bound / documents.counts.sum(dtype=np.int64))
 
 
 def _document_bounds(documents, topics, prior, g):

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import psi
+from scipy.special import betaln, psi
 
 
 class Sticks(NamedTuple):
@@ -14,8 +14,8 @@ class Sticks(NamedTuple):
     order: np.ndarray
 
 
-def corpus_sticks(tables, corpus_concentration):
-    """Sticks from the expected tables of each topic (K,), the topic with the most tables first.
+def corpus_sticks(tables, corpus_concentration, order=None):
+    """Sticks from the expected tables of each topic (K,), the topic with the most tables first or in a given order.
 
         u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l        (Wang 2011 Eq. 19, 20)
 
@@ -25,7 +25,7 @@ def corpus_sticks(tables, corpus_concentration):
     >>> corpus_sticks(np.array([1.0, 5.0, 2.0]), 1.0)
     Sticks(on=array([6., 3.]), after=array([4., 2.]), order=array([1, 2, 0]))
     """
-    order = np.argsort(-tables, kind="stable")
+    order = np.argsort(-tables, kind="stable") if order is None else order
     ordered = tables[order]
     tail = ordered[::-1].cumsum()[::-1]
     return Sticks(1.0 + ordered[:-1], corpus_concentration + tail[1:], order)
@@ -52,3 +52,12 @@ def expected_log_weights(sticks):
     weights = np.empty(len(on))
     weights[sticks.order] = on + left
     return weights
+
+
+def sticks_bound(sticks, corpus_concentration):
+    """What sticks add to a bound that their tables s have just set: Σ_k s_k E[log β_k] - KL from Beta(1, γ).
+
+    >>> bool(np.isclose(sticks_bound(corpus_sticks(np.array([2.0, 1.0]), 1.0), 1.0), np.log(1 / 12)))
+    True
+    """
+    return float((betaln(sticks.on, sticks.after) - betaln(1.0, corpus_concentration)).sum())

@@ -23,19 +23,23 @@ def sweeps_at(temperature):
 
 
 def cool(config, state, batch, expectations):
-    """The expectations of the next step, at the temperature that its place in the first pass asks for.
-
-    Documents shall hold at least K^(1-p) topics on the average, p being the rates spent over those of the first pass,
-    and a document's number of topics the exponential of its shares' entropy. The temperature falls, by factors of
-    2^(-1/8), as long as the batch's first documents do, and rises by one where they don't; at 1 the warm-up is over for
-    good.
-    """
+    """The expectations of the next online step: a warm-up takes a pass of rates, and its pilot is the batch's first."""
     if state.phase != "warm-up":
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
-    target = (1.0 - progress) * np.log(expectations.topics.shape[1])
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, len(batch.documents.starts) - 1))
-    temperature = _find_temperature(pilot, expectations, state.temperature, target)
+    return cool_to(progress, state.temperature, pilot, expectations)
+
+
+def cool_to(progress, temperature, pilot, expectations):
+    """The expectations at the temperature that a place in the warm-up asks for, from that of the step before.
+
+    Documents shall hold at least K^(1-p) topics on the average, p being the progress from 0 to 1, and a document's
+    number of topics the exponential of its shares' entropy. The temperature falls, by factors of 2^(-1/8), as long as
+    the pilot's documents do, and rises by one where they don't; at 1 the warm-up is over for good.
+    """
+    target = (1.0 - progress) * np.log(expectations.topics.shape[1])
+    temperature = _find_temperature(pilot, expectations, temperature, target)
     if temperature == 1.0:
         return expectations
     return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)

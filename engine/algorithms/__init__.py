@@ -1,12 +1,14 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithms import cv_hdp, cv_lda, direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
+from engine.algorithms import batch_hdp, batch_lda, cv_hdp, cv_lda, direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
 
 REGISTRY = (
     hdp.ALGORITHM,
     direct_hdp.ALGORITHM,
     lda.ALGORITHM,
     hdp.SVI,
+    batch_hdp.ALGORITHM,
+    batch_lda.ALGORITHM,
     gibbs_hdp.ALGORITHM,
     gibbs_lda.ALGORITHM,
     cv_hdp.ALGORITHM,
