@@ -159,23 +159,24 @@ def perplexity_bound(documents, topics, prior):
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
 
-def lda_perplexity_bound(config, state, documents):
+def lda_perplexity_bound(documents, topic_counts, prior, word_concentration):
     """Bound on log p(documents, topics) of an LDA, online or batch, in nats per token (Hoffman 2010 Eq. 16 and 4).
 
-    Topics are not fixed at their expectations: words weigh E[log topic], and the topics' own part, once for all
-    documents, is in it, as in Hoffman's code and in scikit-learn's `score`, whose `perplexity` is exp of minus this.
+    topic_counts: λ - η in DecayedCounts; prior: α (K,). Topics are not fixed at their expectations: words weigh E[log
+    topic], and the topics' own part, once for all documents, is in it, as in Hoffman's code and in scikit-learn's
+    `score`, whose `perplexity` is exp of minus this.
     """
     words = documents.distinct_words()
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, "geometric")
-    prior = document_prior(config.doc_concentration, np.full(topics.shape[1], 1 / topics.shape[1]), topics.dtype)
-    expectations = Expectations(words, topics, prior, state.step, "bound")
+    topics = topic_weights(topic_counts, words, word_concentration, "geometric")
+    prior = document_prior(1.0, prior, topics.dtype)
+    expectations = Expectations(words, topics, prior, 0, "bound")
 
     def fit(part):
         statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)
         return statistics, shares_bound(statistics, shares, part, prior)
 
     totals = reduce(add, map_shards(lambda part: sum_documents(part, expectations, fit), documents))
-    divergence, logs = topics_divergence(state.topic_counts.dense(), config.word_concentration)
+    divergence, logs = topics_divergence(topic_counts.dense(), word_concentration)
     bound = totals.bound + (totals.topic_words * logs[words]).sum() - divergence
     return float(bound / documents.counts.sum(dtype=np.int64))
 

@@ -12,9 +12,9 @@ from scipy.special import gammaln, psi
 
 from engine.algorithm import StepInfo
 from engine.kernels.bounds import bound_documents
-from engine.kernels.counts import add_counts
+from engine.kernels.counts import FactoredCounts, add_blocks, add_products, block_starts, group_by_word
 
-DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 256, 1024
+DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
 PILOT_DOCUMENTS = 32
 NO_BOUND = float("-inf")
 
@@ -38,21 +38,31 @@ class Totals(NamedTuple):
 
 
 def sum_documents(documents, expectations, fit):
-    """Totals of documents, some hundred at a time: `fit` gives the Statistics of documents and their part of the bound.
+    """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their part of the bound.
 
     A corpus' expected counts document by document are many times as large as their sums.
     """
     topic_words, num_documents = np.zeros_like(expectations.topics), len(documents.starts) - 1
     tables, tokens = np.zeros((2, topic_words.shape[1]))
-    places, one, total = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1), 0.0
+    total = 0.0
     for first in range(0, num_documents, DOCUMENTS_AT_ONCE):
         statistics, bound = fit(documents.cut(first, min(first + DOCUMENTS_AT_ONCE, num_documents)))
         for counts in statistics.counts:
-            add_counts(counts, one, places, topic_words)
+            _add_counts(counts, topic_words)
         tables += statistics.tables
         tokens += statistics.tokens
         total += bound
     return Totals(topic_words, tables, tokens, total, expectations.phase, expectations.temperature)
+
+
+def _add_counts(counts, topic_words):
+    """Add counts of either kind to (U, K); a shard is on a thread already."""
+    places, one = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1)
+    grouped, span = group_by_word(counts, len(topic_words)), (0, len(topic_words))
+    if isinstance(counts, FactoredCounts):
+        add_products(counts, grouped, span, one, places, places, topic_words)
+    else:
+        add_blocks(counts, block_starts(counts), grouped, span, one, places, places, topic_words)
 
 
 def shares_bound(statistics, shares, documents, prior):
@@ -60,7 +70,7 @@ def shares_bound(statistics, shares, documents, prior):
     sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts])
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
     doc_topics = shares * (prior.sum(dtype=np.float64) + sizes)[:, None].astype(shares.dtype)
-    bound_documents(counts, np.array(documents.counts, np.int32), doc_topics, prior, bounds)
+    bound_documents(counts, documents.counts.astype(shares.dtype), doc_topics, prior, bounds)
     return float(bounds.sum())
 
 

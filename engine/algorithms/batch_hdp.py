@@ -137,7 +137,7 @@ def _merge_duplicates(state, info):
     if not info.has_converged:
         return state, info
     merging = find_duplicates(state.topic_counts.dense().T)
-    if (merging.targets == np.arange(len(state.tables))).all():
+    if merging.is_empty:
         return state, info
     merged = state._replace(
         topic_counts=state.topic_counts.merge(merging),

@@ -59,27 +59,27 @@ def bound_documents(counts, doc_counts, doc_topics, prior, out_bounds):
         Σ_wk n_w φ_wk (E[log θ_k] - log φ_wk) + Σ_k ((α_k - g_k) E[log θ_k] + log Γ(g_k) - log Γ(α_k))
             + log Γ(Σ_k α_k) - log Γ(Σ_k g_k)
 
-    counts: DocumentCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, α_k = prior (K,) but for those in counts.
+    counts: FactoredCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, equal to α = prior (K,) where e is 0.
     """
-    prior_total, place = 0.0, 0
+    own, log_theta, prior_total = np.empty(prior.shape[0], np.int64), np.empty(prior.shape[0]), 0.0
     for k in range(prior.shape[0]):
         prior_total += prior[k]
     for j in range(counts.starts.shape[0] - 1):
-        own = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
-        first, last = counts.starts[j], counts.starts[j + 1]
-        g_total = prior_total
-        for k in own:
-            g_total += float(doc_topics[j, k]) - float(prior[k])
+        e, g_total, num_own = counts.weights[j], prior_total, 0
+        for k in range(prior.shape[0]):
+            if e[k] > 0.0:
+                own[num_own] = k
+                num_own += 1
+                g_total += float(doc_topics[j, k]) - float(prior[k])
         log_total, total = digamma(g_total), lgamma(prior_total) - lgamma(g_total)
-        log_theta = np.empty(own.shape[0])
-        for m in range(own.shape[0]):
+        for m in range(num_own):
             g, alpha = float(doc_topics[j, own[m]]), float(prior[own[m]])
             log_theta[m] = digamma(g) - log_total
             total += (alpha - g) * log_theta[m] + lgamma(g) - lgamma(alpha)
-        for i in range(first, last):
-            for m in range(own.shape[0]):
-                tokens = counts.tokens[place + m]
-                if tokens > SMALLEST_SHARE:
-                    total += tokens * (log_theta[m] - fast_log(tokens / doc_counts[i]))
-            place += own.shape[0]
+        for i in range(counts.starts[j], counts.starts[j + 1]):
+            weights, share = counts.topics[counts.words[i]], counts.scales[i] / doc_counts[i]
+            for m in range(num_own):
+                phi = share * e[own[m]] * weights[own[m]]
+                if phi > SMALLEST_SHARE:
+                    total += doc_counts[i] * phi * (log_theta[m] - fast_log(phi))
         out_bounds[j] = total

@@ -8,6 +8,7 @@ from engine.algorithms import batch_hdp, hdp
 from engine.algorithms.batch_hdp import BatchHDPConfig
 from engine.algorithms.hdp import HDPConfig
 from engine.decayed_counts import decayed_counts
+from engine.hyperparameters import first_concentrations
 from engine.slots import limits_of
 from engine.sticks import corpus_sticks, sticks_bound
 from tests import naive
@@ -61,7 +62,8 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
     config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), make_batch(draw_counts(0))
     online = HDPConfig(**SMALL | system, delay=0.0, batch_size=D, duplicates="keep")
     start = distinct_state(config)
-    before = hdp.HDPState(start.topic_counts, start.tables, start.tables, 0, 9.0, 1.0, "two-level", 1.0, 0.0)
+    of_step = 0, 9.0, 1.0, "two-level", 1.0, 0.0, first_concentrations(online)
+    before = hdp.HDPState(start.topic_counts, start.tables, start.tables, *of_step)
     # What a first step scales with the corpus' size is here given for the whole corpus.
     expectations = hdp.expect(online, before._replace(step=1), batch)
     statistics = hdp.local(online, expectations, batch.documents)
@@ -134,7 +136,9 @@ def test_no_single_update_of_equations_15_to_18_lowers_a_document_s_bound():
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_no_pass_s_bound_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots, system):
     sizes = {"max_topics": num_topics, "max_slots": num_slots, "precision": "float64", "duplicates": "keep"}
-    concentrations = {name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__ if "concentration" in name}
+    concentrations = {
+        name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__ if name.endswith("_concentration")
+    }
     config = BatchHDPConfig(**sizes | system | concentrations, tolerance=0.0)
     batch = make_batch(np.array([np.bincount(words, minlength=VOCAB_SIZE) for words in DOCUMENTS]))
     evidence = log_evidence_truncated(num_topics, num_slots)

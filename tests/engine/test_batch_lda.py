@@ -9,6 +9,7 @@ from engine.algorithms import batch_lda, lda
 from engine.algorithms.batch_lda import BatchLDAConfig
 from engine.algorithms.lda import LDAConfig
 from engine.decayed_counts import decayed_counts
+from engine.hyperparameters import first_concentrations
 from engine.kernels.dirichlet import Sweeps
 from tests import naive
 from tests.engine.test_lda import CONVERGED, TINY, K, V, draw_counts, draw_topic_words, log_evidence, make_batch
@@ -57,7 +58,9 @@ def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_sa
         state = passes[number - 1][0]
         ours = state.topic_counts.dense().T + config.word_concentration
         np.testing.assert_allclose(ours, model.components_, rtol=1e-7, atol=1e-7)
-        bound = evaluation.lda_perplexity_bound(config, state, make_batch(counts).documents)
+        bound = evaluation.lda_perplexity_bound(
+            make_batch(counts).documents, state.topic_counts, np.full(K, 0.3), config.word_concentration
+        )
         # Its perplexity is of documents fitted to 1e-14 of their shares' mean change.
         assert np.exp(-bound) == pytest.approx(model.perplexity(counts), rel=1e-9)
 
@@ -81,7 +84,8 @@ def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
     batch, topic_words = make_batch(draw_counts(3)), draw_topic_words(2)
     config, online = BatchLDAConfig(**SMALL), LDAConfig(**SMALL, delay=0.0)
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    start = lda.LDAState(counts, np.zeros(K), 0, 0.0, 1.0, "learning", 1.0)
+    concentrations = first_concentrations(online, K)
+    start = lda.LDAState(counts, np.zeros(K), 0, 0.0, 1.0, "learning", 1.0, concentrations)
     expected, _ = executors.step(lda.ALGORITHM, online, start, batch)
     ((state, _),) = take_passes(config, state_at(config, topic_words), batch, 1)
     np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12)

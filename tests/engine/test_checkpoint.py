@@ -28,6 +28,9 @@ def position_after(algorithm, corpus, num_steps):
     config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
     if hasattr(config, "batch_size"):
         config, settings = replace(config, batch_size=3), replace(settings, passes=2)
+    if hasattr(config, "tolerance"):
+        # No end before the passes are over.
+        config = replace(config, tolerance=0.0)
     steps = (event for event in run(algorithm, config, corpus, settings) if hasattr(event, "info"))
     stepped = [next(steps) for _ in range(num_steps)][-1]
     return Position(algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
