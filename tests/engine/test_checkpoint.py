@@ -29,8 +29,8 @@ def position_after(algorithm, corpus, num_steps):
     if hasattr(config, "batch_size"):
         config, settings = replace(config, batch_size=3), replace(settings, passes=2)
     if hasattr(config, "tolerance"):
-        # No end before the passes are over.
-        config = replace(config, tolerance=0.0)
+        # A warm-up does not end before the passes are over.
+        config = replace(config, start="warm")
     steps = (event for event in run(algorithm, config, corpus, settings) if hasattr(event, "info"))
     stepped = [next(steps) for _ in range(num_steps)][-1]
     return Position(algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
