@@ -20,8 +20,6 @@ from engine.schedules import TOO_MUCH_LEFT
 from engine.startup import startup_noise
 
 LOWEST, HIGHEST = 1e-6, 1e6
-# A topic with fewer tables is not in use: its stick is the prior's.
-LEAST_TABLES = 1.0
 # A step of η is cut off at a factor of this to the ρ.
 LARGEST_FACTOR = 2.0
 SMALLEST_CURVATURE = 0.01
@@ -109,29 +107,25 @@ def learn_from_sticks(posterior, sticks, batch, rate):
 
 
 def learn_corpus_concentration(tables, concentration, startup_tables=0.0):
-    """E[γ] under q(γ) = Gamma(1 + n, 1 - Σ_k E[log(1 - β'_k)]) from the sticks of the n topics in use.
+    """E[γ] under q(γ) = Gamma(1 + n, 1 + ψ(γ + Σ_k s_k) - ψ(γ)) from the tables (K,) that serve n topics.
 
-        -E[log(1 - β'_k)] = ψ(u_k + v_k) - ψ(v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l
-
-    tables: s (K,), of which `startup_tables` each are start-up mass. The sticks beyond those in use hold the prior,
-    which holds γ where it is; a hundredth of a table on each would raise γ many times. Source: Teh 2007, sec. 3.
+    n = Σ_k min(1, s_k) of s_k = tables_k - startup_tables, which is start-up mass. The sticks are integrated out, for
+    those of E[β] stand in order of size, as none drawn from a GEM(γ) do: Gamma(1 + K, 1 - Σ E[log(1 - β'_k)]) of such
+    sticks, as in Teh 2007, sec. 3, finds 10 to 15 where 20 was drawn, and 100 empty topics raise it many times.
     """
-    used = np.sort(np.maximum(tables - startup_tables, 0.0))[::-1]
-    used = used[used >= LEAST_TABLES]
-    number = min(len(used), len(tables) - 1)
-    after = concentration + (used[::-1].cumsum()[::-1] - used)[:number]
-    rate = 1.0 + (psi(1.0 + used[:number] + after) - psi(after)).sum()
-    return float(np.clip((1.0 + number) / rate, LOWEST, HIGHEST))
+    used = np.maximum(tables - startup_tables, 0.0)
+    rate = 1.0 + restaurant_rate(concentration, used.sum(keepdims=True))
+    return float(np.clip((1.0 + np.minimum(used, 1.0).sum()) / rate, LOWEST, HIGHEST))
 
 
 def learn_word_concentration(counts, concentration, rate=1.0, noise=0.0):
     """η after a Newton step in log η, times ρ, on what the counts of topics say of it.
 
-        J = Σ_kw p (log Γ(η + n/p) - log Γ(η)) + Σ_k (log Γ(Vη) - log Γ(Vη + n_k)) - η + log η,   p = 1 - e^-n_kw
+        J = Σ_kw p (log Γ(η + n/p) - log Γ(η)) + Σ_k (log Γ(Vη) - log Γ(Vη + n_k)) - η + log η,   p = min(1, n)
 
     counts: λ - η (V, K), each with `noise` of start-up mass in it. With p = 1 it is the topics' bound at q(topic) =
     Dirichlet(η + counts), and - η + log η is the prior Gamma(1, 1) of log η. But at η = .01 the bound takes a tenth
-    of a token for a word that the topic has, and there are many; p is the chance that it has it (Teh 2007, Eq. 13-15).
+    of a token for a word that the topic has, and there are many: here it is one in ten (as Teh 2007, Eq. 13-15).
     A topic without tokens says nothing. Source: Hoffman 2010 Eq. 9, in log η, which stays positive, and with the
     Hessian of a q(topic) that follows η.
     """

@@ -1,9 +1,7 @@
 """What learning a concentration asks of many numbers: of every count of λ, and of every document's sticks.
 
-Letters in the bodies: p the chance that a count is above zero, n a count, m its mean where it is above zero.
+Letters in the bodies: n a count, p the chance that it is above zero.
 """
-
-import math
 
 from numba import njit
 
@@ -32,17 +30,16 @@ def trigamma(x):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_word_gains(counts, noise, concentration, out_gains, out_totals):
-    """Σ p (ψ(η + m) - ψ(η)) and its derivative by η, over the counts n = counts - noise (V, K) where they are above 0.
+    """Σ p (ψ(η + n/p) - ψ(η)) and its derivative by η, over n = counts - noise (V, K) where that is above 0.
 
-    p = 1 - e^-n and m = n / p; out_gains: (2,); out_totals: (K,) is given Σ_w n.
+    p = min(1, n); out_gains: (2,); out_totals: (K,) is given Σ_w n.
     """
     psi, slope = digamma(concentration), trigamma(concentration)
     for i in range(counts.shape[0]):
         for k in range(counts.shape[1]):
             n = counts[i, k] - noise
             if n > LEAST_COUNT:
-                p = -math.expm1(-n)
-                at = concentration + n / p
+                p, at = min(1.0, n), concentration + max(1.0, n)
                 out_gains[0] += p * (digamma(at) - psi)
                 out_gains[1] += p * (trigamma(at) - slope)
                 out_totals[k] += n
