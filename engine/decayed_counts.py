@@ -92,6 +92,12 @@ class DecayedCounts:
         rows.newest = weakref.ref(merged)
         return merged
 
+    def select(self, topics, num_born=0):
+        """These counts of some topics (places, in their new order), and then of `num_born` more that have none."""
+        stored = np.zeros((self.vocab_size, len(topics) + num_born), self.precision)
+        stored[:, : len(topics)] = self.stored[:, topics]
+        return DecayedCounts(stored, self.scale, np.append(self.totals[topics], np.zeros(num_born)))
+
     def blend(self, rate, words, counts, factor, tokens):
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
 

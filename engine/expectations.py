@@ -1,7 +1,7 @@
 """Expectations that local steps read: topics under their Dirichlet, and a document's prior over them."""
 
 import numpy as np
-from scipy.special import psi
+from scipy.special import gammaln, psi
 
 from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
 
@@ -38,3 +38,20 @@ def expected_topics(counts, word_concentration):
 def document_prior(doc_concentration, weights, precision):
     """Dirichlet parameters (K,) of a document before its words are seen: the total by the topics' weights (K,)."""
     return np.maximum((doc_concentration * weights).astype(precision), np.dtype(precision).type(SMALLEST_PRIOR))
+
+
+def log_expected_likelihood(counts, topic_words):
+    """log E[∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V): what a collapsed step compares.
+
+    q(z = k) ∝ E[p(x, z = k | θ)]: Wang & Blei 2012 Eq. 6, and sec. 2.3 in closed form.
+    """
+    of_words = (gammaln(topic_words + counts) - gammaln(topic_words)).sum(-1)
+    return of_words + gammaln(topic_words.sum(-1)) - gammaln((topic_words + counts).sum(-1))
+
+
+def expected_log_likelihood(counts, topic_words):
+    """E[log ∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V): what a mean-field step compares.
+
+    q(z = k) ∝ exp E[log p(x, z = k | θ)]: Wang & Blei 2012 Eq. 5.
+    """
+    return (counts * (psi(topic_words) - psi(topic_words.sum(-1, keepdims=True)))).sum(-1)

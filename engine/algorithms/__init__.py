@@ -1,6 +1,18 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithms import batch_hdp, batch_lda, cv_hdp, cv_lda, direct_hdp, gibbs_hdp, gibbs_lda, hdp, lda
+from engine.algorithms import (
+    batch_hdp,
+    batch_lda,
+    cv_hdp,
+    cv_lda,
+    direct_hdp,
+    free_dp_mixture,
+    free_hdp,
+    gibbs_hdp,
+    gibbs_lda,
+    hdp,
+    lda,
+)
 
 REGISTRY = (
     hdp.ALGORITHM,
@@ -13,6 +25,8 @@ REGISTRY = (
     gibbs_lda.ALGORITHM,
     cv_hdp.ALGORITHM,
     cv_lda.ALGORITHM,
+    free_hdp.ALGORITHM,
+    free_dp_mixture.ALGORITHM,
 )
 
 

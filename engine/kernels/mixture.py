@@ -1,0 +1,177 @@
+"""Collapsed Gibbs sampling of a mini-batch under the truncation-free DP mixture (Wang & Blei 2012 sec. 2.3).
+
+Letters in the bodies: z component of a document, m documents of the mini-batch in a component. Columns are components:
+first those that the state knows, then room for those born here, in use while they hold documents.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+# A word that a document holds more often is taken by log Γ, others as a product of so many factors at a time: each is
+# between 1e-6 and 1e15, so that sixteen stay within float64.
+MOST_FACTORS = 16
+
+
+class Components(NamedTuple):
+    """Components as this mini-batch sees them.
+
+    words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; documents: (C,), m.
+    is_counted: (C,), whether a sample was taken of the component, whose column is then no other's.
+    """
+
+    words: np.ndarray
+    totals: np.ndarray
+    documents: np.ndarray
+    is_counted: np.ndarray
+
+
+class MixturePrior(NamedTuple):
+    """What the state says: its K components, their sticks u and v and the component at each place, a, η and V."""
+
+    num_known: int
+    on: np.ndarray
+    after: np.ndarray
+    order: np.ndarray
+    corpus_concentration: float
+    word_concentration: float
+    vocab_size: int
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_logs(documents, d, words, totals, product, out_logs):
+    """log E[p(document d | θ_k)] of each component (C,), by q(θ_k) = Dirichlet with these parameters.
+
+        log Γ(Σ_w λ_kw) / Γ(Σ_w λ_kw + |x|) + Σ_w log Γ(λ_kw + c_w) / Γ(λ_kw)        (sec. 2.3)
+
+    product: (C,), scratch.
+    """
+    num_factors, length = 0, 0
+    out_logs[:] = 0.0
+    product[:] = 1.0
+    for i in range(documents.starts[d], documents.starts[d + 1]):
+        row, count = words[documents.words[i]], documents.counts[i]
+        length += count
+        if count > MOST_FACTORS:
+            for k in range(row.shape[0]):
+                out_logs[k] += math.lgamma(row[k] + count) - math.lgamma(row[k])
+            continue
+        for c in range(count):
+            for k in range(row.shape[0]):
+                product[k] *= row[k] + c
+            num_factors += 1
+            if num_factors % MOST_FACTORS == 0:
+                for k in range(row.shape[0]):
+                    out_logs[k] += math.log(product[k])
+                    product[k] = 1.0
+    for k in range(totals.shape[0]):
+        out_logs[k] += math.log(product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_log_weights(components, prior, free, out_logs):
+    """Add log p(z = k | z of the others), the sticks integrated out; `free` is the column of one yet to be born.
+
+    Known components: sticks u_k + m_k, v_k + Σ_{l after k} m_l. What these leave is a Dirichlet process of its own, so
+    newborn ones have m_k / (a + Σ m_new) of it and the next a / (a + Σ m_new).
+    """
+    left, later = 0.0, components.documents.sum()
+    for place in range(prior.num_known):
+        k = prior.order[place]
+        later -= components.documents[k]
+        on, after = prior.on[place] + components.documents[k], prior.after[place] + later
+        out_logs[k] += left + math.log(on / (on + after))
+        left += math.log(after / (on + after))
+    left -= math.log(prior.corpus_concentration + later)
+    for k in range(prior.num_known, out_logs.shape[0]):
+        if k == free:
+            out_logs[k] += left + math.log(prior.corpus_concentration)
+        elif components.documents[k] > 0:
+            out_logs[k] += left + math.log(components.documents[k])
+        else:
+            out_logs[k] = -np.inf
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def scale_to_one(out_logs):
+    """Write exp(logs) over their sum in place of the logs (C,)."""
+    highest, total = out_logs.max(), 0.0
+    for k in range(out_logs.shape[0]):
+        out_logs[k] = math.exp(out_logs[k] - highest)
+        total += out_logs[k]
+    for k in range(out_logs.shape[0]):
+        out_logs[k] /= total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def move_document(documents, d, k, sign, components, word_concentration):
+    """Add document d to component k, or with sign -1 take it away."""
+    components.documents[k] += sign
+    for i in range(documents.starts[d], documents.starts[d + 1]):
+        row, count = components.words[documents.words[i]], sign * documents.counts[i]
+        # Rounding may not take a word below its prior.
+        row[k] = max(row[k] + count, word_concentration)
+        components.totals[k] += count
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_free(components, num_known):
+    """The first column that a newborn component may take; their number if there is none."""
+    for k in range(num_known, components.documents.shape[0]):
+        if components.documents[k] == 0 and not components.is_counted[k]:
+            return k
+    return components.documents.shape[0]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sample_components(documents, components, prior, first, rng, out_z, out_shares):
+    """One Gibbs sweep over the documents from `first` on; z is -1 for those that have no component yet.
+
+    p(z_d = k) is what `add_log_weights` and `find_logs` say without document d; it is left in out_shares (C,) for the
+    last document. Of a mini-batch of one document that is the closed form of sec. 2.3, and its draw exact. Returns the
+    document at which the room for new components ended, S if it did not. `components` is written.
+    """
+    product = np.empty(components.totals.shape[0])
+    for d in range(first, out_z.shape[0]):
+        free = find_free(components, prior.num_known)
+        if free == components.totals.shape[0]:
+            return d
+        if out_z[d] >= 0:
+            move_document(documents, d, out_z[d], -1, components, prior.word_concentration)
+            # A component that only this document keeps alive keeps its column from sample to sample.
+            if out_z[d] >= prior.num_known and components.documents[out_z[d]] == 0:
+                free = out_z[d]
+        find_logs(documents, d, components.words, components.totals, product, out_shares)
+        add_log_weights(components, prior, free, out_shares)
+        scale_to_one(out_shares)
+        position, k = rng.random(), 0
+        for place in range(out_shares.shape[0]):
+            if out_shares[place] > 0.0:
+                k = place
+                position -= out_shares[place]
+                if position < 0.0:
+                    break
+        out_z[d] = k
+        move_document(documents, d, k, 1, components, prior.word_concentration)
+    return out_z.shape[0]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_components(documents, z, components, out_counts):
+    """Add the tokens of a sample to out_counts (U, C), and keep the columns of its components."""
+    for d in range(z.shape[0]):
+        components.is_counted[z[d]] = True
+        for i in range(documents.starts[d], documents.starts[d + 1]):
+            out_counts[documents.words[i], z[d]] += documents.counts[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def share_documents(documents, words, totals, log_weights, out_shares):
+    """p(z = k | document) of each document (S, K) under fixed components and log weights (K,)."""
+    product = np.empty(totals.shape[0])
+    for d in range(out_shares.shape[0]):
+        find_logs(documents, d, words, totals, product, out_shares[d])
+        out_shares[d] += log_weights
+        scale_to_one(out_shares[d])
