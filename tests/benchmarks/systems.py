@@ -31,8 +31,18 @@ from tests.benchmarks.heldout import WANG, to_markdown, to_matrix
 SYSTEMS = {
     "hdp": ("hdp", {}, None),
     "hdp-wang": ("hdp", WANG | {"delay": 64.0, "batch_size": 256}, None),
+    "svi-hdp": ("svi-hdp", {}, None),
+    "batch-hdp": ("batch-hdp", {}, None),
     "direct-hdp": ("direct-hdp", {}, None),
-    "lda": ("lda", {"delay": 64.0, "batch_size": 256}, None),
+    "lda K=100": ("lda", {"delay": 64.0, "batch_size": 256}, None),
+    "batch-lda K=100": ("batch-lda", {}, None),
+    "free-dp-mixture": ("free-dp-mixture", {}, None),
+    "free-hdp": ("free-hdp", {}, None),
+    "cv-hdp": ("cv-hdp", {}, None),
+    "cv-lda K=80": ("cv-lda", {}, None),
+    "gibbs-hdp from 1": ("gibbs-hdp", {"initial_topics": 1}, None),
+    "gibbs-hdp from 100": ("gibbs-hdp", {}, None),
+    "gibbs-lda K=100": ("gibbs-lda", {}, None),
 }
 
 
@@ -62,11 +72,11 @@ class Fitted:
         self.summary = self.algorithm.summarize(self.config, self.finished.state)
 
     def prior(self):
-        """α₀ E[β] (K,); of LDA α for each topic, since its weights are shares of the tokens and no prior."""
+        """α₀ E[β] (K,), α₀ = 1 where it has a posterior; of LDA α, since its weights are shares of tokens."""
         weights = self.summary.weights
-        if not hasattr(self.config, "corpus_concentration"):
+        if self.algorithm.name.endswith("lda"):
             weights = np.full(len(weights), 1.0 / len(weights))
-        return self.config.doc_concentration * weights
+        return getattr(self.config, "doc_concentration", 1.0) * weights
 
     def score(self, split):
         """Nats per held-out token by the system's own inference and by the common fold-in."""
