@@ -28,7 +28,7 @@ def position_after(algorithm, corpus, num_steps):
     config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
     if hasattr(config, "batch_size"):
         config, settings = replace(config, batch_size=3), replace(settings, passes=2)
-    if hasattr(config, "tolerance"):
+    if hasattr(config, "tolerance") and hasattr(config, "start"):
         # A warm-up does not end before the passes are over.
         config = replace(config, start="warm")
     steps = (event for event in run(algorithm, config, corpus, settings) if hasattr(event, "info"))
