@@ -25,6 +25,8 @@ from engine.kernels.gibbs import TopicPool
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
 
 INFINITY = float("inf")
+# Sweeps of the softened start, and α and η while it lasts (engine/DECISIONS.md).
+SOFT_SWEEPS, SOFT_DOC_CONCENTRATION, SOFT_WORD_CONCENTRATION = 60, 20.0, 0.5
 SHAPES, RATES = (0.5, 1e3), (1e-3, 1e3)
 
 
@@ -36,6 +38,13 @@ class GibbsHDPConfig:
     """
 
     initial_topics: int = setting(100, "K₀", (1, 2000), "topics that tokens are spread over at the start")
+    start: str = setting(
+        "random",
+        "",
+        None,
+        "random: as in the paper; soft: the first 60 sweeps with α and η raised, which keeps topics apart from copies",
+        choices=("random", "soft"),
+    )
     concentrations: str = setting(
         "resampled", "", None, "α and γ: drawn anew at each sweep, or fixed", choices=("resampled", "fixed")
     )
@@ -94,15 +103,17 @@ def init(config, vocab_size, rng):
 
 def step(config, state, batch, rng):
     """One sweep over the whole corpus, then tables, α, γ and π; a document not met before starts at random topics."""
-    alpha, gamma, eta = state.doc_concentration, state.corpus_concentration, config.word_concentration
+    alpha, gamma, eta = _sweep_concentrations(config, state)
     pool = TopicPool(state.topic_ids, state.expected_tokens, state.weights, state.unused_weight, state.next_id, True)
     swept = sampled.sweep(state.assignments, batch, pool, (alpha, gamma, eta), rng)
     if config.concentrations == "resampled":
-        alpha, gamma = _draw_concentrations(config, state, swept, rng)
+        alpha, gamma = _draw_concentrations(config, (alpha, gamma), swept, rng)
+    else:
+        alpha = config.doc_concentration
     weights = rng.dirichlet(np.append(np.maximum(swept.tables, 1), gamma))
     averages, step = sampled.follow_topics(state.averages, state.topic_ids, swept.pool.topic_ids), state.step + 1
-    if sampled.is_sample(config, step):
-        averages = sampled.average(averages, swept.assignments, eta)
+    if sampled.is_sample(config, step) and not _is_soft(config, step):
+        averages = sampled.average(averages, swept.assignments, config.word_concentration)
     state = GibbsHDPState(
         swept.assignments,
         averages,
@@ -119,19 +130,33 @@ def step(config, state, batch, rng):
     return state, StepInfo(step, 1.0, _phase(config, step), 0.0)
 
 
+def _is_soft(config, step):
+    return config.start == "soft" and step <= SOFT_SWEEPS
+
+
 def _phase(config, step):
+    if _is_soft(config, step):
+        return "softened"
     return "sampling" if step > config.burn_in else "burn-in"
 
 
-def _draw_concentrations(config, state, swept, rng):
-    """α given all tables, and γ given the topics they are of."""
+def _sweep_concentrations(config, state):
+    """α, γ and η of the next sweep."""
+    alpha, eta = state.doc_concentration, config.word_concentration
+    if _is_soft(config, state.step + 1):
+        alpha, eta = max(alpha, SOFT_DOC_CONCENTRATION), max(eta, SOFT_WORD_CONCENTRATION)
+    return alpha, state.corpus_concentration, eta
+
+
+def _draw_concentrations(config, before, swept, rng):
+    """α given all tables, and γ given the topics they are of, from their values before (α, γ)."""
     num_tables, doc_sizes = swept.tables.sum(), swept.assignments.doc_sizes
     num_topics = np.count_nonzero(swept.tables)
     doc_prior = GammaPrior(config.doc_shape, config.doc_rate)
     corpus_prior = GammaPrior(config.corpus_shape, config.corpus_rate)
     return (
-        draw_concentration(state.doc_concentration, num_tables, doc_sizes, doc_prior, rng),
-        draw_concentration(state.corpus_concentration, num_topics, np.array([num_tables]), corpus_prior, rng),
+        draw_concentration(before[0], num_tables, doc_sizes, doc_prior, rng),
+        draw_concentration(before[1], num_topics, np.array([num_tables]), corpus_prior, rng),
     )
 
 

@@ -58,6 +58,20 @@ def assign_truth(truth):
 
 @pytest.mark.parametrize("num_topics", [10, 30])
 @pytest.mark.parametrize("seed", range(3))
+def test_a_chain_from_a_softened_start_finds_nine_true_topics_in_ten(num_topics, seed):
+    truth = simulate(num_topics, seed)
+    config = gibbs_hdp.GibbsHDPConfig(start="soft", burn_in=120, sample_every=1)
+    state, batch = gibbs_hdp.init(config, truth.corpus.vocab_size, None), read_whole(truth.corpus)
+    for number in range(1, 161):
+        state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([seed, number]))
+    assert len(state.topic_ids) >= num_topics
+    ratios = measure_ratios(gibbs_hdp.summarize(config, state).topics, truth)
+    found = (ratios <= LARGEST_RATIO).sum()
+    assert found >= FOUND_SHARE * num_topics, f"{found} of {num_topics}: {np.sort(ratios).round(2).tolist()}"
+
+
+@pytest.mark.parametrize("num_topics", [10, 30])
+@pytest.mark.parametrize("seed", range(3))
 def test_a_chain_that_is_told_the_truth_keeps_nine_true_topics_in_ten(num_topics, seed):
     truth = simulate(num_topics, seed)
     config, state = assign_truth(truth)
