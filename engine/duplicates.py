@@ -53,7 +53,7 @@ def find_duplicates(topic_words):
     changed, ratios = np.flatnonzero(tokens >= LEAST_TOKENS), {}
     roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None].astype(counts.dtype))
     while len(changed):
-        ratios |= _compare(counts, _find_near(roots, changed, tokens >= LEAST_TOKENS))
+        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS))
         taken = set()
         for one, other in sorted(ratios, key=ratios.get):
             if taken & {one, other}:
@@ -70,7 +70,7 @@ def find_duplicates(topic_words):
     return Merging(targets)
 
 
-def _find_near(roots, changed, is_live):
+def find_near(roots, changed, is_live):
     """Pairs (P, 2), smaller id first, of topics and their nearest by the Bhattacharyya coefficient Σ_w sqrt(p q)."""
     number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
     if number < 1:

@@ -13,8 +13,8 @@ import numpy as np
 from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts, decayed_counts
-from engine.duplicates import find_duplicates
 from engine.expectations import expected_topics
+from engine.merges import find_merges
 from engine.passes import NO_BOUND, judge, spread, sum_documents, take_pilot, topics_bound
 from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
 from engine.startup import first_phase, scale_counts, startup_counts
@@ -24,6 +24,7 @@ from engine.warm_up import cool_to, sweeps_at
 
 LATER_PHASE = "two-level"
 WARM_UP_PASSES = 10
+PASSES_BETWEEN = 10
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class BatchHDPConfig:
     start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting("merge", **declared.DUPLICATES)
+    duplicates: str = setting(
+        "merge", "", None, "merge: topics become one where that raises the bound; keep", choices=("merge", "keep")
+    )
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self):
@@ -116,7 +119,7 @@ def blend(config, state, totals, batch):
     of_pass = state.step + 1, bound, totals.phase, totals.temperature
     new = BatchHDPState(decayed_counts(dense), totals.tables, totals.tokens, order, *of_pass)
     state, info = judge(state, new, config.tolerance, batch.documents.counts.sum(dtype=np.int64))
-    return _merge_duplicates(state, info) if config.duplicates == "merge" else (state, info)
+    return _merge_duplicates(config, state, info) if config.duplicates == "merge" else (state, info)
 
 
 def _find_order(config, tables, order):
@@ -132,18 +135,24 @@ def _find_order(config, tables, order):
     return best[1], best[0]
 
 
-def _merge_duplicates(state, info):
-    """Once a run has converged, copies of topics are merged, and it goes on from there, if there are any."""
-    if not info.has_converged:
+def _merge_duplicates(config, state, info):
+    """Every few passes, and where a run would end, topics are merged if that raises the bound; then it goes on."""
+    if not np.isfinite(state.bound) or not (info.has_converged or state.step % PASSES_BETWEEN == 0):
         return state, info
-    merging = find_duplicates(state.topic_counts.dense().T)
+    known = config.word_concentration, config.corpus_concentration
+    merging, gain = find_merges(state.topic_counts.dense().T, state.tables, *known)
     if merging.is_empty:
         return state, info
+    by_size = corpus_sticks(state.tables, config.corpus_concentration)
+    # Merges count from the order by size, which may be worse than the present one.
+    gain += sticks_bound(by_size, known[1]) - sticks_bound(_sticks(config, state), known[1])
+    tables = merging.add_up(state.tables)
     merged = state._replace(
         topic_counts=state.topic_counts.merge(merging),
-        tables=merging.add_up(state.tables),
+        tables=tables,
+        order=np.argsort(-tables, kind="stable"),
         expected_tokens=merging.add_up(state.expected_tokens),
-        bound=NO_BOUND,
+        bound=state.bound + gain,
     )
     return merged, info._replace(has_converged=False)
 

@@ -9,6 +9,7 @@ from engine.algorithms.batch_hdp import BatchHDPConfig
 from engine.algorithms.hdp import HDPConfig
 from engine.decayed_counts import decayed_counts
 from engine.hyperparameters import first_concentrations
+from engine.merges import find_merges
 from engine.slots import limits_of
 from engine.sticks import corpus_sticks, sticks_bound
 from tests import naive
@@ -186,3 +187,30 @@ def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, stat
     assert len(bounds) > 2
     assert [info.has_converged for info in infos] == [False] * (len(infos) - 1) + [True]
     assert len(infos) < batch_hdp.ALGORITHM.passes
+
+
+@pytest.mark.parametrize("corpus_concentration", [0.5, 20.0])
+def test_merges_raise_the_bound_by_no_less_than_they_say(corpus_concentration):
+    config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
+    rng, documents = np.random.default_rng(2), naive.split_rows(make_batch(draw_counts(5, 12)).documents)
+    # Slots that halve every topic between two ids, by shares drawn at random.
+    halves, fits = rng.dirichlet(np.full(5, 0.4), (12, 4)), []
+    for (_, c), phi in zip(documents, halves, strict=True):
+        share, zeta = rng.random((4, 5)), rng.dirichlet(np.ones(4), len(c))
+        a, b = naive.update_sticks(c, zeta, config.doc_concentration)
+        fits.append(naive.Fit(a, b, np.hstack([phi * share, phi * (1 - share)]), zeta))
+
+    def bound_of(fits):
+        tables, counts = sum(fit.phi.sum(0) for fit in fits), np.zeros((V, 10))
+        for (words, c), fit in zip(documents, fits, strict=True):
+            counts[words] += naive.statistics(fit, c)[0]
+        order = np.argsort(-tables, kind="stable")
+        state = distinct_state(config)._replace(topic_counts=decayed_counts(counts), tables=tables, order=order)
+        return full_bound(config, documents, fits, state), counts, tables
+
+    before, counts, tables = bound_of(fits)
+    merging, gain = find_merges(counts.T, tables, config.word_concentration, corpus_concentration)
+    assert not merging.is_empty
+    assert gain > 0
+    after, *_ = bound_of([fit._replace(phi=merging.add_up(fit.phi.T).T) for fit in fits])
+    assert after >= before + gain * (1 - 1e-9)
