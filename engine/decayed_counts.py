@@ -14,7 +14,6 @@ from engine.kernels.counts import (
     block_starts,
     group_by_word,
     join_counts,
-    merge_rows,
     scale_rows,
 )
 from engine.threads import map_on_threads, split_evenly
@@ -86,7 +85,11 @@ class DecayedCounts:
             return self
         # With room for the next blend, which would otherwise move all rows again.
         array = np.empty_like(self._rows.array)
-        merge_rows(self._rows.array, self._places, merging.targets, array)
+        stored = array[: self.vocab_size]
+        np.take(self._rows.array, self._places, 0, out=stored, mode="clip")
+        for merged in np.flatnonzero(merging.targets != np.arange(len(merging.targets))):
+            stored[:, merging.targets[merged]] += stored[:, merged]
+            stored[:, merged] = 0
         rows, places = _Rows(array, self.vocab_size), np.arange(self.vocab_size, dtype=np.int32)
         merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
         rows.newest = weakref.ref(merged)

@@ -163,16 +163,6 @@ def add_products(counts, grouped, span, factor, places, new_places, out_rows):
             out[k] = row[k] + factor * (total[k] * weights[k])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def add_columns(block, topic_ids, out_tokens):
-    """Add the column sums of a block (n, A) to out_tokens (K,) float64."""
-    for m in range(topic_ids.shape[0]):
-        total = 0.0
-        for i in range(block.shape[0]):
-            total += block[i, m]
-        out_tokens[topic_ids[m]] += total
-
-
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def scale_rows(rows, places, scale, offset, factors, out_rows):
     """(scale · row + offset) · factors (K,) of the rows at some places (U,), into (U, K)."""
@@ -181,13 +171,3 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
         row, out = rows[places[u]], out_rows[u]
         for k in range(factors.shape[0]):
             out[k] = (scale * row[k] + offset) * factors[k]
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def merge_rows(rows, places, targets, out_rows):
-    """Rows at some places (U,), each topic's numbers added up at its target (K,), into (U, K)."""
-    for u in range(places.shape[0]):
-        row, out = rows[places[u]], out_rows[u]
-        out[:] = 0.0
-        for k in range(targets.shape[0]):
-            out[targets[k]] += row[k]

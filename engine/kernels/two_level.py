@@ -12,8 +12,8 @@ from numba import njit
 
 from engine.kernels.bounds import bound_slots
 from engine.kernels.concentrations import add_stick_logs
-from engine.kernels.counts import add_columns, next_block
-from engine.kernels.dirichlet import load_document, longest_document, make_room, round_up, sweep_topics
+from engine.kernels.counts import next_block
+from engine.kernels.dirichlet import load_document, longest_document, make_lines, make_room, round_up, sweep_topics
 from engine.kernels.slots import (
     LOWEST,
     assign_words,
@@ -72,7 +72,7 @@ class Slots(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the widest document of a shard; flat where a document's shape decides. per_word: (2, N)."""
+    """Room for the widest document of a shard; flat where a document decides. per_word: (2, N); sums: (3, A)."""
 
     weights: np.ndarray
     log_weights: np.ndarray
@@ -83,6 +83,7 @@ class Scratch(NamedTuple):
     sticks: np.ndarray
     log_pi: np.ndarray
     per_word: np.ndarray
+    sums: np.ndarray
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -90,15 +91,16 @@ def make_scratch(limits, longest, topics):
     """Scratch for documents of `longest` words (padded), in the precision of the topics."""
     width, num_slots = round_up(limits.max_active), padded_slots(limits)
     return Scratch(
-        np.empty(width * longest, topics.dtype),
-        np.empty(width * longest, topics.dtype),
-        np.empty(width, topics.dtype),
-        np.empty(num_slots * width, topics.dtype),
-        np.empty(num_slots * longest, topics.dtype),
+        make_lines(width * longest, topics),
+        make_lines(width * longest, topics),
+        make_lines(width, topics),
+        make_lines(num_slots * width, topics),
+        make_lines(num_slots * longest, topics),
         np.empty((2, limits.num_slots), topics.dtype),
         np.empty((2, limits.num_slots), topics.dtype),
         np.empty(limits.num_slots, topics.dtype),
         np.empty((2, longest), topics.dtype),
+        np.empty((3, width), topics.dtype),
     )
 
 
@@ -177,7 +179,9 @@ def ascend(c, chosen, limits, slots, scratch):
                 mix_topics(phi, chosen.mixed, tokens)
             else:
                 # At the start slot t holds the document's topic t alone.
-                tokens[:num_slots] = chosen.mixed[:num_slots]
+                for t in range(num_slots):
+                    for i in range(c.shape[0]):
+                        tokens[t, i] = chosen.mixed[t, i]
             assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
         change = size = 0.0
         for t in range(num_slots):
@@ -206,16 +210,31 @@ def write_tokens(slots, out_block):
                 out[m] += tokens_0 * phi_0[m] + tokens_1 * phi_1[m] + tokens_2 * phi_2[m] + tokens_3 * phi_3[m]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def add_shares(slots, num_slots, topic_ids, out_tables, out_shares):
-    """Add the tables Σ_t φ_tk (Eq. 19) to out_tables (K,), and θ_k = Σ_t E[π_t] φ_tk to out_shares (K,)."""
-    left = 1.0
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def sum_slots(slots, num_slots, out_sums):
+    """Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics, into (3, A)."""
+    out_sums[:] = 0.0
+    tables, tokens, shares = out_sums[0], out_sums[1], out_sums[2]
+    left = tables.dtype.type(1)
     for t in range(num_slots):
         on = slots.sticks[0, t] / (slots.sticks[0, t] + slots.sticks[1, t])
-        for m in range(topic_ids.shape[0]):
-            out_tables[topic_ids[m]] += slots.phi[t, m]
-            out_shares[topic_ids[m]] += left * on * slots.phi[t, m]
-        left *= 1.0 - on
+        total, share, phi = slots.totals[0, t], left * on, slots.phi[t]
+        for m in range(tables.shape[0]):
+            tables[m] += phi[m]
+            tokens[m] += total * phi[m]
+            shares[m] += share * phi[m]
+        left *= tables.dtype.type(1) - on
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_sums(sums, topic_ids, is_learning, out_tables, out_tokens, out_shares):
+    """Add tables (Eq. 19), where learning tokens, and shares θ of a document's topics to those of all (K,)."""
+    for m in range(topic_ids.shape[0]):
+        k = topic_ids[m]
+        out_tables[k] += sums[0, m]
+        out_shares[k] += sums[2, m]
+        if is_learning:
+            out_tokens[k] += sums[1, m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -226,9 +245,10 @@ def start_slots(chosen, c, h, limits, scratch):
     phi = scratch.phi[: most * width].reshape(most, width)
     tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
     tokens[num_slots:] = 0.0
-    for t in range(num_slots):
-        for i in range(num_words):
-            tokens[t, i] = c[i] / num_slots
+    if limits.is_uniform_start:
+        for t in range(num_slots):
+            for i in range(num_words):
+                tokens[t, i] = c[i] / num_slots
     slots = Slots(phi, tokens, scratch.totals, scratch.sticks)
     slots.totals[:] = 0.0
     if not limits.is_uniform_start:
@@ -260,11 +280,12 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
         chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
         slots = start_slots(chosen, c, room.h, limits, scratch)
         ascend(c, chosen, limits, slots, scratch)
-        add_shares(slots, limits.num_slots, own, out_tables, out_shares[j])
-        if out_counts.tokens.shape[0] > 0:
+        sums, is_learning = scratch.sums[:, : slots.phi.shape[1]], out_counts.tokens.shape[0] > 0
+        sum_slots(slots, limits.num_slots, sums)
+        add_sums(sums, own, is_learning, out_tables, out_tokens, out_shares[j])
+        if is_learning:
             block, place = next_block(out_counts, j, own, place)
             write_tokens(slots, block)
-            add_columns(block, own, out_tokens)
         if out_asked.sticks.shape[0] > 0:
             add_stick_logs(slots.totals[0], slots.sticks, out_asked.sticks)
         if out_asked.bounds.shape[0] > 0:
