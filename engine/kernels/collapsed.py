@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
+from engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
 
 # Below e^-41 a share is nothing; as zero it costs nothing, where a denormal float32 would cost much.
 SMALLEST_LOG_SHARE = -41.0
@@ -32,7 +32,7 @@ class Priors(NamedTuple):
     total: float
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def weigh_topics(q, priors, word, doc_counts, word_counts, total_counts, out_log):
     """Eq. 15 for one token of a word, in logs, its own share q (K,) taken out of every count; returns the largest."""
     zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
@@ -207,7 +207,7 @@ def measure_words(word_counts, b, out_tables):
     return terms
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def weigh_known_topics(q, prior, topics, doc_counts, out_log):
     """Eq. 15 with topics fixed, in logs: log φ_kw (K,) stands for what the corpus' counts say; returns the largest."""
     zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
