@@ -13,8 +13,9 @@ def find_merges(topic_words, tables, word_concentration, corpus_concentration):
 
     A slot's shares of two topics become one share of the topic that both became, all else about documents stays, and
     topics and sticks are set to the new sums. Of the bound that changes three terms: the topics' normalising constants,
-    the sticks', and the slots' entropy, which falls by Σ_jt (φ_jtk + φ_jtl) H(φ_jtk / (φ_jtk + φ_jtl)). H is concave, so
-    that is (s_k + s_l) H(s_k / (s_k + s_l)) at most, s being the tables (K,). A pair is merged where the sum is above 0.
+    the sticks', and the slots' entropy, which falls by Σ_jt (φ_jtk + φ_jtl) H(φ_jtk / (φ_jtk + φ_jtl)). H is concave,
+    so that is (s_k + s_l) H(s_k / (s_k + s_l)) at most, s being the tables (K,). A pair is merged where all of it is a
+    gain.
     """
     counts, tables = topic_words.astype(np.float64), tables.copy()
     targets, gain = np.arange(len(counts)), 0.0
