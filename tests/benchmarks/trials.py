@@ -1,4 +1,4 @@
-"""One run as the claims of the papers need it: an algorithm with settings, on a part of the corpus, and what came out."""
+"""One run as the papers' claims need it: an algorithm with settings, on a part of the corpus, and its outcome."""
 
 import time
 from dataclasses import dataclass
