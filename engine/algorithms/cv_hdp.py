@@ -27,6 +27,8 @@ INFINITY = float("inf")
 # So sharp that mean and geometric mean agree: what stands at the start and, where it is not learned, for good.
 SHARP = 1e9
 SHAPES = (1e-3, 1e6)
+# A soft start takes β as if it had so much for each word, in so many sweeps (engine/DECISIONS.md).
+SOFT_WORDS, SOFT_SWEEPS = 1.0, 20
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class CVHDPConfig:
     word_shape: float = setting(4.0, "a_β", SHAPES, "shape of the prior of β, where it is learned")
     word_rate: float = setting(4.0, "b_β", SHAPES, "rate of the prior of β, where it is learned")
     base_total: float = setting(40.0, "V a_τ", (1e-3, 1e9), "of the Dirichlet prior of τ, all words together")
+    first_sweeps: str = setting(
+        "printed", "", None, "printed: as all others; soft: under a large β", choices=("printed", "soft")
+    )
     tolerance: float = setting(1e-5, "", (0.0, 1.0), "ends the run once a sweep changes the bound by less of it")
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -89,24 +94,41 @@ def init(config, vocab_size, rng):
 
 def step(config, state, batch, rng):
     """A sweep over the corpus, the bound, and the posteriors. Raises ValueError where the documents are others."""
-    assignments, measures = collapsed.sweep(state.assignments, _priors(state), batch, rng)
+    is_soft = state.step < num_soft(config)
+    priors = soften(_priors(state)) if is_soft else _priors(state)
+    assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     num_tokens = max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
-    # The posteriors of the first sweep are no posteriors yet: G[π_k] = 1/K is of no sticks.
-    bound = (measures.log_joint - divergence(config, state)) / num_tokens if state.step else None
+    # The first sweep, and the first after a soft start, was made with no posterior: G[π_k] = 1/K is of no sticks.
+    is_bounded = state.step > num_soft(config)
+    bound = (measures.log_joint - divergence(config, state)) / num_tokens if is_bounded else None
     has_converged = bound is not None and collapsed.has_settled(bound, state.bound, config.tolerance)
-    info = StepInfo(state.step + 1, 1.0, "sweeps", 0.0, bound=bound, has_converged=has_converged)
+    info = StepInfo(state.step + 1, 1.0, "soft" if is_soft else "sweeps", 0.0, bound=bound, has_converged=has_converged)
     learned = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
+    if is_soft:
+        learned = learned._replace(beta=state.beta, base=state.base)
     tokens = assignments.topic_tokens()
     bound = -INFINITY if bound is None else bound
     return learned._replace(assignments=assignments, expected_tokens=tokens, step=info.step, bound=bound), info
 
 
 def start_from(config, vocab_size, batch, tokens):
-    """State that goes on from tokens (nnz, K) of the batch's entries in each topic, K being `max_topics`."""
+    """State that goes on from tokens (nnz, K) of the batch's entries in each of K topics; nothing is softened."""
     state = init(config, vocab_size, None)
     assignments, measures = collapsed.take_over(state.assignments, batch, tokens, _priors(state))
     state = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
-    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1)
+    step = num_soft(config) + 1
+    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=step)
+
+
+def num_soft(config):
+    """Sweeps of a soft start."""
+    return SOFT_SWEEPS if config.first_sweeps == "soft" else 0
+
+
+def soften(priors):
+    """Priors with words that hardly tell topics apart, which leaves fewer topics to be told apart by them."""
+    num_words = len(priors.words)
+    return priors._replace(words=np.full(num_words, SOFT_WORDS), word_total=SOFT_WORDS * num_words)
 
 
 def _priors(state):

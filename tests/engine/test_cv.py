@@ -13,6 +13,7 @@ from scipy import integrate
 from scipy.special import betaln, gammaln, logsumexp, psi
 from scipy.stats import beta, dirichlet, gamma
 
+from engine import collapsed
 from engine.algorithms import cv_hdp, cv_lda, find_algorithm
 from engine.algorithms.cv_hdp import CVHDPConfig
 from engine.algorithms.cv_lda import CVLDAConfig
@@ -280,3 +281,21 @@ def test_ids_stay_with_their_topics_while_the_order_of_the_sticks_moves(tiny_cor
     one, two = (cv_hdp.step(config, each, batch, None)[0] for each in (state, other))
     for first, second in zip(cv_hdp.summarize(config, one)[1:], cv_hdp.summarize(config, two)[1:], strict=True):
         np.testing.assert_allclose(first[moved], second, rtol=1e-4, atol=1e-6)
+
+
+def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corpus):
+    config = CVHDPConfig(max_topics=4, first_sweeps="soft", precision="float64", word_prior="learned", word_total=0.6)
+    before = None
+    for state, info in steps_of(cv_hdp, config, tiny_corpus, cv_hdp.SOFT_SWEEPS + 3):
+        is_soft = info.step <= cv_hdp.SOFT_SWEEPS
+        assert info.phase == ("soft" if is_soft else "sweeps")
+        assert (info.bound is None) == (info.step <= cv_hdp.SOFT_SWEEPS + 1)
+        assert (state.beta.mean() == pytest.approx(0.6)) == is_soft
+        if before is not None:
+            priors = cv_hdp._priors(before)
+            if is_soft:
+                priors = priors._replace(words=np.full(6, cv_hdp.SOFT_WORDS), word_total=6 * cv_hdp.SOFT_WORDS)
+            batch = next(tiny_corpus.batches(12))
+            expected, _ = collapsed.sweep(before.assignments, priors, batch, None)
+            np.testing.assert_array_equal(state.assignments.shares, expected.shares)
+        before = state
