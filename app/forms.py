@@ -7,6 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import CustomJSTickFormatter
 
 from engine.algorithm import LEFT_TO
 
@@ -19,9 +20,15 @@ LABELS = {
     "num_evaluations": "Evaluations in a pass",
     "num_snapshots": "Columns of word lists",
     "score_next_batch": "Score each next batch",
+    "min_letters": "Letters of a word, at least",
+    "max_ngram": "Words of a phrase, at most",
+    "min_documents": "Documents with a word, at least",
+    "max_share": "Share of documents with it, at most",
+    "max_words": "Vocabulary, at most",
 }
 # The buttons beside a number have no name for a screen reader; the arrow keys do the same.
 NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+EMPTY_IF_NONE = "return tick === null ? '' : String(tick)"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -41,14 +48,14 @@ class Question:
 
 
 def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...]:
-    """Derive the questions from a config's fields; by default without those that act at once.
+    """Derive the questions from a config's declared settings; by default without those that act at once.
 
     Fields carry metadata: "symbol", "bounds" (low, high), "help", "choices", "live".
     """
     hints = get_type_hints(config_class)
     questions = []
     for field in fields(config_class):
-        if only_on_restart and field.metadata.get("live"):
+        if "symbol" not in field.metadata or (only_on_restart and field.metadata.get("live")):
             continue
         low, high = field.metadata.get("bounds") or (None, None)
         questions.append(
@@ -156,6 +163,8 @@ def make_widget(question: Question) -> pn.widgets.Widget:
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
         placeholder=f"by {question.left_to}" if question.default is None else "",
+        # The widget's own format shows an empty answer as 0.
+        **({"format": CustomJSTickFormatter(code=EMPTY_IF_NONE)} if question.default is None else {}),
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,
@@ -164,8 +173,8 @@ def make_widget(question: Question) -> pn.widgets.Widget:
 
 
 def _explain(question: Question) -> str:
-    low = "" if question.low in (None, float("-inf")) else f"{question.low:g}"
-    high = "" if question.high in (None, float("inf")) else f"{question.high:g}"
+    low = "" if question.low in (None, float("-inf")) else f"{question.low:,.10g}"
+    high = "" if question.high in (None, float("inf")) else f"{question.high:,.10g}"
     if question.kind == "number" and question.low is not None and 0 < question.low < 1e-3:
         bounds = "above 0"
     elif low and high:

@@ -20,6 +20,7 @@ from app.recipe import Recipe
 from app.runner import Engine, Runner, describe_wait
 from app.slots import Slots, count_cores
 from engine.compile import compile_algorithm
+from engine.library import list_own
 from engine.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
@@ -152,9 +153,19 @@ def count_training(corpus: Any, settings: Any) -> int:
     return split_corpus(corpus, settings)[0].num_documents
 
 
+def load_by_name(name: str) -> engine.Corpus:
+    """Load a corpus, or give it from memory; one of the same name that was built since is another."""
+    built_at = next((own.built_at for own in list_own() if own.name == name), "")
+    return _load(name, built_at)
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, built_at: str) -> engine.Corpus:
+    return engine.load_corpus(name)
+
+
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
-    load = lru_cache(maxsize=4)(engine.load_corpus)
-    service = Service(Engine(load, count_training, engine.run), Compilation(compile_algorithm))
+    service = Service(Engine(load_by_name, count_training, engine.run), Compilation(compile_algorithm))
     service.compilation.ask(first_recipe())
     return service

@@ -13,11 +13,13 @@ from bokeh.settings import settings
 from panel.io.resources import LOCAL_DIST
 
 import engine
+from app.bench import Bench
 from app.hub import Bell
 from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, find_service, first_recipe
+from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
 from app.views.controls import Controls
 from app.views.curves import Curves
@@ -29,6 +31,7 @@ from app.views.topic_explorer import TopicExplorer
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
 from app.views.word_table import WordTable
+from app.visitors import may_name_paths
 
 SAFETY_NET_MILLISECONDS = 1_000
 TITLE = "Stickbreaker"
@@ -73,8 +76,9 @@ class Session:
             engine.list_corpora(),
             self._algorithms,
             self.sketch,
-            {"configure": self.configure, "restart": self.restart, "clear": self.clear},
+            {"configure": self.configure, "restart": self.restart, "clear": self.clear, "bring": self.open_bring},
         )
+        self.bring = BringCorpus(Bench(), {"offer": self.offer_corpora, "run": self.run_on}, may_name_paths())
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.selection = Selection()
@@ -105,6 +109,7 @@ class Session:
             self._bell.close()
             self._service.leave(self._run, self._bell)
             self._run = self._document = None
+        self.bring.close()
 
     def look(self) -> None:
         """Show what has changed since the last look, all of it in one message."""
@@ -207,6 +212,19 @@ class Session:
         )
         self._run.runner.restart(recipe)
 
+    def open_bring(self) -> None:
+        """Ask for text of one's own."""
+        self.bring.open()
+
+    def offer_corpora(self, name: str | None = None) -> None:
+        """Show in the menu which corpora there are now, with one of them chosen."""
+        self.controls.offer(engine.list_corpora(), name)
+
+    def run_on(self, name: str) -> None:
+        """Begin again on this corpus."""
+        self.offer_corpora(name)
+        self.restart()
+
     def clear(self) -> None:
         """Drop the faint lines of earlier runs."""
         if self._run is not None:
@@ -222,7 +240,7 @@ class Session:
             sidebar_width=340,
             sidebar_open=False,
             sidebar_resizable=False,
-            main=[self.layout()],
+            main=[self.layout(), self.bring],
             busy_indicator=None,
             sx=NO_BUSY_LINE,
         )

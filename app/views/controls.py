@@ -24,7 +24,7 @@ h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inhe
 
 
 class Controls(pn.viewable.Viewer):
-    """The side of the page. `act` holds what happens: "configure", "restart" and "clear"."""
+    """The side of the page. `act` holds what happens: "configure", "restart", "clear" and "bring"."""
 
     def __init__(
         self,
@@ -46,6 +46,13 @@ class Controls(pn.viewable.Viewer):
             size="small",
             sizing_mode="stretch_width",
             helper_text="Acts on restart. S and τ₀ then follow its size, unless you have set them.",
+        )
+        self.bring = pmui.Button(
+            label="Bring your own text",
+            icon="upload_file",
+            variant="outlined",
+            sizing_mode="stretch_width",
+            on_click=lambda event: act["bring"](),
         )
         self._algorithms = {algorithm.name: algorithm for algorithm in algorithms}
         self.algorithm = pmui.Select(
@@ -73,6 +80,14 @@ class Controls(pn.viewable.Viewer):
         self.algorithm.param.watch(self._swap_form, "value")
         self._layout = self._lay_out()
         self.preview()
+
+    def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
+        """Put these corpora into the menu and choose one; the run's own stays in it even where it has been deleted."""
+        chosen = chosen or (
+            self.corpus.value if self.corpus.value in corpora else self._shown.corpus_name or corpora[0]
+        )
+        names = dict.fromkeys((*corpora, chosen))
+        self.corpus.param.update(options={title_corpus(name): name for name in names}, value=chosen)
 
     def live_values(self) -> dict[str, Any]:
         """Read the sliders that the chosen algorithm has a setting for."""
@@ -126,7 +141,8 @@ class Controls(pn.viewable.Viewer):
         before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
         if progress.run_id != before.run_id:
-            self.corpus.value, self.algorithm.value = progress.corpus_name, progress.algorithm
+            self.offer(tuple(self.corpus.options.values()), progress.corpus_name)
+            self.algorithm.value = progress.algorithm
             self._fill_forms(progress.config, progress.settings)
         if progress.config != before.config or progress.chosen != before.chosen:
             self.chosen = progress.chosen
@@ -205,6 +221,7 @@ class Controls(pn.viewable.Viewer):
         self._show_asked()
         return pn.Column(
             self.corpus,
+            self.bring,
             self.algorithm,
             self._learning,
             *(part for parts in self._parts.values() for part in parts),

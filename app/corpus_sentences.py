@@ -1,0 +1,92 @@
+"""What the page says of a file or a corpus of one's own. Whatever comes from it is escaped where the result is HTML."""
+
+from collections.abc import Callable
+from html import escape
+
+from engine.library import OwnCorpus
+from engine.previews import Preview
+from engine.words import MAX_VOCABULARY, WordChoices, WordEffect
+
+NUM_LISTED = 100
+
+
+def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
+    """What a file holds as HTML."""
+    unit = "document" if not seen.columns else "row"
+    parts = [f"{seen.kind}: {_count(seen.num_rows, unit)} with text."]
+    if seen.date_span:
+        parts.append(f"Dates from {seen.date_span[0]} to {seen.date_span[1]}.")
+    elif seen.columns:
+        parts.append("No dates: the order of the file is the chronology.")
+    if seen.num_undated:
+        parts.append(f"Without a date: {_count(seen.num_undated, 'row')}, left out unless you choose no date.")
+    parts.append(describe_language(seen))
+    facts = f"<h2>What is in it</h2><p>{escape(' '.join(parts))}</p>"
+    facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
+    if seen.num_bad:
+        items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])
+        more = f" (the first {NUM_LISTED} are listed)" if seen.num_bad > NUM_LISTED else ""
+        facts += f"<details><summary>Left out: {_count(seen.num_bad, 'row')}{more}</summary><ul>{items}</ul></details>"
+    return facts
+
+
+def describe_language(seen: Preview) -> str:
+    """The guess of the language, with what it rests on."""
+    if seen.language == "unspaced":
+        return (
+            "The text looks like Chinese, Japanese or Thai, which part no words by spaces: part them with spaces first,"
+            " or whole clauses are counted as words."
+        )
+    if not seen.language:
+        return "Its language is none whose stop words are known here."
+    return f"It looks like {seen.language.capitalize()}: {seen.language_share:.0%} of its words are stop words of it."
+
+
+def describe_first(seen: Preview) -> str:
+    """The first documents as HTML."""
+    articles = [
+        f"<article><strong>{escape(shown.title)}</strong> {escape(shown.date)}<p>{escape(shown.text)}</p></article>"
+        for shown in seen.first
+    ]
+    return f"<h2>First documents</h2>{''.join(articles)}"
+
+
+def describe_effect(effect: WordEffect, words: WordChoices) -> str:
+    """What choices of words leave, as HTML."""
+    where = f"In all {effect.num_documents:,} documents"
+    if effect.num_documents < effect.of_documents:
+        where = f"In a sample of {effect.num_documents:,} of {effect.of_documents:,} documents"
+    least, most = words.limits(effect.of_documents)
+    kept = f"{effect.num_tokens / max(1, effect.raw_tokens):.0%}"
+    parts = [
+        f"{where}: a vocabulary of {effect.num_terms:,} words, {effect.num_tokens:,} of {effect.raw_tokens:,} tokens"
+        f" ({kept}) are counted.",
+        f"A word must stand in {least:,} documents or more and in at most {most:.0%} of them.",
+    ]
+    if effect.num_empty:
+        parts.append(f"Left out since no word is left: {_count(effect.num_empty, 'document')}.")
+    if effect.num_terms >= words.max_words:
+        parts.append(f"The vocabulary is cut at {words.max_words:,} words; at most {MAX_VOCABULARY:,} can be kept.")
+    frequent = f'<p class="words"><strong>Most frequent:</strong> {escape(" ".join(effect.words))}</p>'
+    return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
+
+
+def describe_built(about: OwnCorpus) -> str:
+    """What has been built, in a sentence."""
+    left_out = f"; {_count(about.num_bad, 'row')} left out" if about.num_bad else ""
+    return f"{about.name} is built: {_describe_size(about)}{left_out}. It is chosen for the next run."
+
+
+def describe_own(about: OwnCorpus) -> str:
+    """A corpus of the shelf, in a sentence."""
+    kept = "with its text" if about.has_text else "counts only"
+    return f"{_describe_size(about)}, {kept}, from {about.source}, built {about.built_at[:10]}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _describe_size(about: OwnCorpus) -> str:
+    span = f", {about.date_span[0]} to {about.date_span[1]}" if about.date_span else ""
+    return f"{_count(about.num_documents, 'document')}, {about.vocab_size:,} words, {about.num_tokens:,} tokens{span}"

@@ -1,0 +1,380 @@
+"""Bring a corpus: choose a file, see what is in it, choose its columns and words, and build it; and the own corpora.
+
+Whatever comes from a file, its name included, is shown as text, never as markup.
+"""
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Awaitable, Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.bench import Bench, Stopped
+from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_own, describe_preview
+from app.file_mover import FileMover
+from app.uploads import MAX_UPLOAD_BYTES
+from app.word_form import WordForm
+from engine.building import Columns
+from engine.corpus import CorpusError
+from engine.library import check_name, delete_own, list_own
+from engine.previews import Preview
+from engine.stop_words import LANGUAGES
+
+NONE = "(none)"
+PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group of passages"}
+QUIET_SECONDS = 0.35
+KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
+STYLE = """
+:host { color: var(--panel-on-surface-color, inherit); }
+p, li, td, th, summary { font-size: 14px; line-height: 1.45; }
+p { margin: 4px 0; } h2 { font-size: 17px; margin: 10px 0 2px; }
+p.fault { padding: 8px 12px; border-left: 4px solid #c62828; border-radius: 4px; overflow-wrap: anywhere;
+  background: color-mix(in srgb, #c62828 14%, transparent); }
+p.good { padding: 8px 12px; border-left: 4px solid #2e7d32; background: color-mix(in srgb, #2e7d32 14%, transparent); }
+article { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 6px 0;
+  overflow-wrap: anywhere; }
+article p { max-height: 4.4em; overflow: hidden; } .words { overflow-wrap: anywhere; }
+progress { width: 100%; } details { margin: 4px 0; }
+details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding-left: 20px; }
+"""
+# On a phone the dialog takes the whole width.
+DIALOG_STYLE = {
+    "& .MuiDialog-paper": {"margin": {"xs": "8px", "sm": "32px"}, "width": "calc(100% - 16px)", "maxHeight": "94%"},
+    "& .MuiDialog-paper .MuiIconButton-root": {"color": "inherit"},
+    "& .MuiDialogTitle-root": {"fontSize": "1.25rem", "padding": "12px 16px 4px"},
+}
+
+_log = logging.getLogger(__name__)
+
+
+class BringCorpus(pn.viewable.Viewer):
+    """The dialog. `act` holds what happens with the result: "offer"(name or None) and "run"(name).
+
+    may_name_paths: whether who looks at the page may read files of the server's machine.
+    """
+
+    def __init__(self, bench: Bench, act: dict[str, Callable[..., Any]], may_name_paths: bool = False, **params: Any):
+        super().__init__(**params)
+        self._bench, self._act = bench, act
+        self._path: Path | None = None
+        self._preview: Preview | None = None
+        self._num_changes = 0
+        self._is_filling = self._is_busy = False
+        self._built = ""
+        self._make_choice(may_name_paths)
+        self._make_columns()
+        self._make_building()
+        self._make_shelf()
+        self._layout = pmui.Dialog(
+            self._fault,
+            self._choice,
+            self._working,
+            self._chosen,
+            self._shelf,
+            title="Bring your own text",
+            title_variant="h2",
+            show_close_button=True,
+            close_on_click=True,
+            width_option="md",
+            sizing_mode="stretch_width",
+            sx=DIALOG_STYLE,
+        )
+
+    def _make_choice(self, may_name_paths: bool) -> None:
+        megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
+        self.mover = FileMover(
+            self._take_upload,
+            self._refuse,
+            limits=f"{KINDS}. At most {megabytes}.",
+            sizing_mode="stretch_width",
+            margin=(0, 10),
+        )
+        self.path = pmui.TextInput(
+            label="Or a path on the server's machine", size="small", sizing_mode="stretch_width", visible=may_name_paths
+        )
+        self.path.param.watch(self._take_path, "value")
+        self._may_name_paths = may_name_paths
+        self._fault = _html("")
+        self._choice = pn.Column(self.mover, self.path, sizing_mode="stretch_width")
+        self._said = _html("")
+        self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
+        self._working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
+
+    def _make_columns(self) -> None:
+        self._facts, self._first = _html(""), _html("")
+        self.columns = {
+            part: pmui.Select(label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width")
+            for part, label in PARTS.items()
+        }
+        for select in self.columns.values():
+            select.param.watch(self._change_columns, "value")
+        cells = [pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in self.columns.values()]
+        self._columns = pn.Column(
+            _html("<h2>Columns</h2>"),
+            pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
+            sizing_mode="stretch_width",
+        )
+
+    def _make_building(self) -> None:
+        self.words = WordForm(self._change_words)
+        self._effect = _html("")
+        self.name_field = pmui.TextInput(label="Name of the corpus", size="small", sizing_mode="stretch_width")
+        self.keeps_text = pmui.Switch(
+            value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
+        )
+        self.build = _make_button("Build the corpus", self._build, icon="construction", color="primary")
+        self.run = _make_button("Run on it now", self._run, icon="play_arrow", color="primary")
+        self.run.visible = False
+        self._chosen = pn.Column(
+            self._facts,
+            self._columns,
+            self._first,
+            _html("<h2>Words</h2>"),
+            self.words,
+            self._effect,
+            _html("<h2>Corpus</h2>"),
+            self.name_field,
+            self.keeps_text,
+            self.build,
+            visible=False,
+            sizing_mode="stretch_width",
+        )
+
+    def _make_shelf(self) -> None:
+        self.own = pmui.Select(label="Corpora built here", options={}, size="small", sizing_mode="stretch_width")
+        self.own.param.watch(lambda event: self._describe_own(), "value")
+        self._about = _html("")
+        self.download = _make_button("Download as Parquet", self._download, icon="download", variant="outlined")
+        self.delete = _make_button("Delete", self._delete, icon="delete", variant="outlined")
+        self._is_sure = False
+        self._done = _html("")
+        self._shelf_parts = pn.Column(
+            _html("<h2>Your corpora</h2>"),
+            self.own,
+            self._about,
+            pn.FlexBox(self.download, self.delete, gap="8px"),
+            sizing_mode="stretch_width",
+        )
+        self._shelf = pn.Column(self._done, self.run, self._shelf_parts, sizing_mode="stretch_width")
+
+    @property
+    def is_open(self) -> bool:
+        return self._layout.open
+
+    def open(self) -> None:
+        """Show the dialog."""
+        self._show_shelf()
+        self._layout.open = True
+
+    def close(self) -> None:
+        """End what goes on and remove what has come; for the end of the page."""
+        self._bench.close()
+        self.mover.upload.clear()
+        self.mover.close()
+
+    def _refuse(self, text: str) -> None:
+        self._fault.object = f'<p class="fault" role="alert">{escape(text)}</p>' if text else ""
+
+    def _take_upload(self, path: Path) -> None:
+        _begin(self._look, path, {})
+
+    def _take_path(self, event: Any) -> None:
+        if self._may_name_paths and event.new.strip():
+            _begin(self._look, Path(event.new.strip()), {})
+
+    def _change_columns(self, event: Any) -> None:
+        if not self._is_filling and self._path is not None:
+            named = {part: "" if select.value == NONE else select.value for part, select in self.columns.items()}
+            _begin(self._look, self._path, named)
+
+    async def _look(self, path: Path, columns: dict[str, str]) -> None:
+        """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them."""
+        self._path = path
+        seen = await self._work("look", path, columns)
+        if seen is None:
+            self._chosen.visible = self._chosen.visible and bool(columns)
+            return
+        self._preview = seen
+        with pn.io.hold():
+            self._show(seen, is_new=not columns)
+        await self._measure()
+
+    async def _work(self, task: str, *arguments: Any) -> Any:
+        """Ask the bench, with progress and cancel in view; None where it refused or was stopped, which is then said."""
+        self._refuse("")
+        self._done.object = ""
+        self.run.visible = False
+        self._show_progress(0.0, "Starting")
+        self._set_busy(True)
+        try:
+            return await self._bench.ask(task, *arguments, report=self._show_progress)
+        except CorpusError as error:
+            self._refuse(self._hide_folder(str(error)))
+        except Stopped:
+            self._refuse("Cancelled; nothing was built.")
+        finally:
+            self._set_busy(False)
+        return None
+
+    def _hide_folder(self, text: str) -> str:
+        """A file that was dropped is called by its name, not by where the server keeps it."""
+        folder = tempfile.gettempdir()
+        if self._path is not None and str(self._path).startswith(f"{folder}/stickbreaker-"):
+            inside = self._path if self._path.is_dir() else self._path.parent
+            text = text.replace(f"{inside}/", "").replace(str(inside), "The upload")
+        return text
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._is_busy = self._working.visible = is_busy
+        self.build.disabled = self.delete.disabled = self.download.disabled = is_busy
+
+    def _show_progress(self, share: float, said: str) -> None:
+        percent = round(100 * share)
+        bar = f'<progress max="100" value="{percent}" aria-label="Progress"></progress>'
+        text = f'<p role="status">{escape(said)} … {percent} %</p>{bar}'
+        if self._said.object != text:
+            self._said.object = text
+
+    def _show(self, seen: Preview, is_new: bool) -> None:
+        self._facts.object = describe_preview(seen, self._hide_folder)
+        self._first.object = describe_first(seen)
+        self._is_filling = True
+        try:
+            self._columns.visible = bool(seen.columns)
+            for part, select in self.columns.items():
+                options = list(seen.columns) if part == "text" else [NONE, *seen.columns]
+                select.param.update(
+                    options=options or [NONE], value=getattr(seen.chosen, part) or (options or [NONE])[0]
+                )
+            if is_new:
+                self.name_field.value = _propose_name(self._path)
+                if seen.language in LANGUAGES:
+                    self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
+        finally:
+            self._is_filling = False
+        self._chosen.visible = True
+
+    def _change_words(self, event: Any) -> None:
+        if self._preview is not None and not self._is_filling:
+            self._num_changes += 1
+            _begin(self._measure_later, self._num_changes)
+
+    async def _measure_later(self, number: int) -> None:
+        await asyncio.sleep(QUIET_SECONDS)
+        if number == self._num_changes:
+            await self._measure()
+
+    async def _measure(self) -> None:
+        """Show what the choices of words leave, unless they have changed again meanwhile."""
+        number = self._num_changes
+        try:
+            words = self.words.read()
+            effect = await self._bench.ask("measure", words)
+        except (CorpusError, ValueError, TypeError) as error:
+            self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
+            return
+        except Stopped:
+            return
+        if number == self._num_changes:
+            self._effect.object = describe_effect(effect, words)
+
+    async def _build(self, event: Any) -> None:
+        seen = self._preview
+        if seen is None or self._path is None or self._is_busy:
+            return
+        try:
+            name, words = check_name(self.name_field.value_input or self.name_field.value), self.words.read()
+        except (CorpusError, ValueError, TypeError) as error:
+            return self._refuse(str(error))
+        columns = seen.chosen if seen.columns else Columns()
+        about = await self._work("build", self._path, name, columns, words, self.keeps_text.value)
+        if about is None:
+            return
+        self._built = about.name
+        self._act["offer"](about.name)
+        with pn.io.hold():
+            self._show_shelf(about.name)
+            self._chosen.visible = False
+            self.run.visible = True
+            self._done.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
+
+    def _run(self, event: Any) -> None:
+        self._layout.open = False
+        self._act["run"](self._built)
+
+    async def _cancel(self, event: Any) -> None:
+        await self._bench.stop()
+
+    def _show_shelf(self, chosen: str | None = None) -> None:
+        corpora = list_own()
+        self._own = {corpus.name: corpus for corpus in corpora}
+        names = list(self._own)
+        value = chosen if chosen in names else names[0] if names else None
+        self.own.param.update(options=names, value=value)
+        self._shelf_parts.visible = bool(names)
+        self._describe_own()
+
+    def _describe_own(self) -> None:
+        about = self._own.get(self.own.value)
+        self._is_sure, self.delete.label = False, "Delete"
+        self._about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
+
+    def _delete(self, event: Any) -> None:
+        if not self._is_sure:
+            self._is_sure, self.delete.label = True, "Really delete it"
+            return
+        name = self.own.value
+        try:
+            delete_own(name)
+        except (CorpusError, OSError) as error:
+            return self._refuse(str(error))
+        self._act["offer"](None)
+        self._done.object = f'<p class="good" role="status">{escape(name)} is deleted.</p>'
+        self.run.visible = False
+        self._show_shelf()
+
+    async def _download(self, event: Any) -> None:
+        name = self.own.value
+        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
+            target = Path(file.name)
+        if await self._work("export", name, target) is None:
+            target.unlink(missing_ok=True)
+        else:
+            self.mover.send_file(target, f"{_as_file_name(name)}.parquet")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+
+def _propose_name(path: Path) -> str:
+    stem = "my texts" if path.name.startswith("stickbreaker-") else path.name.partition(".")[0]
+    taken, number = {corpus.name.lower() for corpus in list_own()}, 1
+    while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
+        number += 1
+    return name
+
+
+def _as_file_name(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in name)
+
+
+def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    """Start on the page's event loop what takes its time."""
+
+    async def run() -> None:
+        await task(*arguments)
+
+    pn.state.execute(run)
+
+
+def _html(text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def _make_button(label: str, on_click: Callable[[Any], Awaitable[None] | None], **more: Any) -> pmui.Button:
+    return pmui.Button(label=label, on_click=on_click, **more)

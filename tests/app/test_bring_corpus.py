@@ -1,0 +1,243 @@
+"""The dialog for text of one's own, without a browser and without its process."""
+
+import asyncio
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from app.bench import Desk, Stopped
+from app.corpus_sentences import describe_preview
+from app.views.bring_corpus import NONE, BringCorpus
+from app.visitors import may_name_paths
+from engine.corpus import CorpusError
+from engine.library import delete_own, list_own, load_own
+
+EVIL = "<img src=x onerror=alert(1)>"
+TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
+
+
+class Here:
+    """A bench whose desk is in this process."""
+
+    def __init__(self):
+        self.desk, self.asked, self.fails = Desk(lambda share, said: None), [], None
+
+    async def ask(self, task, *arguments, report=lambda share, said: None):
+        self.asked.append(task)
+        report(0.5, "Half")
+        if self.fails:
+            raise self.fails
+        return getattr(self.desk, task)(*arguments)
+
+    async def stop(self):
+        self.asked.append("stop")
+
+    def close(self):
+        self.asked.append("close")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / f"{EVIL.replace('/', '')}.csv"
+    pd.DataFrame({EVIL: TEXTS, "year": ["1900", "1901", "1902", EVIL], "who": list("ABCD")}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """What a page would have begun on its event loop."""
+    begun = []
+    monkeypatch.setattr("app.views.bring_corpus._begin", lambda task, *arguments: begun.append((task, arguments)))
+    return begun
+
+
+@pytest.fixture
+def view(own_corpora, begun):
+    done = []
+    with set_curdoc(Document()):
+        view = BringCorpus(Here(), {"offer": done.append, "run": done.append}, may_name_paths=True)
+        view.done = done
+        yield view
+        view.close()
+    for own in list_own():
+        delete_own(own.name)
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = set()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+
+
+def tags_of(*panes):
+    parser = Tags()
+    for pane in panes:
+        parser.feed(pane.object)
+    return parser.tags
+
+
+def look(view, path, columns=None):
+    asyncio.run(view._look(path, columns or {}))
+
+
+def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, path):
+    look(view, path)
+    assert {part: select.value for part, select in view.columns.items()} == {
+        "text": EVIL,
+        "date": "year",
+        "title": "who",
+        "group": NONE,
+    }
+    assert view._chosen.visible
+    assert not view._working.visible
+    assert "Dates from 1900 to 1902" in view._facts.object
+    assert "Left out: 1 row" in view._facts.object
+    assert "&lt;img src=x" in view._first.object
+    shown = tags_of(view._facts, view._first, view._effect, view._fault, view._about)
+    assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
+
+
+def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, path, begun):
+    look(view, path)
+    assert begun == []
+    view.columns["title"].value = NONE
+    view.columns["date"].value = NONE
+    named = {"text": EVIL, "date": "", "title": "", "group": ""}
+    assert begun[-1] == (view._look, (path, named))
+    look(view, path, named)
+    assert (view.columns["date"].value, view._preview.num_undated) == (NONE, 0)
+    assert "No dates: the order of the file" in view._facts.object
+    look(view, path, named | {"text": "gone"})
+    assert "has no column &#x27;gone&#x27;" in view._fault.object
+    assert view._chosen.visible
+    assert 'role="alert"' in view._fault.object
+
+
+def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
+    look(view, path)
+    assert re.search(r"In all 4 documents: a vocabulary of \d+ words", view._effect.object)
+    view.words._widgets["min_letters"].value = 8
+    asyncio.run(view._measure())
+    assert "a vocabulary of 0 words" in view._effect.object
+    view.words._widgets["min_letters"].value = 99
+    asyncio.run(view._measure())
+    assert "min_letters is 99: give a whole number from 1 to 30" in view._effect.object
+
+
+def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
+    monkeypatch.setattr("app.views.bring_corpus.QUIET_SECONDS", 0.02)
+    look(view, path)
+    view._bench.asked.clear()
+    for value in ("t", "tr", "treaty"):
+        view.words.own.value_input = value
+
+    async def change():
+        await asyncio.gather(*(task(*arguments) for task, arguments in begun))
+
+    asyncio.run(change())
+    assert view._bench.asked == ["measure"]
+
+
+def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
+    look(view, path)
+    view.name_field.value = f"mine {EVIL}"
+    asyncio.run(view._build(None))
+    assert view.done == [f"mine {EVIL}"]
+    assert load_own(f"mine {EVIL}").num_documents == 3
+    assert "mine &lt;img" in view._done.object
+    assert tags_of(view._done, view._about) == {"p"}
+    view.open()
+    assert view.is_open
+    assert view.own.value == f"mine {EVIL}"
+    view._run(None)
+    assert (view.is_open, view.done[-1]) == (False, f"mine {EVIL}")
+    sent = []
+    view.mover._send_msg = sent.append
+    asyncio.run(view._download(None))
+    while sent[-1]["kind"] == "part":
+        view.mover._handle_msg({"kind": "next"})
+    assert sent[-1] == {"kind": "save", "name": "mine _img src_x onerror_alert_1__.parquet"}
+    view._delete(None)
+    assert list_own()
+    assert view.delete.label == "Really delete it"
+    view._delete(None)
+    assert list_own() == ()
+    assert (view.done[-1], view._shelf_parts.visible) == (None, False)
+
+
+@pytest.mark.parametrize("name", ["", "rfc"])
+def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, name):
+    look(view, path)
+    view.name_field.value = name
+    asyncio.run(view._build(None))
+    assert "name" in view._fault.object
+    assert "build" not in view._bench.asked
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
+)
+def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, path, error, said):
+    view._bench.fails = error
+    look(view, path)
+    assert said in view._fault.object
+    assert not view._working.visible
+    assert not view.build.disabled
+    view._bench.fails = None
+    look(view, path)
+    assert view._fault.object == ""
+
+
+def test_dropped_files_are_called_by_their_names(view, begun):
+    sent = []
+    view.mover._send_msg = sent.append
+    view.mover._handle_msg({"kind": "begin"})
+    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3})
+    view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
+    view.mover._handle_msg({"kind": "end"})
+    assert [message["is_taken"] for message in sent] == [True] * 4
+    look(view, *begun[0][1])
+    assert 'role="alert">mine.csv has no row' in view._fault.object
+    for message in ({"kind": "open"}, {"kind": "part", "content": 3}, {"kind": "what"}, "x", None):
+        view.mover._handle_msg(message)
+    view.mover._handle_msg({"kind": "fault", "text": EVIL})
+    assert "&lt;img" in view._fault.object
+
+
+def test_paths_are_for_those_at_the_server_only(path, begun):
+    class Asked:
+        def __init__(self, ip, **headers):
+            self.request = type("Request", (), {"remote_ip": ip, "headers": headers, "arguments": {}})
+
+    document = Document()
+    with set_curdoc(document):
+        assert may_name_paths()
+        for context, may in [
+            (Asked("127.0.0.1"), True),
+            (Asked("10.0.0.7"), False),
+            (Asked("127.0.0.1", **{"X-Forwarded-For": "10.0.0.7"}), False),
+        ]:
+            document._session_context = lambda context=context: context
+            assert may_name_paths() == may
+        view = BringCorpus(Here(), {}, may_name_paths=False)
+        assert not view.path.visible
+        view.path.value = str(path)
+        assert begun == []
+        view = BringCorpus(Here(), {}, may_name_paths=True)
+        view.path.value = f" {path} "
+        assert begun == [(view._look, (path, {}))]
+
+
+def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,year\n" + "peace,1900\n" * 3 + ",\n" * 300)
+    text = describe_preview(Desk(lambda share, said: None).look(path, {}))
+    assert text.count("<li>") == 100
+    assert "300 rows (the first 100 are listed)" in text
