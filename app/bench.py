@@ -7,6 +7,7 @@ tried on, and ends with the page that it belongs to.
 import asyncio
 import multiprocessing
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from engine.words import WordChoices, WordEffect
 # Each takes a process of some 150 MB.
 MAX_BENCHES = 4
 POLL_SECONDS = 0.03
+REPORT_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
 STOP = "stop"
 
@@ -62,8 +64,13 @@ class Desk:
 
 def work(pipe: Any) -> None:
     """Answer until nobody asks any more; the body of the process."""
+    told_at = 0.0
+
     def report(share: float, said: str) -> None:
-        pipe.send(("report", (share, said)))
+        nonlocal told_at
+        if time.monotonic() - told_at >= REPORT_SECONDS or share == 1.0:
+            told_at = time.monotonic()
+            pipe.send(("report", (share, said)))
         if pipe.poll() and pipe.recv() == STOP:
             raise Stopped
 
@@ -140,6 +147,8 @@ class Bench:
                 raise Stopped from error
             if kind == "report":
                 report(*content)
+                # Another message may wait already, and so may the page.
+                await asyncio.sleep(0)
             elif kind == "done":
                 return content
             elif kind == "stopped":

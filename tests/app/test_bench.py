@@ -33,6 +33,9 @@ def test_a_desk_looks_measures_builds_and_exports(path, tmp_path):
 
 
 def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_replaced_when_it_dies(path, tmp_path):
+    long = path.with_name("long.csv")
+    long.write_text("text\n" + "peace and war and all the treaties\n" * 300_000)
+
     async def talk():
         told = []
         process = Bench()
@@ -47,7 +50,7 @@ def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_repla
 
             stopping = []
             with pytest.raises(Stopped):
-                await process.ask("build", path, "mine", Columns("text"), WordChoices(), True, report=stop)
+                await process.ask("build", long, "mine", Columns("text"), WordChoices(), True, report=stop)
             await asyncio.gather(*stopping)
             assert list_own() == ()
             assert list(find_folder().iterdir()) == []
