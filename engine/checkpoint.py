@@ -4,7 +4,8 @@ import json
 import os
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,15 @@ from engine.algorithms import find_algorithm
 from engine.settings import RunSettings
 
 FORMAT = 2
+NOTE = "note."
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run stands, all that resuming needs besides the corpus."""
+    """Where a run stands, all that resuming needs besides the corpus.
+
+    notes: arrays that whoever saves it wants back.
+    """
 
     algorithm: str
     config: object
@@ -25,6 +30,7 @@ class Position:
     state: object
     documents_seen: int
     seconds: float
+    notes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class CheckpointError(ValueError):
@@ -43,6 +49,7 @@ def save(path, position):
         "seconds": position.seconds,
     }
     arrays = dict(_flatten("state", position.state))
+    arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -67,6 +74,7 @@ def load(path):
             config = algorithm.config(**header["config"])
             like = algorithm.init(config, 1, np.random.default_rng(0))
             state = _restore("state", like, arrays)
+            notes = {name.removeprefix(NOTE): arrays[name] for name in arrays.files if name.startswith(NOTE)}
     except FileNotFoundError:
         raise CheckpointError(f"There is no checkpoint at {path}: check the path.") from None
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
@@ -74,7 +82,7 @@ def load(path):
             raise
         raise CheckpointError(f"{path} is no whole checkpoint ({error}): use an earlier one, or run anew.") from error
     settings = RunSettings(**header["settings"])
-    return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"])
+    return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
 
 
 def _flatten(name, value):

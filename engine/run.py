@@ -40,6 +40,14 @@ def run(algorithm, config, corpus, settings=None, *, resume=None):
     )
 
 
+def learn(algorithm, config, corpus, settings):
+    """Yield the events of a run that holds nothing out and reads the documents in the order they stand in.
+
+    `order`, `num_test` and `num_evaluations` of the settings are not used.
+    """
+    return _Run(algorithm, config, corpus, replace(settings, num_evaluations=0), None).events(None)
+
+
 class _Run:
     """The state of one driver between two events."""
 

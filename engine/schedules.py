@@ -52,6 +52,23 @@ def settle(config, corpus_size):
     return config
 
 
+def settle_stream(config, documents_seen, num_new):
+    """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not known.
+
+    D is what has been seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual size: a
+    first pass that seems over at each step is no pass, and its first steps would be as large as steps can be. S is no
+    more than the new documents.
+
+    >>> from engine import find_algorithm
+    >>> config, corpus_size = settle_stream(find_algorithm("hdp").config(), 500, 100)
+    >>> config.batch_size, config.delay, corpus_size
+    (100, 20.0, 4096)
+    """
+    corpus_size = max(documents_seen, FEWEST_BATCHES * USUAL_SIZE)
+    batch_size = min(settle(config, corpus_size).batch_size, num_new)
+    return settle(replace(config, batch_size=batch_size), corpus_size), corpus_size
+
+
 def step_size(config, corpus_size):
     """Documents that a step of a settled config reads: S, or the whole corpus where it has none."""
     return int(getattr(config, "batch_size", corpus_size))

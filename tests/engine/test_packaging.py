@@ -43,6 +43,10 @@ def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     }
 
 
+def test_the_wheel_says_that_the_engine_has_type_hints(wheel):
+    assert "engine/py.typed" in wheel.namelist()
+
+
 def test_the_licence_comes_with_the_wheel(wheel):
     metadata = next(name for name in wheel.namelist() if name.endswith("/METADATA"))
     assert "Permission is hereby granted, free of charge" in wheel.read(metadata).decode()

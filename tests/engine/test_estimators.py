@@ -1,0 +1,336 @@
+"""Every algorithm as a scikit-learn estimator."""
+
+import subprocess
+import sys
+from dataclasses import fields, replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import engine
+from engine import checkpoint, estimators
+from engine.algorithms import REGISTRY
+from engine.corpus import Corpus, Vocabulary
+from engine.evaluation import split_words
+from engine.run import learn
+from engine.settings import RunSettings
+
+CLASSES = list(estimators.CLASSES.values())
+ONLINE = [each for each in CLASSES if issubclass(each, estimators.OnlineTopicModel)]
+of_all = pytest.mark.parametrize("kind", CLASSES, ids=lambda each: each.__name__)
+of_online = pytest.mark.parametrize("kind", ONLINE, ids=lambda each: each.__name__)
+SMALL = {"max_topics": 8, "start_topics": 8, "batch_size": 4, "burn_in": 1, "passes": 3, "random_state": 0}
+TEXTS = ["war and navy", "navy army war", "trade tariff cotton", "cotton trade trade", "war army army", "tariff cotton"]
+
+
+def make(kind, **parameters):
+    """A small model of that class."""
+    small = {name: value for name, value in SMALL.items() if name in kind().get_params()}
+    return kind(**small | parameters)
+
+
+def bits(model):
+    """The state, byte by byte."""
+    return {name: array.tobytes() for name, array in checkpoint._flatten("state", model.state_)}
+
+
+@pytest.fixture
+def unskipped(monkeypatch):
+    """Without this variable scikit-learn skips its check of arrays that are not numpy's."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
+@parametrize_with_checks([make(estimators.OnlineHDP)])
+@pytest.mark.usefixtures("unskipped")
+def test_scikit_learn_finds_nothing_amiss(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.recovery
+@pytest.mark.usefixtures("unskipped")
+@parametrize_with_checks([kind() for kind in CLASSES])
+def test_scikit_learn_finds_nothing_amiss_with_the_defaults_of_any(estimator, check):
+    check(estimator)
+
+
+def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_and_random_state():
+    assert [each.algorithm for each in CLASSES] == list(REGISTRY)
+    for kind in CLASSES:
+        defaults = {each.name: each.default for each in fields(kind.algorithm.config)}
+        assert kind().get_params() == defaults | {"passes": None, "random_state": None}
+        assert all(name in kind.__doc__ for name in defaults)
+        assert getattr(engine, kind.__name__) is kind
+        assert hasattr(kind, "partial_fit") == kind.__name__.startswith("Online") == ("batch_size" in defaults)
+
+
+@of_all
+def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
+    model = make(kind, random_state=5).fit(tiny_corpus)
+    *_, end = learn(kind.algorithm, model.config_, tiny_corpus, RunSettings(passes=model.passes, seed=5))
+    assert bits(model) == {name: array.tobytes() for name, array in checkpoint._flatten("state", end.state)}
+
+
+@of_all
+def test_counts_are_learned_alike_whatever_holds_them(kind, tiny_corpus):
+    dense = tiny_corpus.counts.toarray()
+    frame = pd.DataFrame(dense, columns=list(tiny_corpus.vocabulary))
+    models = [make(kind).fit(X) for X in (tiny_corpus, dense, dense.astype(float), csr_matrix(dense), frame)]
+    assert all(bits(model) == bits(models[0]) for model in models)
+    assert models[0].words_ == models[-1].words_ == tuple(frame) == tuple(models[-1].feature_names_in_)
+    assert models[1].words_ is None
+
+
+@of_all
+def test_a_second_fit_starts_afresh(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    first = bits(model)
+    model.fit(tiny_corpus.counts[:5, :4])
+    assert bits(model) == bits(make(kind).fit(tiny_corpus.counts[:5, :4]))
+    assert (model.documents_seen_, model.n_features_in_, hasattr(model, "history_")) == (5, 4, False)
+    assert bits(model.fit(tiny_corpus)) == first
+
+
+@of_all
+def test_reading_documents_never_changes_the_model(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    before, read = bits(model), [[0, 7, 0, 1, 0, 2], [0, 0, 0, 0, 0, 0]]
+    shares, nats = model.transform(read), model.score(tiny_corpus)
+    assert model.transform(read).tobytes() == shares.tobytes()
+    assert model.score(tiny_corpus) == nats
+    assert bits(model) == before
+    assert shares.dtype == float
+    np.testing.assert_allclose(shares.sum(1), 1.0, rtol=1e-5)
+
+
+@of_all
+def test_what_is_fitted_has_the_shapes_that_scikit_learn_gives_them(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    num_topics = len(model.topic_ids_)
+    assert model.components_.shape == (num_topics, 6)
+    assert model.topic_weights_.shape == (num_topics,)
+    np.testing.assert_allclose(model.components_.sum(1), 1.0, rtol=1e-5)
+    assert model.topic_weights_.sum() == pytest.approx(1.0)
+    assert 1 <= model.n_topics_ <= num_topics
+    table = model.set_output(transform="pandas").transform(tiny_corpus)
+    assert list(table) == [f"topic{topic_id}" for topic_id in model.topic_ids_] == list(model.get_feature_names_out())
+
+
+def test_an_unfitted_model_says_so():
+    model = engine.OnlineHDP()
+    for name in ("components_", "topic_weights_", "topic_ids_", "n_topics_", "history_"):
+        assert not hasattr(model, name)
+    for read in (model.transform, model.score, model.save):
+        with pytest.raises(NotFittedError):
+            read([[1, 2]])
+
+
+@of_all
+def test_score_is_the_mean_log_likelihood_of_a_held_out_token(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    split = split_words(tiny_corpus.documents(), np.arange(12), seed=0)
+    observed = np.zeros((12, 6), int)
+    for j in range(12):
+        entries = slice(split.observed.starts[j], split.observed.starts[j + 1])
+        observed[j, split.observed.words[entries]] = split.observed.counts[entries]
+    predicted = model.transform(observed) @ model.components_
+    logs = [
+        count * np.log(predicted[j, word]) for j, word, count in zip(split.rows, split.words, split.counts, strict=True)
+    ]
+    assert model.score(tiny_corpus.counts) == pytest.approx(sum(logs) / split.counts.sum(), rel=1e-5)
+
+
+@of_online
+def test_a_stream_of_known_length_is_learned_as_fit_learns_it(kind, tiny_corpus):
+    whole = make(kind, passes=1).fit(tiny_corpus)
+    stream = make(kind)
+    for first in (0, 4, 8):
+        stream.partial_fit(tiny_corpus.counts[first : first + 4], corpus_size=12)
+    assert bits(stream) == bits(whole)
+    assert (stream.documents_seen_, stream.corpus_size_) == (12, 12)
+
+
+@of_online
+def test_a_model_that_starts_empty_streams_and_stays_finite(kind):
+    model, rng = make(kind), np.random.default_rng(0)
+    for number in range(1, 20):
+        model.partial_fit(rng.poisson(0.5 * (number > 1), (1, 7)))
+        assert np.isfinite(model.components_).all()
+        assert np.isfinite(model.transform(np.eye(7, dtype=int))).all()
+        assert model.documents_seen_ == number
+
+
+@of_online
+def test_what_comes_after_a_fit_is_learned_to_the_last_document(kind):
+    early, late = np.random.default_rng(0).poisson(1.0, (2, 12, 9))
+    learned = [bits(make(kind).fit(early))]
+    for changed in (None, 0, 5, 11):
+        others = late.copy()
+        if changed is not None:
+            others[changed] += 1
+        model = make(kind).fit(early)
+        steps = model.state_.step
+        learned.append(bits(model.partial_fit(others)))
+        assert (model.state_.step, model.documents_seen_) == (steps + 3, 24)
+    assert all(one != other for one, other in combinations(learned, 2))
+
+
+@of_online
+def test_the_corpus_size_follows_the_stream(kind):
+    model, chunk = make(kind, batch_size=350), np.ones((700, 2), int)
+    for seen in range(700, 5601, 700):
+        # Who takes what has been seen for all there is has a first pass that is over at each step.
+        assert model.partial_fit(chunk).corpus_size_ == max(seen, 4096)
+    tokens = model.algorithm.summarize(model.config_, model.state_).expected_tokens.sum()
+    assert 2 * 4096 < tokens <= 2 * 5600 * (1 + 1e-6)
+    model.partial_fit(chunk, corpus_size=10_000)
+    assert model.corpus_size_ == 10_000
+    assert model.fit(chunk).corpus_size_ == 700
+
+
+def test_whoever_is_given_no_seed_draws_one(tiny_corpus):
+    model = make(engine.OnlineLDA, random_state=None)
+    one, other = (bits(model.fit(tiny_corpus)) for _ in range(2))
+    assert one != other
+    drawn = [make(engine.OnlineLDA, random_state=np.random.RandomState(3)).fit(tiny_corpus).seed_ for _ in range(2)]
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[0.5, 1]], "X holds 0.5: counts are whole numbers .* do not weigh them"),
+        ([[2.0**31, 1]], "X holds 2147483648.0"),
+        ([[-1, 1]], "Negative values"),
+        ([[np.nan, 1]], "NaN"),
+        ([[1, 1, 1]], "3 features, but OnlineHDP is expecting 2"),
+    ],
+)
+def test_what_are_no_counts_is_refused(X, message):
+    model = make(engine.OnlineHDP).fit([[1, 2], [2, 1]])
+    for read in (model.transform, model.partial_fit, model.score):
+        with pytest.raises(ValueError, match=message):
+            read(X)
+
+
+def test_what_cannot_be_fitted_or_scored_names_the_remedy(tiny_corpus):
+    model = make(engine.OnlineHDP).fit(tiny_corpus)
+    with pytest.raises(ValueError, match="two distinct words"):
+        model.score(Corpus("short", [[4, 0, 0, 0, 0, 0]], tiny_corpus.vocabulary, ["1790"], ["Short"]))
+    others = replace(tiny_corpus, vocabulary=Vocabulary(tuple("abcdef")))
+    with pytest.raises(ValueError, match="not the 6 that the model was fitted with"):
+        model.transform(others)
+    with pytest.raises(ValueError, match="has no document"):
+        model.fit(tiny_corpus.select([]))
+    with pytest.raises(ValueError, match="max_topics is 0"):
+        engine.OnlineHDP(max_topics=0).fit(tiny_corpus)
+
+
+def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
+    pipeline = make_pipeline(CountVectorizer(), make(engine.OnlineLDA))
+    search = GridSearchCV(pipeline, {"onlinelda__max_topics": np.array([2, 5])}, cv=2).fit(TEXTS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    vectorizer, model = (step for _, step in search.best_estimator_.steps)
+    assert search.transform(TEXTS).shape == (6, search.best_params_["onlinelda__max_topics"])
+    words = vectorizer.get_feature_names_out()
+    assert set(model.topics_frame(words=words)["word"]) <= set(words)
+    assert set(model.topics_frame()["word"]) <= {f"x{column}" for column in range(len(words))}
+    model.save(tmp_path / "chosen.npz")
+    assert engine.load(tmp_path / "chosen.npz").max_topics == model.max_topics
+    with pytest.raises(ValueError, match="TfidfTransformer"):
+        make_pipeline(CountVectorizer(), TfidfTransformer(), clone(model)).fit(TEXTS)
+
+
+@of_all
+def test_a_loaded_model_is_the_saved_one_and_goes_on_as_it_would(kind, tiny_corpus, tmp_path):
+    model = make(kind, random_state=np.random.RandomState(1)).fit(tiny_corpus)
+    model.save(tmp_path / "model.npz")
+    loaded = engine.load(tmp_path / "model.npz")
+    assert type(loaded) is kind
+    assert bits(loaded) == bits(model)
+    assert loaded.get_params() == model.get_params() | {"random_state": model.seed_}
+    assert loaded.transform(tiny_corpus).tobytes() == model.transform(tiny_corpus).tobytes()
+    pd.testing.assert_frame_equal(loaded.topics_frame(), model.topics_frame())
+    pd.testing.assert_frame_equal(loaded.history_, model.history_)
+    if kind in ONLINE:
+        assert bits(loaded.partial_fit(tiny_corpus)) == bits(model.partial_fit(tiny_corpus))
+        assert loaded.documents_seen_ == 24
+    assert bits(loaded.fit(tiny_corpus)) == bits(model.set_params(random_state=model.seed_).fit(tiny_corpus))
+
+
+def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_taken_for_one(tiny_corpus, tmp_path):
+    model = make(engine.OnlineHDP).fit(tiny_corpus.counts)
+    model.save(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays.files)
+    loaded = engine.load(tmp_path / "model.npz")
+    assert (hasattr(loaded, "history_"), loaded.words_, hasattr(loaded, "feature_names_in_")) == (False, None, False)
+    frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list("abcdef"))
+    model.fit(frame).save(tmp_path / "model.npz")
+    assert engine.load(tmp_path / "model.npz").transform(frame).tobytes() == model.transform(frame).tobytes()
+    position = engine.Position("hdp", model.config_, RunSettings(), model.state_, 12, 0.0)
+    checkpoint.save(tmp_path / "run.npz", position)
+    with pytest.raises(checkpoint.CheckpointError, match="holds a run"):
+        engine.load(tmp_path / "run.npz")
+    with pytest.raises(checkpoint.CheckpointError, match="no checkpoint at"):
+        engine.load(tmp_path / "nothing.npz")
+
+
+@of_all
+def test_the_table_of_topics_says_what_the_components_hold_largest_topic_first(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    table = model.topics_frame(num_words=4)
+    row_of = {topic_id: row for row, topic_id in enumerate(model.topic_ids_)}
+    for topic_id, topic in table.groupby("topic_id"):
+        probabilities = model.components_[row_of[topic_id]]
+        words = [tiny_corpus.vocabulary.index(word) for word in topic["word"]]
+        assert topic["rank"].tolist() == [1, 2, 3, 4]
+        np.testing.assert_array_equal(topic["probability"], np.sort(probabilities)[::-1][:4])
+        np.testing.assert_array_equal(topic["probability"], probabilities[words])
+    shares = table.drop_duplicates("topic_id")["share"]
+    assert shares.is_monotonic_decreasing
+    assert 0.5 < shares.sum() <= 1 + 1e-6
+
+
+@of_online
+def test_the_history_has_each_topic_at_each_checkpoint_under_its_own_id(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    columns = ["topic_id", "checkpoint", "documents_seen", "date", "share", "rank", "word", "probability"]
+    assert list(model.history_) == columns
+    last = model.history_.query("checkpoint == checkpoint.max()").reset_index(drop=True)
+    pd.testing.assert_frame_equal(last[list(model.topics_frame())], model.topics_frame())
+    ends = model.history_.groupby("checkpoint")[["documents_seen", "date"]].first()
+    assert ends["documents_seen"].tolist() == list(range(4, 40, 4))
+    assert ends["date"].dt.year.tolist() == [1791, 1793, 1795] * 3
+    model.partial_fit(tiny_corpus.select(range(6)))
+    added = model.history_[model.history_["checkpoint"] == 9]
+    assert (added["documents_seen"].unique().tolist(), added["date"].dt.year.unique().tolist()) == ([18], [1792])
+
+
+def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
+    words = ["<script>", *(f"word{number}" for number in range(30))]
+    counts = 5 * np.eye(31, dtype=int)[np.arange(310) % 31] + np.eye(31, dtype=int)[np.arange(310) // 10]
+    model = engine.OnlineLDA(max_topics=31, passes=5, random_state=0).fit(pd.DataFrame(counts, columns=words))
+    shown = model._repr_mimebundle_()["text/html"]
+    table = shown[shown.index("<caption>") :]
+    assert table.count("<td>") == 3 * 10
+    assert f"OnlineLDA: {model.n_topics_} topics from 310 documents" in table
+    assert set(model.topics_frame()["word"]) >= {"<script>"}
+    assert "<script>" not in table
+    assert "<caption>" not in clone(model)._repr_html_()
+
+
+def test_importing_the_engine_leaves_scikit_learn_and_pandas_until_they_are_asked_for():
+    program = "import sys, engine; slow = {'sklearn', 'pandas'}; assert not slow & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert {"load", "OnlineHDP", "run"} <= set(dir(engine))
+    with pytest.raises(AttributeError, match="no attribute 'OnlineNothing'"):
+        engine.OnlineNothing  # noqa: B018
