@@ -15,7 +15,10 @@ from engine.settings import RunSettings
 from engine.words import WordChoices
 
 if TYPE_CHECKING:
-    from engine.estimators import OnlineHDP, OnlineLDA, load
+    from engine.estimators import OnlineTopicModel, load
+
+    OnlineHDP: type[OnlineTopicModel]
+    OnlineLDA: type[OnlineTopicModel]
 
 __all__ = [
     "REGISTRY",

@@ -87,7 +87,7 @@ class Algorithm:
 LEFT_TO = "the corpus' size"
 
 
-def setting(default, symbol, bounds=None, help="", **more):
+def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
     """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
 
     A default of None leaves the setting to the corpus' size (`engine.schedules.settle`), or to what `left_to` says.
@@ -95,7 +95,7 @@ def setting(default, symbol, bounds=None, help="", **more):
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
 
-def check_settings(config):
+def check_settings(config: Any) -> None:
     """Check every field against its declared bounds or choices.
 
     Raises ValueError that names the setting, its value, what is allowed and the default.

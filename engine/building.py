@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -168,7 +168,7 @@ def date_rows(path: Path, columns: Columns, cells: Cells, bad: BadRows) -> np.nd
     return dates
 
 
-def number_groups(names: Sequence[str]) -> dict[str, object]:
+def number_groups(names: Sequence[str]) -> dict[str, Any]:
     """Groups by the names of their documents, numbered as they first appear, as arguments of `Corpus`."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)

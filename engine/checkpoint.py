@@ -4,9 +4,11 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +27,9 @@ class Position:
     """
 
     algorithm: str
-    config: object
+    config: Any
     settings: RunSettings
-    state: object
+    state: Any
     documents_seen: int
     seconds: float
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -37,7 +39,7 @@ class CheckpointError(ValueError):
     """A checkpoint cannot be read; the message names the file and the remedy."""
 
 
-def save(path, position):
+def save(path: str | PathLike[str], position: Position) -> None:
     """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so the old one is safe."""
     path = Path(path)
     header = {
@@ -53,7 +55,8 @@ def save(path, position):
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, header=np.array(json.dumps(header)), **arrays)
+            # The stub takes an array for savez's one flag.
+            np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -62,7 +65,7 @@ def save(path, position):
         raise
 
 
-def load(path):
+def load(path: str | PathLike[str]) -> Position:
     """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
     path = Path(path)
     try:
@@ -85,7 +88,7 @@ def load(path):
     return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
 
 
-def _flatten(name, value):
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Pairs of a dotted name and an array for each leaf of nested named tuples."""
     if hasattr(value, "_fields"):
         for field in value._fields:
@@ -94,7 +97,7 @@ def _flatten(name, value):
         yield name, np.asarray(value)
 
 
-def _restore(name, like, arrays):
+def _restore(name: str, like: Any, arrays: Any) -> Any:
     """Nested named tuples shaped as `like`; what is a plain scalar there becomes one again."""
     if hasattr(like, "_fields"):
         return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))

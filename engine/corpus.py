@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -29,7 +29,7 @@ class Documents(NamedTuple):
     words: np.ndarray
     counts: np.ndarray
 
-    def indexed(self, words):
+    def indexed(self, words: np.ndarray) -> "Documents":
         """The same documents with each word given as its place in the ascending array `words`, which holds them all.
 
         The arrays are always new and writable: a kernel is compiled anew for each mix of read-only and writable ones.
@@ -38,12 +38,12 @@ class Documents(NamedTuple):
         lookup[words] = np.arange(len(words), dtype=np.int32)
         return Documents(np.array(self.starts, np.int64), lookup[self.words], np.array(self.counts, np.int32))
 
-    def cut(self, first, last):
+    def cut(self, first: int, last: int) -> "Documents":
         """Documents from the first up to the last, not included."""
         start, end = self.starts[first], self.starts[last]
         return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
 
-    def distinct_words(self):
+    def distinct_words(self) -> np.ndarray:
         """The words that occur, ascending (U,)."""
         occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
         occurs[self.words] = True
@@ -69,7 +69,7 @@ class Vocabulary:
 
     words: tuple[str, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
         if len(self._ids) < len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self._ids[word] != i)
@@ -100,7 +100,7 @@ class Vocabulary:
         raise KeyError(f"the corpus has no word {word!r} ({remedy})")
 
 
-def _check_choice(what: str, choice: str, known: tuple[str, ...]):
+def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
     if choice not in known:
         raise CorpusError(f"No {what} is called {choice!r}: choose one of {', '.join(known)}.")
 
@@ -130,12 +130,13 @@ class Corpus:
     vocabulary: Vocabulary
     dates: np.ndarray
     titles: Sequence[str]
-    doc_ids: np.ndarray = field(default=None)
-    groups: np.ndarray = field(default=None)
-    group_titles: Sequence[str] = field(default=None)
+    # Not None for long: what is left out is filled in.
+    doc_ids: np.ndarray = field(default=cast(np.ndarray, None))
+    groups: np.ndarray = field(default=cast(np.ndarray, None))
+    group_titles: Sequence[str] = field(default=cast(Sequence[str], None))
     split_by: str = "document"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         counts = csr_array(self.counts, dtype=np.int32, copy=True)
         counts.sum_duplicates()
         counts.eliminate_zeros()
@@ -155,7 +156,7 @@ class Corpus:
         for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids, self.groups):
             array.setflags(write=False)
 
-    def _check(self):
+    def _check(self) -> None:
         num_documents, vocab_size = self.counts.shape
         for what in ("dates", "titles", "doc_ids", "groups"):
             length = len(getattr(self, what))
@@ -176,11 +177,11 @@ class Corpus:
 
     @property
     def num_documents(self) -> int:
-        return self.counts.shape[0]
+        return int(self.counts.shape[0])
 
     @property
     def vocab_size(self) -> int:
-        return self.counts.shape[1]
+        return int(self.counts.shape[1])
 
     @cached_property
     def num_tokens(self) -> int:
@@ -213,7 +214,7 @@ class Corpus:
             self,
             counts=self.counts[rows],
             dates=self.dates[rows],
-            titles=tuple(self.titles[row] for row in rows),
+            titles=tuple(self.titles[row] for row in rows.tolist()),
             doc_ids=self.doc_ids[rows],
             groups=self.groups[rows],
         )

@@ -42,7 +42,7 @@ LARGEST_COUNT = np.iinfo(np.int32).max
 NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
 
 
-class TopicModel(TransformerMixin, BaseEstimator):
+class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
     """What the estimators have in common. X is a `Corpus`, or counts (D, V), sparse or dense, of whole numbers.
 
     After `fit`, beside what is listed as properties: `state_`, that of the algorithm, and `config_`, its settings;
@@ -55,6 +55,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
     algorithm: Algorithm
     passes: int | None
     random_state: int | np.random.RandomState | None
+    words_: tuple[str, ...] | None
+    history_: pd.DataFrame
 
     def fit(self, X: Counts, y: object = None) -> "TopicModel":
         """Learn from these documents alone, in the order they stand in; what was learned before is forgotten.
@@ -178,7 +180,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     def _repr_html_(self) -> str:
         """scikit-learn's diagram of the parameters and, once fitted, the ten largest topics."""
-        diagram = estimator_html_repr(self)
+        diagram = str(estimator_html_repr(self))
         if not hasattr(self, "state_"):
             return diagram
         caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents; the largest"
@@ -297,7 +299,7 @@ def _make_class(algorithm: Algorithm) -> type[TopicModel]:
     settings += [("passes", int | None, field(default=None))]
     settings += [("random_state", int | np.random.RandomState | None, field(default=None))]
     namespace = {"__module__": __name__, "__doc__": _describe(algorithm), "algorithm": algorithm}
-    learns_online = "batch_size" in algorithm.config.__dataclass_fields__
+    learns_online = any(each.name == "batch_size" for each in fields(algorithm.config))
     words = [word.upper() if len(word) <= LONGEST_INITIALS else word.capitalize() for word in algorithm.name.split("-")]
     return make_dataclass(
         "".join(["Online" if learns_online else "", *words]),

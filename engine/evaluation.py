@@ -2,11 +2,12 @@
 
 from functools import reduce
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
+from engine.algorithm import Algorithm
 from engine.corpus import Documents
 from engine.executors import map_shards
 from engine.expectations import document_prior, topic_weights
@@ -30,7 +31,7 @@ FOLD_IN = Sweeps(50, 0.0, 0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
 
-def count_topics(expected_tokens):
+def count_topics(expected_tokens: np.ndarray) -> int:
     """The fewest topics whose expected tokens cover 99 % of their sum; 0 before there are any.
 
     >>> count_topics(np.array([60.0, 39.5, 0.5])), count_topics(np.zeros(3))
@@ -54,12 +55,12 @@ class Split(NamedTuple):
     counts: np.ndarray
 
     @property
-    def num_tokens(self):
+    def num_tokens(self) -> int:
         """Held-out tokens."""
         return int(self.counts.sum())
 
 
-def split_words(documents, doc_ids, seed):
+def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
 
     A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours.
@@ -133,7 +134,7 @@ def score(split, doc_shares, topics):
     return float((split.counts * np.log(predicted)).sum() / split.num_tokens)
 
 
-def score_own(algorithm, config, state, split):
+def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
     """Nats per held-out token under the system's own inference."""
     shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), split.observed))
     return score(split, shares, algorithm.summarize(config, state).topics)

@@ -61,3 +61,6 @@ class Finished:
     documents_seen: int
     state: Any
     seconds: float
+
+
+Event = Stepped | Evaluated | Snapshot | Finished

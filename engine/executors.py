@@ -1,11 +1,15 @@
 """Where local steps run: on threads of this process, since the kernels release the GIL."""
 
+from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
 from operator import add
+from typing import Any
 
 import numpy as np
 
+from engine.algorithm import Algorithm, StepInfo
+from engine.corpus import Batch, Documents
 from engine.threads import map_on_threads
 
 # Fixed, so that sums are added in the same order, bit for bit, however many threads there are.
@@ -13,7 +17,7 @@ NUM_SHARDS = 8
 SMALLEST_SHARD = 16
 
 
-def shard(documents):
+def shard(documents: Documents) -> list[Documents]:
     """Split documents into at most NUM_SHARDS runs of about as many entries each."""
     num_documents = len(documents.starts) - 1
     num_shards = max(1, min(NUM_SHARDS, num_documents // SMALLEST_SHARD))
@@ -22,12 +26,14 @@ def shard(documents):
     return [documents.cut(first, last) for first, last in pairwise(bounds)]
 
 
-def map_shards(function, documents):
+def map_shards(function: Callable[[Documents], Any], documents: Documents) -> list[Any]:
     """Apply function to every shard on threads; results in the shards' order."""
     return map_on_threads(function, shard(documents))
 
 
-def step(algorithm, config, state, batch, rng=None):
+def step(
+    algorithm: Algorithm, config: Any, state: Any, batch: Batch, rng: np.random.Generator | None = None
+) -> tuple[Any, StepInfo]:
     """One step of an algorithm: its own, or expect, local on shards, blend."""
     if algorithm.step is not None:
         return algorithm.step(config, state, batch, rng)

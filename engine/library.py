@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
@@ -65,7 +65,7 @@ class OwnCorpus:
     built_at: str
 
 
-def find_folder(folder: str | PathLike | None = None) -> Path:
+def find_folder(folder: str | PathLike[str] | None = None) -> Path:
     """Where corpora are kept: `folder`, or below what STICKBREAKER_DATA names, or below the user's data directory."""
     if folder is not None:
         return Path(folder)
@@ -76,7 +76,7 @@ def find_folder(folder: str | PathLike | None = None) -> Path:
     return platformdirs.user_data_path("stickbreaker", appauthor=False) / "corpora"
 
 
-def list_own(folder: str | PathLike | None = None) -> tuple[OwnCorpus, ...]:
+def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
     """All corpora of the library by name; a folder that holds none is passed over."""
     found = []
     try:
@@ -95,7 +95,7 @@ def list_own(folder: str | PathLike | None = None) -> tuple[OwnCorpus, ...]:
     return tuple(sorted(found, key=lambda corpus: corpus.name.lower()))
 
 
-def find_own(name: str, folder: str | PathLike | None = None) -> OwnCorpus:
+def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnCorpus:
     """A corpus of the library. Raises CorpusError where there is none of this name."""
     for corpus in list_own(folder):
         if corpus.name == name:
@@ -103,7 +103,7 @@ def find_own(name: str, folder: str | PathLike | None = None) -> OwnCorpus:
     raise CorpusError(f"No corpus of your own is called {name!r}: build it, or choose another.")
 
 
-def check_name(name: str, folder: str | PathLike | None = None) -> str:
+def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
     """A name that a new corpus may have. Raises CorpusError where it may not, with the reason."""
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
@@ -123,7 +123,7 @@ def _place(name: str) -> str:
 def build_own(
     request: BuildRequest,
     report: Report = lambda share, message: None,
-    folder: str | PathLike | None = None,
+    folder: str | PathLike[str] | None = None,
 ) -> tuple[OwnCorpus, Built]:
     """Build a corpus and keep it. It appears whole or not at all: whatever `report` raises leaves nothing behind."""
     name, library = check_name(request.name, folder), find_folder(folder)
@@ -162,7 +162,8 @@ class _TextWriter:
     """Texts on their way to the disk, so that a large file never stands in memory."""
 
     def __init__(self, path: Path):
-        self.path, self._writer = path, None
+        self.path = path
+        self._writer: Any = None
 
     def add(self, texts: list[str]) -> None:
         import pyarrow as pa
@@ -198,7 +199,7 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
     parquet.write_table(pa.table({"word": list(corpus.vocabulary)}), work / "vocabulary.parquet")
     _write_documents(work / "documents.parquet", corpus, texts.read(built.kept) if texts else None)
     has_text = texts is not None and texts.path.exists()
-    if has_text:
+    if texts is not None and has_text:
         texts.path.unlink()
     about = OwnCorpus(
         name,
@@ -249,7 +250,7 @@ def describe_documents(corpus: Corpus) -> "pa.Table":
     )
 
 
-def load_own(name: str, folder: str | PathLike | None = None) -> Corpus:
+def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     """A corpus of the library. Raises CorpusError where it is not there or damaged."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -275,13 +276,14 @@ def load_own(name: str, folder: str | PathLike | None = None) -> Corpus:
     )
 
 
-def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike | None = None) -> list[str]:
+def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike[str] | None = None) -> list[str]:
     """The texts of some documents. Raises CorpusError where the corpus was built without its text."""
     from pyarrow import parquet
 
     if not find_own(name, folder).has_text:
         raise CorpusError(f"{name} was built with counts only: build it again with its text to read documents.")
-    wanted, found, start = np.asarray(doc_ids, np.int64), {}, 0
+    found: dict[int, str] = {}
+    wanted, start = np.asarray(doc_ids, np.int64), 0
     with parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet") as file:
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
@@ -293,7 +295,7 @@ def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike | None 
     return [found[int(row)] for row in wanted]
 
 
-def delete_own(name: str, folder: str | PathLike | None = None) -> None:
+def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
     """Remove a corpus from the library for good. Raises CorpusError where there is none of this name."""
     find_own(name, folder)
     place = find_folder(folder) / _place(name)
@@ -303,7 +305,7 @@ def delete_own(name: str, folder: str | PathLike | None = None) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-def export_own(name: str, target: Path, folder: str | PathLike | None = None) -> Path:
+def export_own(name: str, target: Path, folder: str | PathLike[str] | None = None) -> Path:
     """Write a corpus as one Parquet file, a row a document: title, date, group, text where kept, words and counts."""
     import pyarrow as pa
     from pyarrow import parquet

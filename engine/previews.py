@@ -93,7 +93,7 @@ class Preview:
 
 
 def preview(
-    path: str | PathLike,
+    path: str | PathLike[str],
     *,
     text: str | None = None,
     date: str | None = None,
@@ -150,7 +150,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
 class _Sample:
     """Texts of all parts of a file: every one, then every second, every fourth, as there come to be too many."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.texts: list[str] = []
         self.first: list[str] = []
         self._stride, self._num_seen, self._size = 1, 0, 0
@@ -176,12 +176,12 @@ def guess_columns(table: Table) -> Columns:
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
     lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
     weigh = {name: length * (3 if TEXT_NAMES.search(name) else 1) for name, length in lengths.items()}
-    text = "text" if "text" in table.has else max(weigh, key=weigh.get)
+    text = "text" if "text" in table.has else max(weigh, key=lambda name: weigh[name])
     others = [name for name in names if name != text]
     dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in others}
-    date = max((name for name in others if dates[name]), key=dates.get, default=None)
+    date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
-    title = max((name for name in titles if titles[name]), key=titles.get, default=None)
+    title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
     return Columns(text, date, "title" if "title" in table.has else title)
 
 

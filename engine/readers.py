@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def load_corpus(
-    name_or_path: str | PathLike,
+    name_or_path: str | PathLike[str],
     *,
     text: str | None = None,
     date: str | None = None,
@@ -63,7 +63,7 @@ def list_corpora() -> tuple[str, ...]:
     return (*FILES, *(corpus.name for corpus in list_own()))
 
 
-def _explain_unknown(name_or_path: str | PathLike) -> str:
+def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
     known = list_corpora()
     near = get_close_matches(str(name_or_path), known, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""

@@ -1,27 +1,41 @@
 """The driver: reads a corpus once, mini-batch by mini-batch, and yields what happens."""
 
 import time
+from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from engine.evaluation import count_topics, score_own, split_words
-from engine.events import Evaluated, Finished, Snapshot, Stepped
+from engine.algorithm import Algorithm
+from engine.checkpoint import Position
+from engine.corpus import Batch, Corpus
+from engine.evaluation import Split, count_topics, score_own, split_words
+from engine.events import Evaluated, Event, Finished, Snapshot, Stepped
 from engine.executors import step as take_step
 from engine.schedules import settle, step_size
 from engine.settings import RunSettings, live_settings
 
+# Yields events, and may be sent a config.
+Events = Generator[Event, Any, None]
 MOST_HELD_OUT = 0.1
 
 
-def split_corpus(corpus, settings):
+def split_corpus(corpus: Corpus, settings: RunSettings) -> tuple[Corpus, Corpus]:
     """Training documents in reading order, and test documents, for these settings."""
     num_test = max(1, min(settings.num_test, int(MOST_HELD_OUT * corpus.num_documents)))
     train, test = corpus.split(num_test, settings.seed)
     return train.order(settings.order, seed=settings.seed), test
 
 
-def run(algorithm, config, corpus, settings=None, *, resume=None):
+def run(
+    algorithm: Algorithm,
+    config: Any,
+    corpus: Corpus,
+    settings: RunSettings | None = None,
+    *,
+    resume: Position | None = None,
+) -> Events:
     """Yield the events of a run; a config sent with `.send()` acts from the next mini-batch.
 
     Per mini-batch: Evaluated("next_batch") if asked for, Stepped, Evaluated("disjoint_words") and Snapshot if due;
@@ -40,7 +54,7 @@ def run(algorithm, config, corpus, settings=None, *, resume=None):
     )
 
 
-def learn(algorithm, config, corpus, settings):
+def learn(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Events:
     """Yield the events of a run that holds nothing out and reads the documents in the order they stand in.
 
     `order`, `num_test` and `num_evaluations` of the settings are not used.
@@ -51,7 +65,9 @@ def learn(algorithm, config, corpus, settings):
 class _Run:
     """The state of one driver between two events."""
 
-    def __init__(self, algorithm, config, train, settings, resume):
+    def __init__(
+        self, algorithm: Algorithm, config: Any, train: Corpus, settings: RunSettings, resume: Position | None
+    ) -> None:
         self.algorithm, self.train, self.settings = algorithm, train, settings
         self.config = settle(config, train.num_documents)
         if resume is None:
@@ -68,7 +84,7 @@ class _Run:
         self.scores_next_batch = settings.score_next_batch and hasattr(self.config, "batch_size")
         self.has_converged = False
 
-    def events(self, held_out):
+    def events(self, held_out: Split | None) -> Events:
         """All events from here to the end."""
         while self.seen < self.total and not self.has_converged:
             batch, date = self._next_batch()
@@ -84,21 +100,21 @@ class _Run:
                 yield from self._accept(Snapshot(self.seen, date, summary))
         yield from self._accept(Finished(self.seen, self.state, self.seconds))
 
-    def _accept(self, event):
+    def _accept(self, event: Event) -> Events:
         """Yield an event; take the live settings of a config that is sent back."""
         sent = yield event
         if sent is not None:
             live = {name: getattr(sent, name) for name in live_settings(type(self.config))}
             self.config = settle(replace(self.config, **live), self.train.num_documents)
 
-    def _next_batch(self):
+    def _next_batch(self) -> tuple[Batch, Any]:
         """The next mini-batch under the present batch size, and the newest date in it."""
         start = self.seen % self.train.num_documents
         batch = next(self.train.batches(step_size(self.config, self.train.num_documents), start=start))
         end = start + len(batch.doc_ids)
         return batch, self.train.dates[:end].max()
 
-    def _learn(self, batch, date):
+    def _learn(self, batch: Batch, date: Any) -> Stepped:
         began = time.perf_counter()
         rng = np.random.default_rng([self.settings.seed, self.state.step + 1])
         self.state, info = take_step(self.algorithm, self.config, self.state, batch, rng)
@@ -108,16 +124,16 @@ class _Run:
         num_topics = count_topics(self.state.expected_tokens)
         return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
 
-    def _evaluate(self, protocol, split, date):
-        if split.num_tokens:
+    def _evaluate(self, protocol: str, split: Split | None, date: Any) -> Events:
+        if split is not None and split.num_tokens:
             nats = score_own(self.algorithm, self.config, self.state, split)
             yield from self._accept(Evaluated(self.seen, date, protocol, "own", nats, split.num_tokens))
 
-    def _is_due(self, points, before):
+    def _is_due(self, points: np.ndarray, before: int) -> bool:
         return is_due(points, before, self.total if self.has_converged else self.seen)
 
 
-def is_due(points, before, now):
+def is_due(points: np.ndarray, before: int, now: int) -> bool:
     """Whether one of the due points lies after `before` documents and by `now`.
 
     >>> is_due(due_points(100, 4), 25, 49), is_due(due_points(100, 4), 25, 50)
@@ -126,7 +142,7 @@ def is_due(points, before, now):
     return bool(((points > before) & (points <= now)).any())
 
 
-def due_points(total, number):
+def due_points(total: int, number: int) -> np.ndarray:
     """Documents seen at which something is due, evenly spread and the last at the end.
 
     >>> due_points(100, 4)

@@ -1,7 +1,7 @@
 """Learning rates, and what a schedule can be foretold to do before it runs."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ LONGEST_DELAY = 64
 TOO_MUCH_LEFT = 0.1
 
 
-def learning_rate(step, delay, forgetting_rate):
+def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
     """ρ_t = (τ₀ + t)^-κ for step t from 1 (scalar or array).
 
     Source: Wang 2011, below Eq. 28. With τ₀ = 0 the first step has rate 1 and replaces all that was there.
@@ -23,7 +23,7 @@ def learning_rate(step, delay, forgetting_rate):
     return (delay + step) ** -float(forgetting_rate)
 
 
-def startup_share(num_steps, delay, forgetting_rate):
+def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float:
     """Share ∏ (1 - ρ_t) of the start-up mass that is left after num_steps steps.
 
     >>> startup_share(0, 64, 0.6), startup_share(5, 0, 1.0)
@@ -32,7 +32,7 @@ def startup_share(num_steps, delay, forgetting_rate):
     return float(np.prod(1.0 - learning_rate(np.arange(1, num_steps + 1), delay, forgetting_rate)))
 
 
-def settle(config, corpus_size):
+def settle(config: Any, corpus_size: int) -> Any:
     """The config with a number for each setting that it leaves to the corpus' size D.
 
     S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
@@ -52,7 +52,7 @@ def settle(config, corpus_size):
     return config
 
 
-def settle_stream(config, documents_seen, num_new):
+def settle_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:
     """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not known.
 
     D is what has been seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual size: a
@@ -69,12 +69,12 @@ def settle_stream(config, documents_seen, num_new):
     return settle(replace(config, batch_size=batch_size), corpus_size), corpus_size
 
 
-def step_size(config, corpus_size):
+def step_size(config: Any, corpus_size: int) -> int:
     """Documents that a step of a settled config reads: S, or the whole corpus where it has none."""
     return int(getattr(config, "batch_size", corpus_size))
 
 
-def num_batches(corpus_size, batch_size):
+def num_batches(corpus_size: int, batch_size: int) -> int:
     """Mini-batches in one pass; the last may be short.
 
     >>> num_batches(10, 4)
@@ -83,7 +83,7 @@ def num_batches(corpus_size, batch_size):
     return -(-corpus_size // batch_size)
 
 
-def first_pass_rates(config, corpus_size):
+def first_pass_rates(config: Any, corpus_size: int) -> float:
     """Σ ρ_t over one pass under these settings."""
     config = settle(config, corpus_size)
     steps = np.arange(1, num_batches(corpus_size, config.batch_size) + 1)
@@ -98,12 +98,12 @@ class Forecast(NamedTuple):
     leaves_warm_up: bool
 
     @property
-    def is_too_little(self):
+    def is_too_little(self) -> bool:
         """Whether too few or too small steps are taken to learn."""
         return self.startup_share > TOO_MUCH_LEFT or not self.leaves_warm_up
 
 
-def forecast(config, corpus_size, passes):
+def forecast(config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
 
     What has no κ keeps nothing of its start.

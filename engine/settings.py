@@ -1,6 +1,7 @@
 """How a run reads and scores a corpus, whatever the algorithm."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from engine.algorithm import check_settings, setting
 
@@ -21,10 +22,10 @@ class RunSettings:
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(True, "", None, "score each mini-batch before learning from it")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self)
 
 
-def live_settings(config_class):
+def live_settings(config_class: Any) -> list[str]:
     """Names of the settings that act from the next mini-batch."""
     return [name for name, each in config_class.__dataclass_fields__.items() if each.metadata.get("live")]

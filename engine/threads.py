@@ -1,32 +1,34 @@
 """Threads of this process, one for each core; kernels release the GIL, so they work at once."""
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 
 @cache
-def count_cores():
+def count_cores() -> int:
     """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
-def _pool():
+def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count_cores())
 
 
-def map_on_threads(function, *arguments):
+def map_on_threads(function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
     """A list of function's results, in the order of its arguments; never to be called from one of these threads."""
     if count_cores() == 1 or len(arguments[0]) == 1:
         return list(map(function, *arguments))
     return list(_pool().map(function, *arguments))
 
 
-def split_evenly(starts):
+def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
     """Spans (first, last) of rows, one for each core, with about as many entries each; row r's begin at starts[r].
 
     For work whose result does not depend on where it is cut, since that follows the cores.

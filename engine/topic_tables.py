@@ -48,7 +48,7 @@ def _name_words(columns: np.ndarray, words: Sequence[str] | None) -> list[str]:
 
 
 def checkpoint_frame(
-    number: int, documents_seen: int, date: Any, summary: TopicSummary, words: Sequence[str]
+    number: int, documents_seen: int, date: Any, summary: TopicSummary, words: Sequence[str] | None
 ) -> pd.DataFrame:
     """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share, rank, word, probability.
 

@@ -44,7 +44,7 @@ class WordChoices:
     languages: tuple[str, ...] = ("english",)
     own_stop_words: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self)
         object.__setattr__(self, "languages", tuple(self.languages))
         if unknown := set(self.languages) - set(LANGUAGES):
@@ -163,7 +163,7 @@ def drop_words(counts: csr_array, words: Sequence[str], choices: WordChoices) ->
     left_out = choices.left_out()
     is_short = [len(word) < choices.min_letters or word.lower() in left_out for word in words]
     kept = np.flatnonzero(~np.array(is_short, bool))
-    return limit_words(_take_columns(counts, kept), [words[word] for word in kept], choices)
+    return limit_words(_take_columns(counts, kept), [words[word] for word in kept.tolist()], choices)
 
 
 class WordEffect(NamedTuple):

@@ -1,5 +1,6 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
+from engine.algorithm import Algorithm
 from engine.algorithms import (
     batch_hdp,
     batch_lda,
@@ -30,7 +31,7 @@ REGISTRY = (
 )
 
 
-def find_algorithm(name):
+def find_algorithm(name: str) -> Algorithm:
     """The algorithm of that name.
 
     >>> find_algorithm("hdp").title
