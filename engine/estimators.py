@@ -9,7 +9,7 @@ from mini-batches are called Online ("hdp": `OnlineHDP`) and have `partial_fit`.
 from collections.abc import Sequence
 from dataclasses import asdict, field, fields, make_dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -58,7 +58,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
 
-    def fit(self, X: Counts, y: object = None) -> "TopicModel":
+    def fit(self, X: Counts, y: object = None) -> Self:
         """Learn from these documents alone, in the order they stand in; what was learned before is forgotten.
 
         Raises ValueError where X is no table of counts, or a parameter is outside its bounds.
@@ -80,7 +80,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.config_ = self.algorithm.config(**parameters)
         self.seed_ = _draw_seed(self.random_state)
         self.documents_seen_ = 0
-        for name in ("history_", "feature_names_in_"):
+        for name in ("state_", "history_", "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
         corpus = self._read(X, is_new=True)
@@ -215,7 +215,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 class OnlineTopicModel(TopicModel):
     """What the estimators have in common whose algorithm learns from mini-batches."""
 
-    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> "OnlineTopicModel":
+    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
         """Learn from further documents, in mini-batches and once; a new model starts with them.
 
         corpus_size: documents D that there will be in all, where that is known; mini-batches are then those that `fit`

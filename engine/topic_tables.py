@@ -65,11 +65,12 @@ def topics_html(topics: pd.DataFrame, caption: str) -> str:
     """The largest topics of `topics_frame` as a table of HTML; every word is escaped.
 
     >>> row = {"topic_id": [7], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
-    >>> "<td>7</td><td>25.0 %</td><td>&lt;b&gt;</td>" in topics_html(pd.DataFrame(row), "One topic")
-    True
+    >>> topics_html(pd.DataFrame(row), "One topic").partition("<tbody>")[2]
+    '<tr><td>7</td><td>25.0 %</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
     """
     rows = [
-        f"<tr><td>{topic_id}</td><td>{share:.1%}</td><td>{escape(', '.join(words))}</td></tr>".replace("%", " %")
+        f"<tr><td>{topic_id}</td><td>{100 * share:.1f} %</td>"
+        f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
         for (topic_id, share), words in _largest(topics)
     ]
     head = "<tr><th>topic</th><th>share of tokens</th><th>most probable words</th></tr>"
