@@ -37,6 +37,11 @@ def name_tier(item: pytest.Item) -> str:
     return next((tier for tier in TIERS[1:] if folder == tier or item.get_closest_marker(tier)), "fast")
 
 
+def pytest_configure(config: pytest.Config):
+    # Kernels of notebooks inherit it: each then takes the small setting that fits into a minute.
+    os.environ.setdefault("STICKBREAKER_FAST", "1")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     for item in items:
         tier = name_tier(item)

@@ -1,0 +1,48 @@
+import asyncio
+
+import numpy as np
+import pytest
+
+import engine
+from app.notebook import LiveRun
+
+
+@pytest.fixture
+def live(tiny_corpus):
+    hdp = engine.find_algorithm("hdp")
+    return LiveRun(tiny_corpus, hdp, hdp.config(max_topics=5, batch_size=4), engine.RunSettings(num_test=1))
+
+
+def test_a_run_in_a_notebook_shows_what_it_will_read_before_it_has_learned(live):
+    progress = live.progress
+    assert (progress.status, progress.corpus_size, progress.documents_seen) == ("ready", 11, 0)
+
+
+def test_awaiting_learn_reads_to_the_end_and_fills_the_views(live):
+    asyncio.run(live.learn())
+    progress = live.progress
+    assert (progress.status, progress.documents_seen) == ("finished", 11)
+    assert live.table.topics
+    assert np.isfinite(progress.heldout["nats_per_word"]).all()
+
+
+def test_learning_stops_after_so_many_documents_and_goes_on_from_there(live):
+    asyncio.run(live.learn(5))
+    assert (live.progress.status, live.progress.documents_seen) == ("paused", 8)
+    asyncio.run(live.learn())
+    assert live.progress.status == "finished"
+
+
+def test_views_are_drawn_between_mini_batches_while_other_tasks_have_their_turn(live, monkeypatch):
+    monkeypatch.setattr("app.notebook.SHOW_SECONDS", 0.0)
+    seen = []
+
+    async def watch():
+        task = asyncio.ensure_future(live.learn(pause=0.02))
+        while not task.done():
+            seen.append(live.progress.documents_seen)
+            await asyncio.sleep(0.005)
+        await task
+
+    asyncio.run(watch())
+    assert set(seen) & {4, 8}

@@ -1,0 +1,30 @@
+"""Notebooks as they are committed; that they run is the notebooks tier's to say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+LONGEST_CELL = 20
+
+
+def read_cells(path: Path) -> list[dict]:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_committed_without_outputs_in_cells_of_at_most_twenty_lines(path):
+    cells = read_cells(path)
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in code)
+    assert max(len("".join(cell["source"]).splitlines()) for cell in cells) <= LONGEST_CELL
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_begins_with_a_title_and_says_something_before_each_stretch_of_code(path):
+    cells = read_cells(path)
+    assert "".join(cells[0]["source"]).startswith("# ")
+    kinds = [cell["cell_type"] for cell in cells]
+    assert "code code code" not in " ".join(kinds)
