@@ -5,9 +5,11 @@ import time
 from typing import Any
 
 import panel as pn
+from panel.io.notebook import block_comm
 from panel.viewable import Viewer
 
 import engine
+from app.reading import Reader, Reading
 from app.recipe import Recipe
 from app.record import Record
 from app.views.curves import Curves
@@ -49,7 +51,7 @@ class LiveRun(Viewer):
         return self._record.progress(self._version)
 
     async def learn(self, num_documents: float = float("inf"), pause: float = 0.0) -> None:
-        """Learn until so many more documents have been read, or to the end; widgets answer meanwhile.
+        """Learn until so many more documents have been read, or to the end; the views move meanwhile.
 
         pause: seconds to rest after each mini-batch, so that eyes can follow.
         """
@@ -65,13 +67,28 @@ class LiveRun(Viewer):
         record.stand_still()
         self._show()
 
+    def read(self) -> Reading:
+        """Read the whole corpus with the model as it stands; raises ValueError before the first mini-batch."""
+        reader = Reader(self._record.model, lambda: None)
+        reader.ask()
+        reader.join()
+        if reader.job.reading is None:
+            raise ValueError("nothing has been learned yet; await learn() first")
+        return reader.job.reading
+
     def _show(self) -> None:
+        """Bring the views up to date, all in one message, once the notebook has opened its end of the line.
+
+        Messages that Panel sends before that would arrive later, one by one and in any order.
+        """
         self._version += 1
         progress = self.progress
-        for view in (self.curves, self.table, self.now):
-            view.update(progress)
-        # Figures change beneath Panel, which sends nothing of that in a notebook unless it is told to.
-        pn.io.push_notebook(self._layout)
+        with block_comm():
+            for view in (self.curves, self.table, self.now):
+                view.update(progress)
+        comms = [pn.state._views[ref][3] for ref in self._layout._models if ref in pn.state._views]
+        if self._record.is_over or all(comm is None or comm._comm for comm in comms):
+            pn.io.push_notebook(self._layout)
 
     def _pick(self, event: Any) -> None:
         self.table.show(event.new)

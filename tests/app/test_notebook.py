@@ -46,3 +46,12 @@ def test_views_are_drawn_between_mini_batches_while_other_tasks_have_their_turn(
 
     asyncio.run(watch())
     assert set(seen) & {4, 8}
+
+
+def test_reading_gives_every_document_shares_that_sum_to_one_once_something_has_been_learned(live, tiny_corpus):
+    with pytest.raises(ValueError, match="await learn"):
+        live.read()
+    asyncio.run(live.learn())
+    shares = live.read().doc_shares
+    assert shares.shape[0] == tiny_corpus.num_documents
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-6)
