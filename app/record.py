@@ -28,7 +28,7 @@ class Record:
     def __init__(self, recipe: Recipe, run_id: int, clock: Callable[[], float]):
         self.recipe, self.run_id, self._clock = recipe, run_id, clock
         self.status, self.message, self.compile_share = "ready", "", 0.0
-        self.is_over = False
+        self.is_over = self.is_kept = False
         self.corpus_size = self.documents_seen = self.batch_size = 0
         self._corpus: Any = None
         self._scored_at = self._listed_at = np.zeros(0, np.int64)

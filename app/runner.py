@@ -63,6 +63,7 @@ class Runner:
     seconds_per_batch: the pace; 0 is as fast as it goes, None is one pass a minute,
         or the whole run where each step is a pass.
     earlier: the last progress of each run that a restart has replaced, oldest first.
+    keep(progress, model): called once for each run that has finished, or is left after it has learned.
     """
 
     def __init__(
@@ -72,8 +73,10 @@ class Runner:
         compilation: Compilation,
         ring: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
+        keep: Callable[[Progress, Model], None] = lambda progress, model: None,
     ):
         self._engine, self._slots, self._compilation, self._ring, self._clock = engine, slots, compilation, ring, clock
+        self._keep = keep
         self._changed = threading.Condition()
         self._wishes = Wishes()
         self._num_obeyed = 0
@@ -163,6 +166,8 @@ class Runner:
                 self._fail(error)
         self._slots.leave(self)
         self._stop_events()
+        if self._record is not None and self._record.documents_seen:
+            self._hand_over(self._record, self.progress)
 
     def _turn(self) -> None:
         self._obey()
@@ -181,6 +186,7 @@ class Runner:
             self._advance(record)
 
     def _obey(self) -> None:
+        left = None
         with self._changed:
             wishes = self._wishes
             self._num_obeyed = wishes.number
@@ -191,9 +197,11 @@ class Runner:
                 if self._record is not None:
                     self._record.rename(topic_id, name)
             if recipe is not None:
-                self._record_new(recipe)
+                left = self._record_new(recipe)
             if live is not None and self._record is not None:
                 self._record.configure(live)
+        if left is not None:
+            self._hand_over(left, self.earlier[-1])
         if forgets:
             self.earlier = ()
         if recipe is not None:
@@ -201,13 +209,26 @@ class Runner:
         if live is not None or forgets or names:
             self._publish()
 
-    def _record_new(self, recipe: Recipe) -> None:
-        if self._record is not None and self._record.documents_seen:
-            self._record.stand_still()
+    def _record_new(self, recipe: Recipe) -> Record | None:
+        """Begin a record; returns the one that is left, if it has learned anything."""
+        left = self._record if self._record is not None and self._record.documents_seen else None
+        if left is not None:
+            left.stand_still()
             self._version += 1
-            self.earlier = (*self.earlier, self._record.progress(self._version))[-MAX_EARLIER:]
+            self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
         self._num_runs += 1
         self._record = Record(recipe, self._num_runs, self._clock)
+        return left
+
+    def _hand_over(self, record: Record, progress: Progress) -> None:
+        """Give a run away to be kept, once; a disk that is full ends no run."""
+        if record.is_kept or progress.status == "failed":
+            return
+        record.is_kept = True
+        try:
+            self._keep(progress, record.model())
+        except Exception:
+            _log.exception("The run could not be kept")
 
     def _begin(self) -> None:
         self._stop_events()
@@ -268,6 +289,8 @@ class Runner:
             record.stand_still()
             if self._is_stale or record.status != self.progress.status:
                 self._publish()
+            if record.status == "finished":
+                self._hand_over(record, self.progress)
         self._sleep(None)
 
     def _settle(self) -> None:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 import engine
 from app.compiling import Compilation
 from app.hub import Hub
+from app.kept_runs import KeptRuns
 from app.progress import Progress
 from app.reading import Reader
 from app.recipe import Recipe
@@ -52,8 +53,10 @@ class Service:
         compilation: Compilation,
         num_slots: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        kept: KeptRuns | None = None,
     ):
         self._engine, self.compilation, self._clock = runner_engine, compilation, clock
+        self.kept = kept or KeptRuns()
         self.slots = Slots(num_slots or count_cores())
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
@@ -124,7 +127,7 @@ class Service:
     def _open(self, recipe: Recipe, bell: Any) -> Run:
         hub = Hub()
         hub.add(bell)
-        runner = Runner(self._engine, self.slots, self.compilation, ring=hub.ring)
+        runner = Runner(self._engine, self.slots, self.compilation, ring=hub.ring, keep=self.kept.keep)
         run = Run(secrets.token_urlsafe(16), runner, Reader(runner.model, hub.ring), hub)
         with self._lock:
             self._runs[run.key] = run

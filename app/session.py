@@ -21,6 +21,7 @@ from app.selection import Selection
 from app.service import Run, Service, find_service, first_recipe
 from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
+from app.views.compare import Compare
 from app.views.controls import Controls
 from app.views.curves import Curves
 from app.views.documents import DocumentBrowser
@@ -35,7 +36,8 @@ from app.visitors import may_name_paths
 
 SAFETY_NET_MILLISECONDS = 1_000
 TITLE = "Stickbreaker"
-PAGES = LIVE, TOPICS, TIME, DOCUMENTS = ("Live", "Topics", "Time", "Documents")
+PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE = ("Live", "Topics", "Time", "Documents", "Compare")
+READING_PAGES = (TOPICS, TIME, DOCUMENTS)
 TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
 TITLE_STYLE = """
 :host { color: #fff; }
@@ -45,6 +47,7 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 """
 # The page draws its nameless busy line even when it is told to have none.
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
+NARROW_TABS = {"@media (max-width: 600px)": {"& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"}}}
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +89,10 @@ class Session:
         self.explorer, self.map = TopicExplorer(self.selection, self.rename), TopicMap(self.selection)
         self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
         self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents)
-        self.tabs = pmui.RadioButtonGroup(label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10))
+        self.compare = Compare(service.kept, self._draw_curves, self._notify)
+        self.tabs = pmui.RadioButtonGroup(
+            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=NARROW_TABS
+        )
         self.tabs.param.watch(self._turn_to, "value")
         self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
@@ -117,20 +123,36 @@ class Session:
             return
         runner = self._run.runner
         progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
-        if (progress, earlier, job) == self._seen:
+        seen = (progress, earlier, job, self._service.kept.version)
+        if seen == self._seen:
             return
-        before, self._seen = self._seen, (progress, earlier, job)
+        before, self._seen = self._seen, seen
         with pn.io.hold(self._document):
             self._update_views(progress, earlier)
-            if self.tabs.value != LIVE:
-                self._update_readers()
+            self._update_page()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
 
     def _update_views(self, progress: Progress, earlier: tuple[Progress, ...]) -> None:
         for view in self.views:
             try:
-                view.update(progress, earlier)
+                view.update(progress, (*self.compare.live, *earlier) if view is self.curves else earlier)
+            except Exception as error:
+                self.report(error)
+
+    def _draw_curves(self) -> None:
+        """Draw the live curves again, with the kept runs that are wished for among them."""
+        if self._run is not None:
+            runner = self._run.runner
+            self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
+
+    def _update_page(self) -> None:
+        """Show what is new on the page that is open."""
+        if self.tabs.value in READING_PAGES:
+            self._update_readers()
+        elif self.tabs.value == COMPARE:
+            try:
+                self.compare.look()
             except Exception as error:
                 self.report(error)
 
@@ -253,7 +275,7 @@ class Session:
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
-        pages = (live, pn.Column(self.map, self.explorer), self.calendar, self.documents)
+        pages = (live, pn.Column(self.map, self.explorer), self.calendar, self.documents, self.compare)
         self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
         self._turn_to(None)
@@ -261,11 +283,10 @@ class Session:
 
     def _turn_to(self, event: Any) -> None:
         """Show the page that is chosen, and what it needs."""
-        self._note.visible = self.tabs.value != LIVE
+        self._note.visible = self.tabs.value in READING_PAGES
         for name, page in zip(PAGES, self._pages, strict=True):
             page.visible = name == self.tabs.value
-        if self.tabs.value != LIVE:
-            self._update_readers()
+        self._update_page()
 
     def _notify(self, text: str) -> None:
         if pn.state.notifications is not None:

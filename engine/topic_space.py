@@ -1,6 +1,8 @@
 """Topics beside one another: the relevance of their words, how far apart they are, and a map of them."""
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csc_array
 
 SMALLEST = 1e-30
 
@@ -35,6 +37,38 @@ def divergences(topics):
         found[k, k + 1 :] = 0.5 * (negative_entropies[k] + negative_entropies[k + 1 :]) - middles
     found = np.maximum(found, 0.0)
     return found + found.T
+
+
+def divergences_between(ours, theirs):
+    """Jensen-Shannon divergences (K, L), in nats, of the rows of two sparse matrices (K, W), (L, W) that sum to 1.
+
+        log 2 + ½ Σ_w [p log (p / (p + q)) + q log (q / (p + q))]     over the words that both have
+
+    >>> divergences_between(np.eye(2), np.array([[0.0, 1.0], [0.5, 0.5]])).round(4).tolist()
+    [[0.6931, 0.2158], [0.0, 0.2158]]
+    """
+    ours, theirs = csc_array(ours, dtype=np.float64), csc_array(theirs, dtype=np.float64)
+    found = np.full((ours.shape[0], theirs.shape[0]), np.log(2))
+    for word in np.flatnonzero((np.diff(ours.indptr) > 0) & (np.diff(theirs.indptr) > 0)):
+        here = slice(*ours.indptr[word : word + 2])
+        there = slice(*theirs.indptr[word : word + 2])
+        p, q = ours.data[here, None], theirs.data[None, there]
+        # p log (p / (p + q)), without a quotient that could overflow.
+        found[np.ix_(ours.indices[here], theirs.indices[there])] += 0.5 * (_plogp(p) + _plogp(q) - _plogp(p + q))
+    return np.maximum(found, 0.0)
+
+
+def match_topics(distances):
+    """Pairs of rows and columns whose distances (K, L) add up to the least, one to one, nearest pair first.
+
+    Pairs that share no word, at log 2, are none. Source: Kuhn's assignment problem, `scipy.optimize`.
+
+    >>> match_topics(np.array([[0.1, 0.2, 0.6], [0.3, 0.69314718056, 0.6]]))
+    [(0, 1), (1, 0)]
+    """
+    pairs = zip(*linear_sum_assignment(distances), strict=True)
+    alike = [(int(i), int(j)) for i, j in pairs if distances[i, j] < np.log(2) - 1e-9]
+    return sorted(alike, key=lambda pair: distances[pair])
 
 
 def _plogp(shares):

@@ -115,3 +115,30 @@ def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
     session.look()
     session.toggle()
     session.stop()
+
+
+def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(session, service, until):
+    before = {run.key for run in service.kept.listing().runs}
+    session.set_pace(0.0)
+
+    def find_new():
+        return [run for run in service.kept.listing().runs if run.key not in before]
+
+    until(find_new)
+    session.restart()
+    session.tabs.value = "Compare"
+    until(lambda: session._run.runner.progress.run_id == 2 and len(find_new()) == 2)
+    (new, *_) = find_new()
+    session.compare.look()
+    session.compare._left.value = new.key
+    session.compare._right.value = find_new()[1].key
+    session.compare._table._handle_msg({"do": "tick", "key": new.key, "value": True})
+    session.compare._on_live.value = True
+    assert [run.label for run in session.curves._earlier].count(new.title) >= 1
+    assert session.compare.live[0].heldout["nats_per_word"][-1] == new.heldout
+    session.compare._table._handle_msg({"do": "rename", "key": new.key, "value": "<i>mine</i>"})
+    assert session.compare.live[0].label == "<i>mine</i>"
+    assert "&lt;i&gt;mine" in session.compare._pair.object
+    session.compare._table._handle_msg({"do": "delete", "key": new.key})
+    assert session.compare.live == ()
+    assert new.key not in {run.key for run in service.kept.listing().runs}

@@ -1,0 +1,73 @@
+const SURE_MILLISECONDS = 4000
+
+function make(tag, attributes, ...children) {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children)
+  return node
+}
+
+function put(node, text) { if (node.textContent !== text) node.textContent = text }
+
+export function render({ model }) {
+  const body = make("tbody", {})
+  const head = make("tr", {}, make("th", {scope: "col"}, "Draw"),
+    ...model.columns.map(name => make("th", {scope: "col"}, name)), make("th", {scope: "col"}, "Delete"))
+  const table = make("table", {}, make("thead", {}, head), body)
+  const scroller = make("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Kept runs"}, table)
+  const empty = make("p", {})
+  const items = new Map()
+
+  function make_item(key) {
+    const tick = make("input", {type: "checkbox"})
+    const chip = make("span", {class: "chip", "aria-hidden": "true"})
+    const name = make("input", {type: "text", maxlength: "60"})
+    const note = make("div", {class: "note"})
+    const remove = make("button", {type: "button"}, "Delete")
+    const cells = model.columns.slice(1).map(() => make("td", {}))
+    const send = (what, value) => model.send_msg({do: what, key, value})
+    tick.addEventListener("change", () => send("tick", tick.checked))
+    name.addEventListener("change", () => send("rename", name.value))
+    name.addEventListener("keydown", event => { event.stopPropagation(); if (event.key === "Enter") name.blur() })
+    remove.addEventListener("click", () => {
+      if (remove.textContent === "Delete") {
+        put(remove, "Really?")
+        setTimeout(() => put(remove, "Delete"), SURE_MILLISECONDS)
+      } else send("delete", null)
+    })
+    const node = make("tr", {}, make("td", {}, make("label", {}, tick, chip)),
+      make("th", {scope: "row"}, name, note), ...cells, make("td", {}, remove))
+    return {node, tick, chip, name, note, cells, remove}
+  }
+
+  function write_item(item, row) {
+    item.tick.checked = row.is_ticked
+    item.tick.setAttribute("aria-label", `Draw ${row.title}`)
+    item.chip.style.background = row.color || "transparent"
+    if (item.name.getRootNode().activeElement !== item.name) item.name.value = row.name
+    item.name.placeholder = row.label
+    item.name.title = row.label
+    item.name.setAttribute("aria-label", `Name of ${row.label}`)
+    item.remove.setAttribute("aria-label", `Delete ${row.title}`)
+    const details = [row.name ? row.label : "", row.note].filter(Boolean).join("; ")
+    put(item.note, details)
+    row.cells.forEach((text, place) => put(item.cells[place], text))
+  }
+
+  function write() {
+    const wanted = new Set(model.rows.map(row => row.key))
+    for (const [key, item] of items) if (!wanted.has(key)) { item.node.remove(); items.delete(key) }
+    model.rows.forEach((row, index) => {
+      if (!items.has(row.key)) items.set(row.key, make_item(row.key))
+      const item = items.get(row.key)
+      if (body.children[index] !== item.node) body.insertBefore(item.node, body.children[index] ?? null)
+      write_item(item, row)
+    })
+    put(empty, model.rows.length ? "" : model.empty)
+    scroller.hidden = model.rows.length === 0
+  }
+
+  model.on(["rows", "empty"], write)
+  write()
+  return make("div", {}, scroller, empty)
+}

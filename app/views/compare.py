@@ -1,0 +1,266 @@
+"""Kept runs: a table, their held-out curves over one another, and the topics of any two side by side."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.compare_frames import (
+    MatchedTopics,
+    all_words,
+    describe_time,
+    differing_settings,
+    kept_progress,
+    match_runs,
+    overlay_frame,
+    run_rows,
+    topic_title,
+    topic_words,
+)
+from app.compare_plots import overlay_plot
+from app.frames import AXES
+from app.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
+from app.progress import Progress
+from app.run_table import RunTable
+
+MAX_TICKED = 8
+HEADING = (
+    "<h2 style='margin:0'>Kept runs</h2><p style='margin:4px 0'>Every run is kept with its settings and curves when it "
+    f"has finished, and when it is left after its first held-out score: the newest {MAX_KEPT}, those with a name "
+    f"longest. Tick up to {MAX_TICKED} to draw them; write a name of your own over a run's settings.</p>"
+)
+PAIR_HEADING = (
+    "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
+    f"Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words, as shares among these, add up to the "
+    "least: 0 for the same words in the same shares, 0.693 nats where none is shared. "
+    f"<u><b>Underlined</b></u>: not among the other's {NUM_KEPT_WORDS}.</p>"
+)
+STYLE = """
+:host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
+p { margin: 4px 0; } h3 { font-size: 15px; margin: 12px 0 4px; }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; }
+th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap: anywhere;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
+.far { width: 64px; text-align: right; font-variant-numeric: tabular-nums; }
+"""
+
+
+class Compare(Viewer):
+    """Shows what is kept. `ticked` are the runs to draw, `show_live` is called when those for the live page change."""
+
+    def __init__(self, kept: KeptRuns, show_live: Callable[[], None], report: Callable[[str], None], **params: Any):
+        super().__init__(**params)
+        self._kept, self._show_live, self._report = kept, show_live, report
+        self._version, self._runs = -1, ()
+        self._contents: dict[str, KeptContent] = {}
+        self.ticked: tuple[str, ...] = ()
+        self.live: tuple[Progress, ...] = ()
+        self._table = RunTable({"tick": self._tick, "rename": self._rename, "delete": self._delete})
+        self._faults = _text("")
+        self._axis = pmui.RadioButtonGroup(
+            label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
+        )
+        self._on_live = pmui.Switch(label="Draw them among the live curves too, faintly", margin=(5, 20))
+        self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._left, self._right = (
+            pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
+            for label in ("Left run", "Right run")
+        )
+        self._pair = _text("Choose two runs.")
+        self._is_writing = False
+        self._axis.param.watch(lambda event: self._draw(), "value")
+        self._on_live.param.watch(lambda event: self._send_live(), "value")
+        for widget in (self._left, self._right):
+            widget.param.watch(lambda event: self._draw_pair(), "value")
+        self._layout = self._lay_out()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        sides = pn.FlexBox(
+            *(
+                pn.Column(each, styles={"flex": "1 1 300px", "min-width": "0"}, margin=0)
+                for each in (self._left, self._right)
+            ),
+            sizing_mode="stretch_width",
+        )
+        self._drawn = pn.Column(
+            pn.FlexBox(self._axis, self._on_live, align_items="center"),
+            self._overlay,
+            sizing_mode="stretch_width",
+            visible=False,
+        )
+        self._side_by_side = pn.Column(_heading(PAIR_HEADING), sides, self._pair, sizing_mode="stretch_width")
+        self._side_by_side.visible = False
+        return pn.Column(
+            _heading(HEADING),
+            self._table,
+            self._faults,
+            self._drawn,
+            self._side_by_side,
+            sizing_mode="stretch_width",
+            css_classes=["compare"],
+            margin=0,
+        )
+
+    def look(self) -> None:
+        """Show what is kept now; does nothing where that is shown already."""
+        if self._version == self._kept.version:
+            return
+        self._version = self._kept.version
+        listing = self._kept.listing()
+        self._runs = listing.runs
+        keys = {run.key for run in self._runs}
+        self._contents = {key: content for key, content in self._contents.items() if key in keys}
+        self.ticked = tuple(key for key in self.ticked if key in keys)
+        self._faults.object = "".join(f'<p role="status">{escape(fault)}</p>' for fault in listing.faults)
+        self._offer_pair()
+        self._draw()
+
+    def _tick(self, key: str, is_ticked: bool) -> None:
+        others = tuple(other for other in self.ticked if other != key)
+        if is_ticked and len(others) >= MAX_TICKED:
+            self._report(f"At most {MAX_TICKED} runs are drawn at once: untick another first.")
+        elif is_ticked and self._load(key) is not None:
+            others = (*others, key)
+        self.ticked = others
+        self._draw()
+
+    def _rename(self, key: str, name: str) -> None:
+        try:
+            self._kept.rename(key, name)
+        except (KeptRunError, OSError) as error:
+            self._report(f"The run was not renamed: {error}")
+        self.look()
+
+    def _delete(self, key: str) -> None:
+        try:
+            self._kept.delete(key)
+        except OSError as error:
+            self._report(f"The run was not deleted: {error}")
+        self.look()
+
+    def _load(self, key: str) -> KeptContent | None:
+        if key not in self._contents:
+            try:
+                self._contents[key] = self._kept.load(key)
+            except KeptRunError as error:
+                self._report(str(error))
+                return None
+        return self._contents[key]
+
+    def _chosen(self) -> list[tuple[KeptRun, KeptContent]]:
+        runs = {run.key: run for run in self._runs}
+        loaded = ((runs[key], self._load(key)) for key in self.ticked)
+        return [(run, content) for run, content in loaded if content is not None]
+
+    def _draw(self) -> None:
+        with pn.io.hold():
+            self._table.rows = run_rows(self._runs, self.ticked)
+            chosen = self._chosen()
+            self._drawn.visible = bool(chosen)
+            frame = overlay_frame(chosen, self._axis.value)
+            plot = overlay_plot(frame, self._axis.value)
+            self._overlay[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")] if chosen else []
+            self._send_live()
+
+    def _send_live(self) -> None:
+        live = self._chosen() if self._on_live.value else ()
+        before, self.live = self.live, tuple(kept_progress(run, content) for run, content in live)
+        if before or self.live:
+            self._show_live()
+
+    def _offer_pair(self) -> None:
+        """Offer every run on both sides; the two newest until others are chosen."""
+        options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
+        keys = list(options.values())
+        self._is_writing = True
+        try:
+            for widget, first in ((self._left, 1), (self._right, 0)):
+                value = widget.value if widget.value in keys else keys[min(first, len(keys) - 1)] if keys else None
+                widget.param.update(options=options, value=value)
+        finally:
+            self._is_writing = False
+        self._side_by_side.visible = len(keys) > 1
+        self._draw_pair()
+
+    def _draw_pair(self) -> None:
+        runs = {run.key: run for run in self._runs}
+        sides = [runs.get(widget.value) for widget in (self._left, self._right)]
+        if self._is_writing or None in sides:
+            return
+        if sides[0] is sides[1]:
+            self._pair.object = "<p>These are the same run: choose another on one side.</p>"
+            return
+        contents = [self._load(run.key) for run in sides]
+        if None not in contents:
+            self._pair.object = pair_html(sides, contents)
+
+
+def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
+    """What differs between two runs, and their matched topics: two tables, every name and word as text."""
+    matched = match_runs(*contents)
+    left, right = (escape(run.title) for run in runs)
+    settings = "".join(
+        f"<tr><th scope='row'>{escape(row.what)}</th><td>{escape(row.left)}</td><td>{escape(row.right)}</td></tr>"
+        for row in differing_settings(*runs).itertuples()
+    )
+    differ = (
+        f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead><tbody>{settings}</tbody></table>"
+        if settings
+        else "<p>Nothing: corpus, settings, seed and versions are the same.</p>"
+    )
+    heads = f"<th scope='col' class='far'>nats apart</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
+    topics = "".join(
+        f"<tr><td class='far'>{distance:.3f}</td>{_cells(runs, contents, i, j)}</tr>"
+        for i, j, distance in matched.pairs
+    )
+    return (
+        f"<h3>What differs</h3>{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{topics}</tbody></table>{_left_over(runs, contents, matched)}"
+    )
+
+
+def _count(matched: MatchedTopics) -> str:
+    return (
+        f"{len(matched.pairs):,} topics are matched, the most alike first; {len(matched.only_left):,} of the left run "
+        f"and {len(matched.only_right):,} of the right one have no partner."
+    )
+
+
+def _cells(runs: list[KeptRun], contents: list[KeptContent], i: int, j: int) -> str:
+    return _cell(runs[0], contents[0], i, all_words(contents[1], j)) + _cell(
+        runs[1], contents[1], j, all_words(contents[0], i)
+    )
+
+
+def _cell(run: KeptRun, content: KeptContent, place: int, others: set[str]) -> str:
+    words = (
+        escape(word) if word in others else f"<u><b>{escape(word)}</b></u>" for word in topic_words(content, place)
+    )
+    title = escape(topic_title(run, content, place))
+    return f"<td><b>{title}</b> · {100 * content.weights[place]:.1f} %<br>{' '.join(words)}</td>"
+
+
+def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: MatchedTopics) -> str:
+    parts = []
+    for side, run, content, places in zip(("left", "right"), runs, contents, matched[1:], strict=True):
+        items = "".join(
+            f"<li><b>{escape(topic_title(run, content, place))}</b> · {100 * content.weights[place]:.1f} %: "
+            f"{escape(' '.join(topic_words(content, place)))}</li>"
+            for place in places
+        )
+        parts.append(f"<h3>Only in the {side} run</h3><ul>{items}</ul>" if items else "")
+    return "".join(parts)
+
+
+def _heading(html: str) -> pn.pane.HTML:
+    return pn.pane.HTML(html, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+
+
+def _text(html: str) -> pn.pane.HTML:
+    return pn.pane.HTML(html, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
