@@ -49,19 +49,24 @@ class Recipe:
         chosen -= {name for name, value in values.items() if value is None}
         return replace(self, config=replace(self.config, **values), chosen=frozenset(chosen))
 
-    def for_size(self, corpus_size: int) -> "Recipe":
+    def for_size(self, corpus_size: int, num_tokens: int = 0) -> "Recipe":
         """Put numbers in place of what is left to the corpus' size."""
-        return replace(self, config=fill_in(self.config, corpus_size))
+        return replace(self, config=fill_in(self.config, corpus_size, num_tokens))
 
 
-def fill_in(config: Any, corpus_size: int) -> Any:
-    """Put numbers in place of the learning settings that a config leaves to the corpus' size."""
-    return config if has_numbers(config) else engine.settle(config, corpus_size)
+def fill_in(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
+    """Put numbers in place of the settings that a config leaves to the corpus' size."""
+    return config if has_numbers(config) else engine.settle(config, corpus_size, num_tokens)
 
 
 def has_numbers(config: Any) -> bool:
-    """Whether no learning setting is left to a corpus' size."""
-    return None not in live_values(config).values()
+    """Whether no setting is left to a corpus' size."""
+    return all(getattr(config, name) is not None for name in left_fields(config))
+
+
+def left_fields(config: Any) -> tuple[str, ...]:
+    """List the settings that a config, or its class, leaves to a corpus' size by default."""
+    return tuple(field.name for field in fields(config) if field.default is None)
 
 
 def describe_algorithm(algorithm: Algorithm) -> str:

@@ -56,7 +56,9 @@ class Record:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
         self._corpus = corpus
         self.corpus_size = corpus_size
-        self.recipe = self.recipe.for_size(corpus_size)
+        # Of the corpus' tokens, those of the documents that are learned from.
+        num_tokens = corpus.num_tokens * corpus_size // max(1, corpus.num_documents)
+        self.recipe = self.recipe.for_size(corpus_size, num_tokens)
         self._learned_config = self.recipe.config
         settings = self.recipe.settings
         self._scored_at = due_points(self.documents_total, settings.num_evaluations * self.recipe.passes)

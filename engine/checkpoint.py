@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithms import find_algorithm
+from engine.schedules import settle
 from engine.settings import RunSettings
 
 FORMAT = 2
@@ -75,7 +76,7 @@ def load(path: str | PathLike[str]) -> Position:
                 raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run it anew.")
             algorithm = find_algorithm(header["algorithm"])
             config = algorithm.config(**header["config"])
-            like = algorithm.init(config, 1, np.random.default_rng(0))
+            like = algorithm.init(settle(config, 1), 1, np.random.default_rng(0))
             state = _restore("state", like, arrays)
             notes = {name.removeprefix(NOTE): arrays[name] for name in arrays.files if name.startswith(NOTE)}
     except FileNotFoundError:

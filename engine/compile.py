@@ -41,7 +41,8 @@ def compile_algorithm(algorithm, config, report=lambda done, total, name: None):
     total = len(find_kernels())
     report(0, total, "begun")
     with event.install_listener("numba:compile", _Counter(report, total)):
-        for _ in run(algorithm, config, _make_corpus(), RunSettings()):
+        # A second pass is past any warm-up.
+        for _ in run(algorithm, config, _make_corpus(), RunSettings(passes=max(2, algorithm.passes))):
             pass
     report(total, total, "ready")
 

@@ -10,7 +10,7 @@ def _declare(symbol, bounds, explanation, **more):
     return {"symbol": symbol, "bounds": bounds, "help": explanation, **more}
 
 
-MAX_TOPICS = _declare("K", (1, 2000), "most topics the model may use")
+MAX_TOPICS = _declare("K", (1, 2000), "most topics the model may use", whole=True)
 MAX_SLOTS = _declare("T", (1, 200), "most places a document has to hold a topic")
 MAX_ACTIVE_TOPICS = _declare("M", (1, 2000), "topics that a document considers after its start")
 DOC_CONCENTRATION = _declare("α₀", (1e-6, 1e6), "larger: a document spreads over more topics")

@@ -29,7 +29,7 @@ from engine.events import Finished, Snapshot
 from engine.executors import map_shards
 from engine.executors import step as take_step
 from engine.run import learn
-from engine.schedules import settle, settle_stream
+from engine.schedules import settle, settle_stream, settle_topics
 from engine.settings import RunSettings
 from engine.topic_tables import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
 
@@ -74,8 +74,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.documents_seen_ = self.corpus_size_ = corpus.num_documents
         return self
 
-    def _start(self, X: Counts) -> Corpus:
-        """Become a model that knows the words of X and no document; returns X as a Corpus."""
+    def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
+        """Become a model that knows the words of X and no document; returns X as a Corpus.
+
+        What is left to the number of tokens follows those of X, or of so many documents like it.
+        """
         parameters = {each.name: _plain(getattr(self, each.name)) for each in fields(self.algorithm.config)}
         self.config_ = self.algorithm.config(**parameters)
         self.seed_ = _draw_seed(self.random_state)
@@ -85,6 +88,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 delattr(self, name)
         corpus = self._read(X, is_new=True)
         names = getattr(self, "feature_names_in_", None)
+        size = max(1, corpus.num_documents)
+        self.config_ = settle_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
         self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
         return corpus
 
@@ -226,7 +231,7 @@ class OnlineTopicModel(TopicModel):
         The same documents again count as others. Raises ValueError as `fit` does.
         """
         is_new = not hasattr(self, "state_")
-        corpus = self._start(X) if is_new else self._read(X)
+        corpus = self._start(X, corpus_size) if is_new else self._read(X)
         if is_new:
             rng = np.random.default_rng([self.seed_, 0])
             self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)

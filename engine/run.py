@@ -69,10 +69,10 @@ class _Run:
         self, algorithm: Algorithm, config: Any, train: Corpus, settings: RunSettings, resume: Position | None
     ) -> None:
         self.algorithm, self.train, self.settings = algorithm, train, settings
-        self.config = settle(config, train.num_documents)
+        self.config = settle(config, train.num_documents, train.num_tokens)
         if resume is None:
             rng = np.random.default_rng([settings.seed, 0])
-            self.state = algorithm.init(config, train.vocab_size, rng)
+            self.state = algorithm.init(self.config, train.vocab_size, rng)
             self.seen, self.seconds = 0, 0.0
         else:
             self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds

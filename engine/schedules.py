@@ -9,6 +9,7 @@ import numpy as np
 WARM_UP_SHARE = 0.75
 USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
+FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
 TOO_MUCH_LEFT = 0.1
 
 
@@ -32,24 +33,37 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
     return float(np.prod(1.0 - learning_rate(np.arange(1, num_steps + 1), delay, forgetting_rate)))
 
 
-def settle(config: Any, corpus_size: int) -> Any:
-    """The config with a number for each setting that it leaves to the corpus' size D.
+def settle(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
+    """The config with a number for each setting that it leaves to the corpus' size: D documents of so many tokens.
 
     S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
-    mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. Chosen on validation
-    documents (engine/DECISIONS.md).
+    mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. K is a topic for each
+    5,000 tokens, 150 to 300. Chosen on validation documents (engine/DECISIONS.md).
 
     >>> from engine import find_algorithm
     >>> config = settle(find_algorithm("hdp").config(), 9384)
-    >>> config.batch_size, config.delay
-    (256, 18.0)
+    >>> config.batch_size, config.delay, config.max_topics
+    (256, 18.0, 150)
     """
+    config = settle_topics(config, num_tokens)
     if getattr(config, "batch_size", 0) is None:
         size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
         config = replace(config, batch_size=max(1, size))
     if getattr(config, "delay", 0) is None:
         config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
     return config
+
+
+def settle_topics(config: Any, num_tokens: int) -> Any:
+    """The config with a K for a corpus of so many tokens, where it leaves that open.
+
+    >>> from engine import find_algorithm
+    >>> settle_topics(find_algorithm("hdp").config(), 1_000_000).max_topics
+    200
+    """
+    if getattr(config, "max_topics", 0) is not None:
+        return config
+    return replace(config, max_topics=min(max(FEWEST_TOPICS, num_tokens // TOKENS_OF_A_TOPIC), MOST_TOPICS))
 
 
 def settle_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:

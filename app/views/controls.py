@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 
 from app.forms import ConfigForm
 from app.progress import Progress
-from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, title_corpus
+from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
 from app.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
 from engine.algorithm import Algorithm
 from engine.schedules import forecast
@@ -105,11 +105,15 @@ class Controls(pn.viewable.Viewer):
         if config is None or settings is None:
             self.advanced.active = [0]
             return None
-        live = self.live_values()
+        answers = {**config, **self.live_values()}
+        left = set(left_fields(self.forms[0].config_class))
+        self.chosen |= {name for name in left & config.keys() if config[name] not in (None, self._shown_value(name))}
         if self.corpus.value != self._shown.corpus_name:
-            left = [name for name, value in self._defaults().items() if value is None]
-            live |= dict.fromkeys(set(left) - self.chosen)
-        return {**config, **live}, settings
+            answers |= dict.fromkeys(left - self.chosen)
+        return answers, settings
+
+    def _shown_value(self, name: str) -> Any:
+        return getattr(self._shown.config, name, None)
 
     def _defaults(self) -> dict[str, Any]:
         """The learning settings as the config has them by itself, None for what is left to a corpus' size."""

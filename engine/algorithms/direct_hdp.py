@@ -32,7 +32,7 @@ class DirectHDPConfig:
     Raises ValueError where a value is outside its bounds.
     """
 
-    max_topics: int = setting(150, **declared.MAX_TOPICS)
+    max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
@@ -131,7 +131,7 @@ def infer(config, state, documents):
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
     topics = expected_topics(state.topic_counts, state.concentrations.word)
-    return TopicSummary(np.arange(config.max_topics), topics, _weights(state), state.expected_tokens)
+    return TopicSummary(np.arange(len(state.tables)), topics, _weights(state), state.expected_tokens)
 
 
 ALGORITHM = Algorithm(

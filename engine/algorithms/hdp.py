@@ -35,12 +35,12 @@ START = {
 
 @dataclass(frozen=True)
 class HDPConfig:
-    """Settings of the online HDP; the defaults are those of Wang 2011 sec. 4.2 but for η = 0.01, and S and τ₀.
+    """Settings of the online HDP; the defaults are those of Wang 2011 sec. 4.2 but for η = 0.01, K, S and τ₀.
 
     Raises ValueError where a value is outside its bounds.
     """
 
-    max_topics: int = setting(150, **declared.MAX_TOPICS)
+    max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     max_slots: int = setting(15, **declared.MAX_SLOTS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)

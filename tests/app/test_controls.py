@@ -206,3 +206,22 @@ def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
     recipe = Recipe("toy-corpus", BATCH, BatchConfig(), ToySettings())
     assert recipe.with_live({"delay": 8.0}) == recipe
     assert replace(recipe, settings=ToySettings(passes=None)).passes == 40
+
+
+def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_chosen(acts):
+    @dataclass(frozen=True)
+    class Open(SizedConfig):
+        max_topics: int | None = setting(None, "K", bounds=(1, 9))
+
+        def __post_init__(self):
+            """Take whatever comes."""
+
+    open_toy = replace(SIZED, config=Open)
+    act = {name: lambda *values: None for name in ("configure", "restart", "clear")}
+    controls = Controls(replace(sized_recipe(), config=Open()), ("toy-corpus", "larger"), (open_toy,), Sketch(), act)
+    controls.update(progress_of(Open(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
+    assert controls.read()[0]["max_topics"] == 5
+    controls.corpus.value = "larger"
+    assert controls.read()[0]["max_topics"] is None
+    controls.forms[0].widgets["max_topics"].value = 7
+    assert controls.read()[0]["max_topics"] == 7

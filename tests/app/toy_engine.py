@@ -53,6 +53,7 @@ class ToySettings:
 @dataclass(frozen=True)
 class ToyCorpus:
     num_documents: int = 110
+    num_tokens: int = 1000
     vocabulary: tuple = tuple(f"word{i}" for i in range(20))
 
 

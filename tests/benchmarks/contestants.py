@@ -21,7 +21,7 @@ class Ours:
 
     def __init__(self, name, train, seed, **settings):
         self.algorithm = engine.find_algorithm(name)
-        self.config = settle(self.algorithm.config(**settings), train.num_documents)
+        self.config = settle(self.algorithm.config(**settings), train.num_documents, train.num_tokens)
         self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
         self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
 

@@ -126,7 +126,7 @@ def measure(corpus_name):
     algorithm, settings = find_algorithm("hdp"), RunSettings(order="shuffled")
     corpus = load_corpus(corpus_name)
     train, _ = split_corpus(corpus, settings)
-    config = settle(algorithm.config(), train.num_documents)
+    config = settle(algorithm.config(), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
     seconds, state = profile_run(algorithm, config, corpus, settings)
     shares = split_local_step(algorithm, config, state, train)

@@ -21,7 +21,7 @@ from engine import RunSettings, find_algorithm, load_corpus, run
 from engine.compile import compile_algorithm
 from engine.corpus import ORDERS
 from engine.evaluation import count_topics, fold_in, perplexity_bound, score, split_tokens, split_words
-from engine.events import Evaluated, Finished
+from engine.events import Evaluated
 from engine.executors import map_shards
 from engine.run import split_corpus
 from engine.schedules import settle
@@ -63,11 +63,14 @@ class Fitted:
         self.algorithm = find_algorithm(name)
         settings = replace(settings, passes=passes, num_evaluations=0, num_snapshots=0)
         train, _ = split_corpus(corpus, settings)
-        self.config = settle(self.algorithm.config(**own), train.num_documents)
+        self.config = settle(self.algorithm.config(**own), train.num_documents, train.num_tokens)
         compile_algorithm(self.algorithm, self.config)
-        events = list(run(self.algorithm, self.config, corpus, settings))
-        (self.finished,) = (event for event in events if isinstance(event, Finished))
-        self.ahead = [event for event in events if isinstance(event, Evaluated)]
+        self.ahead = []
+        # Of the others none is kept: each holds a state, which may be large.
+        for event in run(self.algorithm, self.config, corpus, settings):
+            if isinstance(event, Evaluated):
+                self.ahead.append(event)
+        self.finished = event
         self.passes = self.finished.documents_seen / train.num_documents
         self.summary = self.algorithm.summarize(self.config, self.finished.state)
 

@@ -45,7 +45,7 @@ def attempt(each, corpus_name, documents, seed):
     train, test = split_corpus(load(corpus_name, documents, seed), settings)
     train = train.select(np.arange(round(each.share * train.num_documents)))
     algorithm = find_algorithm(each.name)
-    config = settle(algorithm.config(**dict(each.settings)), train.num_documents)
+    config = settle(algorithm.config(**dict(each.settings)), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
     began = time.perf_counter()
     state, infos, topics = learn(algorithm, config, train, each.passes or algorithm.passes, seed)

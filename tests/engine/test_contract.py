@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine import executors
 from engine.algorithms import REGISTRY, find_algorithm
 from engine.corpus import Batch, Documents
+from engine.schedules import settle
 from tests import naive
 
 of_all = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
@@ -22,7 +23,7 @@ MOST_BYTES = 2**28
 
 def start(algorithm, corpus):
     """Default config, a first state and a batch of the whole corpus."""
-    config = algorithm.config()
+    config = settle(algorithm.config(), corpus.num_documents)
     state = algorithm.init(config, corpus.vocab_size, np.random.default_rng(0))
     return config, state, next(corpus.batches(corpus.num_documents))
 
@@ -126,7 +127,7 @@ def test_reading_never_changes_a_state(algorithm, tiny_corpus):
 
 @of_all
 def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
-    config, none = algorithm.config(), np.zeros(0, np.int32)
+    config, none = settle(algorithm.config(), 3), np.zeros(0, np.int32)
     batch = Batch(np.arange(3), Documents(np.zeros(4, np.int64), none, none), 3)
     state = algorithm.init(config, 5, np.random.default_rng(0))
     for _ in range(3):
@@ -137,7 +138,7 @@ def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
 
 @of_all
 def test_a_start_depends_on_its_generator_alone(algorithm):
-    config = algorithm.config()
+    config = settle(algorithm.config(), 1)
     one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
     as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]
     assert as_bytes[0] == as_bytes[1]
@@ -200,7 +201,8 @@ ODD = {
 @settings(deadline=None, derandomize=True, max_examples=30)
 @given(data=st.data())
 def test_odd_documents_stay_finite_at_every_bound_of_every_setting(algorithm, data):
-    config = algorithm.config(**{each.name: data.draw(draw_setting(each)) for each in fields(algorithm.config)})
+    drawn = {each.name: data.draw(draw_setting(each)) for each in fields(algorithm.config)}
+    config = settle(algorithm.config(**drawn), 1)
     rows = [ODD[kind] for kind in data.draw(st.lists(st.sampled_from(sorted(ODD)), min_size=1, max_size=4))]
     documents = join([(np.array(list(row)), np.array(list(row.values()))) for row in rows])
     # What remembers a topic for each token says so in advance, and is not asked to remember two thousand million.

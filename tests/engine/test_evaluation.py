@@ -17,6 +17,7 @@ from engine.evaluation import (
     split_tokens,
     split_words,
 )
+from engine.schedules import settle
 from tests import naive
 
 
@@ -71,7 +72,7 @@ def test_a_split_depends_on_the_seed_and_the_documents_id_alone(split_documents)
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
-    documents, config = draw_documents(), algorithm.config()
+    documents, config = draw_documents(), settle(algorithm.config(), 40)
     state = algorithm.init(config, 50, np.random.default_rng(0))
     split, topics = split_words(documents, np.arange(40), 0), algorithm.summarize(config, state).topics
     nats = score_own(algorithm, config, state, split)

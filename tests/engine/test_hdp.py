@@ -216,7 +216,7 @@ def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_l
 
 def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
     starts, batch = ("svi", "wang"), make_batch(draw_counts(0))
-    svi, wang = (hdp.init(HDPConfig(start=each), V, np.random.default_rng(0)) for each in starts)
+    svi, wang = (hdp.init(HDPConfig(start=each, max_topics=150), V, np.random.default_rng(0)) for each in starts)
     np.testing.assert_array_equal(svi.topic_counts.dense(), wang.topic_counts.dense())
     u, v = np.ones(149), np.ones(149)
     expected = naive.log_sticks(u, v)

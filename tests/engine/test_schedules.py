@@ -66,4 +66,10 @@ def test_what_is_left_to_the_corpus_follows_its_size(corpus_size, batch_size, de
     settled = settle(HDPConfig(), corpus_size)
     assert (settled.batch_size, settled.delay) == (batch_size, delay)
     assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
-    assert settle(HDPConfig(batch_size=7, delay=3.0), corpus_size) == HDPConfig(batch_size=7, delay=3.0)
+    chosen = HDPConfig(max_topics=20, batch_size=7, delay=3.0)
+    assert settle(chosen, corpus_size, 10**9) == chosen
+
+
+@pytest.mark.parametrize(("num_tokens", "max_topics"), [(0, 150), (750_000, 150), (1_000_000, 200), (10**9, 300)])
+def test_the_number_of_topics_follows_the_tokens_of_the_corpus(num_tokens, max_topics):
+    assert settle(HDPConfig(), 9384, num_tokens).max_topics == max_topics

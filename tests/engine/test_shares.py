@@ -25,8 +25,9 @@ def test_shares_of_documents_are_those_that_the_algorithm_infers(tiny_corpus):
 
 def test_reading_ends_where_it_is_told_to(tiny_corpus):
     algorithm = REGISTRY[0]
-    state = algorithm.init(algorithm.config(), tiny_corpus.vocab_size, np.random.default_rng(0))
-    assert read_shares(algorithm, algorithm.config(), state, tiny_corpus, lambda done: False) is None
+    config = algorithm.config(max_topics=5)
+    state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
+    assert read_shares(algorithm, config, state, tiny_corpus, lambda done: False) is None
 
 
 def test_periods_are_all_those_between_the_first_and_the_last():

@@ -28,7 +28,7 @@ def draw_batch(num_documents=50, vocab_size=60):
 def state_after(progress, batch):
     """A first state with that share of the first pass's rates spent, and its config of S = 50, κ = 0.6, τ₀ = 1."""
     algorithm = REGISTRY[0]
-    config = algorithm.config(batch_size=50, delay=1.0)
+    config = algorithm.config(max_topics=20, batch_size=50, delay=1.0)
     total = sum((1 + step) ** -0.6 for step in range(1, 21))
     state = algorithm.init(config, 60, np.random.default_rng(0))
     return config, state._replace(rate_spent=progress * total)
