@@ -60,7 +60,7 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
                 str(run.settings.get("seed", "")),
                 describe_time(run),
             ],
-            "note": describe_changes(run),
+            "note": "; ".join(filter(None, (run.sweep, describe_changes(run)))),
         }
         for run in runs
     ]

@@ -16,10 +16,11 @@ from app.compiling import Compilation
 from app.hub import Hub
 from app.kept_runs import KeptRuns
 from app.progress import Progress
-from app.reading import Reader
+from app.reading import Model, Reader
 from app.recipe import Recipe
 from app.runner import Engine, Runner, describe_wait
 from app.slots import Slots, count_cores
+from app.sweep import Sweep
 from engine.compile import compile_algorithm
 from engine.library import list_own
 from engine.run import split_corpus
@@ -39,6 +40,7 @@ class Run:
     key: str
     runner: Runner
     reader: Reader
+    sweep: Sweep
     hub: Hub
     left_at: float | None = None
     resumes: bool = False
@@ -106,38 +108,49 @@ class Service:
         self._sweep_later()
 
     def sweep(self) -> None:
-        """Free every run whose last page closed five minutes ago."""
+        """Free every run whose last page closed five minutes ago, once its sweep is over."""
         now = self._clock()
         with self._lock:
-            stale = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
+            left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
+            stale = [run for run in left if not run.sweep.is_running]
             for run in stale:
                 del self._runs[run.key]
         for run in stale:
-            run.runner.close()
-            run.reader.close()
+            _close(run)
+        if len(stale) < len(left):
+            self._sweep_later()
 
     def close(self) -> None:
         """End every run; for the end of the process."""
         with self._lock:
             runs, self._runs = list(self._runs.values()), {}
         for run in runs:
-            run.runner.close()
-            run.reader.close()
+            _close(run)
 
     def _open(self, recipe: Recipe, bell: Any) -> Run:
         hub = Hub()
         hub.add(bell)
-        runner = Runner(self._engine, self.slots, self.compilation, ring=hub.ring, keep=self.kept.keep)
-        run = Run(secrets.token_urlsafe(16), runner, Reader(runner.model, hub.ring), hub)
+        runner = self._make_runner(hub.ring, self.kept.keep)
+        sweep = Sweep(self._make_runner, self.kept, hub.ring)
+        run = Run(secrets.token_urlsafe(16), runner, Reader(runner.model, hub.ring), sweep, hub)
         with self._lock:
             self._runs[run.key] = run
         runner.restart(recipe)
         return run
 
+    def _make_runner(self, ring: Callable[[], None], keep: Callable[[Progress, Model], Any]) -> Runner:
+        return Runner(self._engine, self.slots, self.compilation, ring=ring, keep=keep)
+
     def _sweep_later(self) -> None:
         timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
         timer.daemon = True
         timer.start()
+
+
+def _close(run: Run) -> None:
+    run.sweep.cancel()
+    run.runner.close()
+    run.reader.close()
 
 
 def find_service() -> Service:

@@ -19,6 +19,7 @@ from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, find_service, first_recipe
+from app.sweep_plan import SweepError, plan_sweep
 from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
 from app.views.compare import Compare
@@ -28,6 +29,7 @@ from app.views.documents import DocumentBrowser
 from app.views.header import Header
 from app.views.rate_sketch import RateSketch
 from app.views.reading_note import ReadingNote
+from app.views.sweep import SweepPanel
 from app.views.topic_explorer import TopicExplorer
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
@@ -90,6 +92,9 @@ class Session:
         self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
         self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents)
         self.compare = Compare(service.kept, self._draw_curves, self._notify)
+        self.sweep = SweepPanel(
+            self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
+        )
         self.tabs = pmui.RadioButtonGroup(
             label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=NARROW_TABS
         )
@@ -123,12 +128,13 @@ class Session:
             return
         runner = self._run.runner
         progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
-        seen = (progress, earlier, job, self._service.kept.version)
+        seen = (progress, earlier, job, self._service.kept.version, self._run.sweep.state)
         if seen == self._seen:
             return
         before, self._seen = self._seen, seen
         with pn.io.hold(self._document):
-            self._update_views(progress, earlier)
+            if before is None or before[:2] != seen[:2]:
+                self._update_views(progress, earlier)
             self._update_page()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
@@ -153,6 +159,8 @@ class Session:
         elif self.tabs.value == COMPARE:
             try:
                 self.compare.look()
+                if self._run is not None:
+                    self.sweep.read(self._run.sweep.state)
             except Exception as error:
                 self.report(error)
 
@@ -222,17 +230,38 @@ class Session:
 
     def restart(self) -> None:
         """Begin again with everything as the controls have it, unless a form shows a fault."""
-        answers = self.controls.read()
-        if answers is None or self._run is None:
+        recipe = self._read_recipe()
+        if recipe is None or self._run is None:
             self._notify("The run was not restarted: a setting under Advanced needs another value.")
             return
+        self._run.runner.restart(recipe)
+
+    def _read_recipe(self) -> Recipe | None:
+        """Everything as the controls have it; None where a form shows a fault."""
+        answers = self.controls.read()
+        if answers is None:
+            return None
         config, settings = answers
         algorithm = next(each for each in self._algorithms if each.name == self.controls.algorithm.value)
         settings = replace(self._make_recipe().settings, **settings)
-        recipe = Recipe(
-            self.controls.corpus.value, algorithm, algorithm.config(**config), settings, self.controls.chosen
-        )
-        self._run.runner.restart(recipe)
+        return Recipe(self.controls.corpus.value, algorithm, algorithm.config(**config), settings, self.controls.chosen)
+
+    def plan_sweep(self, values: dict[str, tuple], systems: list[str]) -> tuple[Recipe, ...]:
+        """Make the runs of a sweep about what the controls have. Raises SweepError where there can be none."""
+        recipe = self._read_recipe()
+        if recipe is None:
+            raise SweepError("A setting under Advanced needs another value first.")
+        return plan_sweep(recipe, [each for each in self._algorithms if each.name in systems], values)
+
+    def start_sweep(self, plan: tuple[Recipe, ...]) -> None:
+        """Run these in the background."""
+        if self._run is not None:
+            self._run.sweep.start(plan)
+
+    def cancel_sweep(self) -> None:
+        """End the sweep after its present mini-batch."""
+        if self._run is not None:
+            self._run.sweep.cancel()
 
     def open_bring(self) -> None:
         """Ask for text of one's own."""
@@ -275,7 +304,13 @@ class Session:
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
-        pages = (live, pn.Column(self.map, self.explorer), self.calendar, self.documents, self.compare)
+        pages = (
+            live,
+            pn.Column(self.map, self.explorer),
+            self.calendar,
+            self.documents,
+            pn.Column(self.compare, self.sweep),
+        )
         self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
         self._turn_to(None)

@@ -1,0 +1,148 @@
+"""A sweep: values to choose, progress over all runs, and the final scores as in Fig. 4 of Wang 2011 as they come."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.compare_plots import sweep_plot
+from app.sweep_plan import (
+    MAX_RUNS,
+    SWEPT,
+    SweepError,
+    SweepState,
+    describe_sweep,
+    parse_values,
+    sweep_frame,
+    x_setting,
+)
+from engine.algorithm import Algorithm
+
+HEADING = (
+    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>Every combination of these values and systems, at most "
+    f"{MAX_RUNS}, run in the background one after another, as fast as it goes; what is left empty is as the controls "
+    "have it. The scores at the end are drawn over S, a line for each κ, as in Fig. 4 of Wang, Paisley and Blei "
+    "(2011); over the first other setting with several values where S has one.</p>"
+)
+EXAMPLES = {
+    "forgetting_rate": "0.6, 0.8, 1",
+    "delay": "1, 64",
+    "batch_size": "64, 256, 1024",
+    "max_topics": "50, 150",
+}
+STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
+
+
+class SweepPanel(Viewer):
+    """Asks for values and shows a sweep. `plan(values, systems)` gives its runs or raises SweepError."""
+
+    def __init__(self, algorithms: Sequence[Algorithm], plan: Callable[..., tuple], act: dict[str, Callable], **params):
+        super().__init__(**params)
+        self._plan, self._act = plan, act
+        self._state: SweepState | None = None
+        self.values = {
+            name: pmui.TextInput(
+                label=f"{symbol}: values",
+                placeholder=f"such as {EXAMPLES[name]}",
+                size="small",
+                sizing_mode="stretch_width",
+            )
+            for name, symbol in SWEPT.items()
+        }
+        self.systems = pmui.CheckBoxGroup(
+            label="Systems",
+            options={algorithm.title: algorithm.name for algorithm in algorithms},
+            value=[],
+            inline=True,
+            sizing_mode="stretch_width",
+        )
+        self._said, self._count = _text(), _text()
+        self._bar = pmui.LinearProgress(
+            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
+        )
+        self.start = pmui.Button(label="Start the sweep", icon="grid_view", color="primary", disabled=True)
+        self.cancel = pmui.Button(label="Cancel the sweep", icon="close", variant="outlined", visible=False)
+        self.start.on_click(lambda event: self._start())
+        self.cancel.on_click(lambda event: act["cancel"]())
+        for widget in (*self.values.values(), self.systems):
+            widget.param.watch(lambda event: self._preview(), "value")
+        self._figure = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._layout = self._lay_out()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        cells = [
+            pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0) for each in self.values.values()
+        ]
+        return pn.Column(
+            pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10)),
+            pn.FlexBox(*cells, sizing_mode="stretch_width"),
+            self.systems,
+            self._count,
+            pn.FlexBox(self.start, self.cancel),
+            self._said,
+            self._bar,
+            self._figure,
+            sizing_mode="stretch_width",
+            css_classes=["sweep"],
+            margin=0,
+        )
+
+    def read(self, state: SweepState) -> None:
+        """Show where a sweep stands; does nothing where that is shown already."""
+        if state is self._state:
+            return
+        before, self._state = self._state, state
+        is_running = state.status == "running"
+        _say(self._said, describe_sweep(state), role="status")
+        self._bar.param.update(visible=is_running, value=round(100 * state.share_done))
+        self.cancel.visible = is_running
+        if before is None or before.status != state.status:
+            self._preview()
+        if before is None or before.points != state.points:
+            self._draw(state)
+
+    def _draw(self, state: SweepState) -> None:
+        setting = x_setting(state.points)
+        frame = sweep_frame(state.points, setting)
+        if frame.empty:
+            self._figure[:] = []
+            return
+        is_logarithmic = bool(setting != "forgetting_rate" and (frame["x"] > 0).all())
+        plot = sweep_plot(frame, SWEPT[setting], is_logarithmic)
+        self._figure[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")]
+
+    def _read(self) -> tuple:
+        values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
+        return self._plan(values, self.systems.value)
+
+    def _preview(self) -> None:
+        """Say how many runs there would be, or why there can be none."""
+        is_running = self._state is not None and self._state.status == "running"
+        try:
+            text, can_start = f"{len(self._read())} runs.", not is_running
+        except SweepError as error:
+            text, can_start = str(error), False
+        _say(self._count, text)
+        self.start.disabled = not can_start
+
+    def _start(self) -> None:
+        try:
+            self._act["start"](self._read())
+        except SweepError as error:
+            _say(self._count, str(error))
+
+
+def _text() -> pn.pane.HTML:
+    return pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def _say(pane: pn.pane.HTML, text: str, role: str = "") -> None:
+    attribute = f' role="{role}"' if role else ""
+    html = f"<p{attribute}>{escape(text)}</p>" if text else ""
+    if html != pane.object:
+        pane.object = html
