@@ -34,6 +34,7 @@ export function render({ model }) {
   model.on("limits", show)
   show()
   bar.hidden = true
+  area.hidden = !model.takes_files
 
   // Each message is answered, so that no more than one part is ever on its way.
   function send(message) {

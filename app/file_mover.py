@@ -19,6 +19,7 @@ class FileMover(pn.custom.JSComponent):
     """
 
     limits = param.String(doc="What may be dropped, in a sentence.")
+    takes_files = param.Boolean(True, doc="Whether there is anything to see: where to drop files.")
     part_bytes = param.Integer(PART_BYTES)
 
     _esm = Path(__file__).with_name("file_mover.js")

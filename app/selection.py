@@ -1,6 +1,10 @@
 """What one page has chosen: the same topic, word, document and stretch of time in every view."""
 
+import numpy as np
 import param
+
+# The ends of a span that is open there.
+EARLIEST, LATEST = np.datetime64("-9999-01-01"), np.datetime64("9999-12-31")
 
 
 class Selection(param.Parameterized):

@@ -13,8 +13,10 @@ from bokeh.settings import settings
 from panel.io.resources import LOCAL_DIST
 
 import engine
+from app.address import Address
 from app.bench import Bench
 from app.hub import Bell
+from app.links import read_link
 from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
@@ -30,6 +32,7 @@ from app.views.header import Header
 from app.views.rate_sketch import RateSketch
 from app.views.reading_note import ReadingNote
 from app.views.sweep import SweepPanel
+from app.views.take_away import TakeAway
 from app.views.topic_explorer import TopicExplorer
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
@@ -38,8 +41,8 @@ from app.visitors import may_name_paths
 
 SAFETY_NET_MILLISECONDS = 1_000
 TITLE = "Stickbreaker"
-PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE = ("Live", "Topics", "Time", "Documents", "Compare")
-READING_PAGES = (TOPICS, TIME, DOCUMENTS)
+PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
+READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
 TITLE_STYLE = """
 :host { color: #fff; }
@@ -49,7 +52,12 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 """
 # The page draws its nameless busy line even when it is told to have none.
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
-NARROW_TABS = {"@media (max-width: 600px)": {"& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"}}}
+NARROW_TABS = {
+    "@media (max-width: 600px)": {
+        "flexWrap": "wrap",
+        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"},
+    }
+}
 
 _log = logging.getLogger(__name__)
 
@@ -64,9 +72,17 @@ class Session:
         self._seen: Any = None
         self._document: Any = None
         self._reported: set[str] = set()
-        recipe = self._make_recipe()
-        others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != recipe.algorithm.name)
-        self._algorithms = (recipe.algorithm, *others)
+        self.selection = Selection()
+        self.tabs = pmui.RadioButtonGroup(
+            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=NARROW_TABS
+        )
+        self._address = Address(pn.state.location, self.selection, self.tabs)
+        first = self._make_recipe()
+        others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
+        self._algorithms = (first.algorithm, *others)
+        corpora = engine.list_corpora()
+        self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
+        recipe = self._link.recipe
         self.header = Header(
             {
                 "toggle": self.toggle,
@@ -78,7 +94,7 @@ class Session:
         self.sketch = RateSketch()
         self.controls = Controls(
             recipe,
-            engine.list_corpora(),
+            corpora,
             self._algorithms,
             self.sketch,
             {"configure": self.configure, "restart": self.restart, "clear": self.clear, "bring": self.open_bring},
@@ -86,30 +102,28 @@ class Session:
         self.bring = BringCorpus(Bench(), {"offer": self.offer_corpora, "run": self.run_on}, may_name_paths())
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
-        self.selection = Selection()
         self.note = ReadingNote(self.read)
         self.explorer, self.map = TopicExplorer(self.selection, self.rename), TopicMap(self.selection)
         self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
-        self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents)
+        self.export = TakeAway(self.selection, lambda: self._run.runner.earlier if self._run is not None else ())
+        self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents, self.export)
         self.compare = Compare(service.kept, self._draw_curves, self._notify)
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
         )
-        self.tabs = pmui.RadioButtonGroup(
-            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=NARROW_TABS
-        )
         self.tabs.param.watch(self._turn_to, "value")
         self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
-        self.header.update(service.foresee(_find_key(), recipe))
+        self.header.update(service.foresee(self._link.run, recipe))
 
     def start(self) -> None:
         """Find the run of this address, or begin one and write its address down."""
         self._document = pn.state.curdoc
         self._bell = Bell(self._document, self.look)
-        self._run = self._service.join(_find_key(), self._bell, self._make_recipe)
-        if pn.state.location is not None:
-            pn.state.location.update_query(run=self._run.key)
+        self._run = self._service.join(self._link.run, self._bell, lambda: self._link.recipe)
+        self._address.open(self._link, self._run)
+        for fault in self._link.faults:
+            self._notify(fault)
         self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
         self.look()
@@ -119,8 +133,10 @@ class Session:
         if self._run is not None:
             self._bell.close()
             self._service.leave(self._run, self._bell)
+            self._address.close()
             self._run = self._document = None
         self.bring.close()
+        self.export.close()
 
     def look(self) -> None:
         """Show what has changed since the last look, all of it in one message."""
@@ -136,6 +152,7 @@ class Session:
             if before is None or before[:2] != seen[:2]:
                 self._update_views(progress, earlier)
             self._update_page()
+            self._address.write()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
 
@@ -310,6 +327,7 @@ class Session:
             self.calendar,
             self.documents,
             pn.Column(self.compare, self.sweep),
+            self.export,
         )
         self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
@@ -319,6 +337,7 @@ class Session:
     def _turn_to(self, event: Any) -> None:
         """Show the page that is chosen, and what it needs."""
         self._note.visible = self.tabs.value in READING_PAGES
+        self.export.is_open = self.tabs.value == EXPORT
         for name, page in zip(PAGES, self._pages, strict=True):
             page.visible = name == self.tabs.value
         self._update_page()
@@ -326,12 +345,6 @@ class Session:
     def _notify(self, text: str) -> None:
         if pn.state.notifications is not None:
             pn.state.notifications.error(text, duration=0)
-
-
-def _find_key() -> str | None:
-    """Read the run's key out of the page's address."""
-    key = pn.state.location.query_params.get("run") if pn.state.location is not None else None
-    return None if key is None else str(key)
 
 
 def keep_to_own_files(document: Any) -> None:

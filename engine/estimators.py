@@ -6,6 +6,7 @@ parameter for each of them, which stores it and does nothing else. Values are ch
 from mini-batches are called Online ("hdp": `OnlineHDP`) and have `partial_fit`.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, field, fields, make_dataclass
 from os import PathLike
@@ -40,6 +41,7 @@ LONGEST_INITIALS = 3
 LARGEST_COUNT = np.iinfo(np.int32).max
 # What a saved model holds beside its state.
 NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
+TOPIC_NAMES = "topic_names_"
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -49,7 +51,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     `seed_`, drawn from `random_state`; `documents_seen_`, those learned from; `corpus_size_`, D; `n_features_in_`;
     `words_`, where X names them (a Corpus, a data frame), or None; and after a Corpus `history_`, the ten most probable
     words of each topic at nine checkpoints, with columns topic_id, checkpoint, documents_seen, date, share, rank, word,
-    probability.
+    probability. A model taken from the page may have `topic_names_`, what people have called topics, by id.
     """
 
     algorithm: Algorithm
@@ -83,7 +85,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.config_ = self.algorithm.config(**parameters)
         self.seed_ = _draw_seed(self.random_state)
         self.documents_seen_ = 0
-        for name in ("state_", "history_", "feature_names_in_"):
+        for name in ("state_", "history_", TOPIC_NAMES, "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
         corpus = self._read(X, is_new=True)
@@ -203,6 +205,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 notes[name] = np.array(getattr(self, name), str)
         for name, column in getattr(self, "history_", {}).items():
             notes[HISTORY + name] = column.to_numpy(str if name == "word" else None)
+        if getattr(self, TOPIC_NAMES, None):
+            notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(self, TOPIC_NAMES).items())))
         settings = RunSettings(passes=self.passes, seed=self.seed_)
         checkpoint.save(
             path, Position(self.algorithm.name, self.config_, settings, self.state_, self.documents_seen_, 0.0, notes)
@@ -282,19 +286,29 @@ def load(path: str | PathLike[str]) -> TopicModel:
     position = checkpoint.load(path)
     if not set(NUMBERS) <= position.notes.keys():
         raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.checkpoint.load.")
-    settings = position.settings
-    model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
-    model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
-    model.documents_seen_ = position.documents_seen
-    for name in NUMBERS:
-        setattr(model, name, position.notes[name].item())
     words, names = (position.notes.get(name) for name in NAMES)
-    model.words_ = words if words is None else tuple(words.tolist())
+    num_words, corpus_size = (position.notes[name].item() for name in NUMBERS)
+    model = from_position(position, words if words is None else tuple(words.tolist()), corpus_size)
+    model.n_features_in_ = num_words
     if names is not None:
         model.feature_names_in_ = names.astype(object)
     history = {name.removeprefix(HISTORY): column for name, column in position.notes.items() if HISTORY in name}
     if history:
         model.history_ = pd.DataFrame(history)
+    if TOPIC_NAMES in position.notes:
+        model.topic_names_ = dict(json.loads(str(position.notes[TOPIC_NAMES])))
+    return model
+
+
+def from_position(position: Position, words: tuple[str, ...] | None, corpus_size: int) -> TopicModel:
+    """The model of a run that stands at `position`. words: the V words; corpus_size: D, the documents of the run."""
+    settings = position.settings
+    model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
+    model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
+    model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
+    model.words_ = words
+    if words is not None:
+        model.n_features_in_ = len(words)
     return model
 
 

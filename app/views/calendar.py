@@ -9,7 +9,7 @@ from app.progress import Progress
 from app.reading import ReadingJob
 from app.reading_frames import calendar_frame, fitting_unit
 from app.reading_plots import KINDS, calendar_plot
-from app.selection import Selection
+from app.selection import EARLIEST, LATEST, Selection
 from engine.shares import MEASURES, UNITS, divide
 
 MOST_PERIODS = 400
@@ -85,16 +85,17 @@ class Calendar(Viewer):
             self._pane[:] = []
 
     def _write_spans(self, periods) -> None:
-        """Offer the periods as ends of a span; a span chosen in other units stays until it is changed."""
+        """Offer the periods as ends of a span; a span that no such period ends stays until it is changed."""
         starts = dict(zip(periods.names, periods.starts, strict=True))
         ends = np.append(periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")) - np.timedelta64(1, "D")
         self._spans = {"the start": None} | starts, {"the end": None} | dict(zip(periods.names, ends, strict=True))
         self._is_writing = True
         try:
-            for widget, offered in zip((self._from, self._to), self._spans, strict=True):
+            for place, (widget, offered) in enumerate(zip((self._from, self._to), self._spans, strict=True)):
                 if list(offered) != widget.options:
-                    first = next(iter(offered))
-                    widget.param.update(options=list(offered), value=first)
+                    chosen = self._selection.span[place] if self._selection.span is not None else None
+                    named = [name for name, end in offered.items() if end is not None and end == chosen]
+                    widget.param.update(options=list(offered), value=named[0] if named else next(iter(offered)))
         finally:
             self._is_writing = False
 
@@ -104,8 +105,7 @@ class Calendar(Viewer):
         first, last = (
             spans.get(widget.value) for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
         )
-        everything = (np.datetime64("-9999-01-01"), np.datetime64("9999-12-31"))
         is_all = first is None and last is None
         self._selection.span = (
-            None if is_all else (everything[0] if first is None else first, everything[1] if last is None else last)
+            None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
         )

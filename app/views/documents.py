@@ -43,7 +43,7 @@ class DocumentBrowser(Viewer):
         self._words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
         for widget in (self._search, self._topic, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
-        selection.param.watch(lambda event: self._draw_found(), ["topic", "span"])
+        selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
         selection.param.watch(lambda event: self._draw_document(), "document")
         self._layout = self._lay_out()
         self._draw_found()

@@ -76,7 +76,7 @@ class TopicExplorer(Viewer):
         self._name.param.watch(self._take_name, "value")
         self._search.param.watch(self._take_word, "value")
         self._weight.param.watch(lambda event: self._draw_words(), "value_throttled")
-        self._selection.param.watch(lambda event: self._draw(), ["topic", "span"])
+        self._selection.param.watch(lambda *events: self._draw(), ["topic", "span"])
         self._selection.param.watch(lambda event: self._draw_holders(), "word")
 
     def _lay_out(self) -> pn.viewable.Viewable:
@@ -117,7 +117,8 @@ class TopicExplorer(Viewer):
             options = {} if reading is None else topic_options(reading, self._progress.topic_title)
             self._topic.param.update(options=options, value=None if position is None else self._selection.topic)
             # The page's select knows its value by its label, which may be another now.
-            self._topic.param.trigger("value")
+            if position is not None:
+                self._topic.param.trigger("value")
             self._name.value = self._progress.names.get(self._selection.topic, "")
         finally:
             self._is_writing = False

@@ -1,0 +1,129 @@
+const state = JSON.parse(document.getElementById("state").textContent)
+const SVG = "http://www.w3.org/2000/svg"
+
+// Text of a corpus only ever becomes a text node.
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children.map(asNode))
+  return node
+}
+
+function asNode(child) {
+  return child instanceof Node ? child : document.createTextNode(String(child))
+}
+
+function draw(tag, attributes, text) {
+  const node = document.createElementNS(SVG, tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  if (text !== undefined) node.textContent = text
+  return node
+}
+
+const percent = (share) => (100 * share).toFixed(1) + " %"
+const number = (value) => value.toLocaleString("en")
+const main = document.querySelector("main")
+document.getElementById("about").textContent = state.about
+
+function dot(id) {
+  const node = make("span", {class: "dot", "aria-hidden": "true"})
+  node.style.background = state.topics[id][1]
+  return node
+}
+
+const W = 460, H = 190, LEFT = 58, RIGHT = 10, TOP = 8, BOTTOM = 24
+const here = []
+
+function chart(curve) {
+  const lines = [curve.points, ...curve.earlier]
+  const ys = lines.flat().map((point) => point[1])
+  const xMax = Math.max(state.total, 1, ...lines.flat().map((point) => point[0]))
+  let low = curve.fromZero ? 0 : Math.min(...ys), high = Math.max(...ys)
+  if (!(high > low)) high = low + 1
+  const x = (seen) => LEFT + seen / xMax * (W - LEFT - RIGHT)
+  const y = (value) => H - BOTTOM - (value - low) / (high - low) * (H - TOP - BOTTOM)
+  const last = curve.points.at(-1)
+  const label = `${curve.title}, ${curve.unit}; last value ${last ? last[1].toFixed(curve.digits) : "none"}`
+  const svg = draw("svg", {viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label})
+  for (const value of [low, (low + high) / 2, high]) {
+    svg.append(draw("line", {class: "axis", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value)}))
+    svg.append(draw("text", {x: LEFT - 6, y: y(value) + 4, "text-anchor": "end"}, value.toFixed(curve.digits)))
+  }
+  svg.append(draw("text", {x: LEFT, y: H - 6}, "0"))
+  svg.append(draw("text", {x: W - RIGHT, y: H - 6, "text-anchor": "end"}, `${number(xMax)} documents read`))
+  for (const points of curve.earlier) svg.append(line(points, "earlier", x, y))
+  svg.append(line(curve.points, "run", x, y))
+  const mark = draw("line", {class: "here", y1: TOP, y2: H - BOTTOM})
+  svg.append(mark)
+  here.push((seen) => { mark.setAttribute("x1", x(seen)); mark.setAttribute("x2", x(seen)) })
+  return make("figure", {}, make("h3", {}, curve.title), make("p", {class: "soft"}, curve.unit), svg)
+}
+
+function line(points, name, x, y) {
+  return draw("polyline", {class: name, points: points.map(([seen, value]) => `${x(seen)},${y(value)}`).join(" ")})
+}
+
+function table(checkpoint, before) {
+  const known = new Map((before?.topics ?? []).map(([id, , words]) => [id, new Set(words)]))
+  const rows = checkpoint.topics.map(([id, weight, words]) => {
+    const cell = make("td")
+    words.forEach((word, place) => {
+      if (place) cell.append(", ")
+      const isNew = known.has(id) && !known.get(id).has(word)
+      cell.append(isNew ? make("span", {class: "new", title: "new since the checkpoint before"}, word) : word)
+    })
+    return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(weight)), cell)
+  })
+  const head = make("tr", {}, ...["Topic", "Share", "Ten likeliest words"].map((text) => make("th", {scope: "col"}, text)))
+  return make("table", {}, make("caption", {}, "Marked and underlined: new in the list since the checkpoint before."),
+    make("thead", {}, head), make("tbody", {}, ...rows))
+}
+
+function describe(checkpoint) {
+  const date = checkpoint.date ? `, up to ${checkpoint.date}` : ""
+  return `After ${number(checkpoint.seen)} documents${date}: ${checkpoint.number} topics`
+}
+
+function periods({names, topics, values}) {
+  const head = make("tr", {}, make("th", {scope: "col"}, "Period"), ...topics.map((name) => make("th", {scope: "col"}, name)))
+  const rows = names.map((name, place) => make("tr", {}, make("th", {scope: "row"}, name),
+    ...values[place].map((share) => make("td", {class: "number"}, share === null ? "–" : percent(share)))))
+  return make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics by period"},
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))
+}
+
+function detail({title, id, words, documents}) {
+  const body = [make("p", {}, words.map(([word, share]) => `${word} ${share}`).join(", "))]
+  if (documents.length) {
+    body.push(make("ul", {}, ...documents.map(([name, about, share]) => make("li", {}, [name, about, share].filter(Boolean).join(" · ")))))
+  }
+  return make("details", {}, make("summary", {}, dot(id), title), ...body)
+}
+
+const last = state.checkpoints.length - 1
+if (last >= 0) {
+  const input = make("input", {type: "range", id: "checkpoint", min: 0, max: last, value: last, step: 1})
+  const said = make("p", {role: "status"})
+  const shown = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics at this checkpoint"})
+  const show = () => {
+    const place = Number(input.value), checkpoint = state.checkpoints[place]
+    input.setAttribute("aria-valuetext", describe(checkpoint))
+    said.textContent = describe(checkpoint)
+    shown.replaceChildren(table(checkpoint, state.checkpoints[place - 1]))
+    here.forEach((move) => move(checkpoint.seen))
+  }
+  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Checkpoint"), input, said))
+  main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
+  const drawn = state.curves.filter((curve) => curve.points.length).map(chart)
+  main.append(make("div", {class: "curves"}, ...drawn))
+  if (state.marks.length) {
+    main.append(make("ul", {}, ...state.marks.map(([seen, text]) => make("li", {}, `Changed after ${number(seen)} documents: ${text}`))))
+  }
+  main.append(make("h2", {}, "Topics"), shown)
+  input.addEventListener("input", show)
+  show()
+} else {
+  main.append(make("p", {}, "Nothing had been learned yet."))
+}
+if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, "Share of tokens"), periods(state.periods))
+if (state.details.length) main.append(make("h2", {}, "Topics in full"), ...state.details.map(detail))
