@@ -308,7 +308,7 @@ class Session:
             sidebar_width=340,
             sidebar_open=False,
             sidebar_resizable=False,
-            main=[self.layout(), self.bring],
+            main=[self.layout()],
             busy_indicator=None,
             sx=NO_BUSY_LINE,
         )
@@ -332,7 +332,8 @@ class Session:
         self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
         self._turn_to(None)
-        return pn.Column(self.header, self.tabs, self._note, *self._pages, sizing_mode="stretch_width", margin=(0, 12))
+        parts = (self.header, self.tabs, self._note, *self._pages, self.bring)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12))
 
     def _turn_to(self, event: Any) -> None:
         """Show the page that is chosen, and what it needs."""

@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 
 from engine.building import Built, Columns, build_corpus, number_groups
 from engine.corpus import Corpus, CorpusError, Vocabulary
+from engine.count_files import name_kind
 from engine.packed import FILES
 from engine.sources import find_source
 from engine.words import WordChoices
@@ -135,9 +136,10 @@ def build_own(
     except OSError as error:
         raise CorpusError(f"{library} cannot be written ({error.strerror}): make room, or allow it.") from error
     try:
-        texts = _TextWriter(work / "texts.parquet") if request.keeps_text else None
-        keep = texts.add if texts else lambda texts: None
         source = find_source(request.path)
+        has_text = request.keeps_text and not name_kind(source)
+        texts = _TextWriter(work / "texts.parquet") if has_text else None
+        keep = texts.add if texts else lambda texts: None
         built = build_corpus(source, request.columns, request.words, report, keep)
         report(0.97, "Writing the corpus")
         about = _write(work, name, built, texts, source)
@@ -198,8 +200,7 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
     parquet.write_table(pa.table(columns), work / "counts.parquet", compression="zstd")
     parquet.write_table(pa.table({"word": list(corpus.vocabulary)}), work / "vocabulary.parquet")
     _write_documents(work / "documents.parquet", corpus, texts.read(built.kept) if texts else None)
-    has_text = texts is not None and texts.path.exists()
-    if texts is not None and has_text:
+    if texts is not None:
         texts.path.unlink()
     about = OwnCorpus(
         name,
@@ -209,7 +210,7 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
         (str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
         np.datetime_data(corpus.dates.dtype)[0],
         corpus.split_by,
-        has_text,
+        texts is not None,
         source.name,
         built.bad.count,
         datetime.now().isoformat(),

@@ -4,7 +4,6 @@ Whatever comes from a file, its name included, is shown as text, never as markup
 """
 
 import asyncio
-import logging
 import tempfile
 from collections.abc import Awaitable, Callable
 from html import escape
@@ -15,13 +14,14 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.bench import Bench, Stopped
-from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_own, describe_preview
+from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_preview
 from app.file_mover import FileMover
+from app.shelf import Shelf, make_note
 from app.uploads import MAX_UPLOAD_BYTES
 from app.word_form import WordForm
 from engine.building import Columns
 from engine.corpus import CorpusError
-from engine.library import check_name, delete_own, list_own
+from engine.library import check_name, list_own
 from engine.previews import Preview
 from engine.stop_words import LANGUAGES
 
@@ -29,27 +29,14 @@ NONE = "(none)"
 PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group of passages"}
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
-STYLE = """
-:host { color: var(--panel-on-surface-color, inherit); }
-p, li, td, th, summary { font-size: 14px; line-height: 1.45; }
-p { margin: 4px 0; } h2 { font-size: 17px; margin: 10px 0 2px; }
-p.fault { padding: 8px 12px; border-left: 4px solid #c62828; border-radius: 4px; overflow-wrap: anywhere;
-  background: color-mix(in srgb, #c62828 14%, transparent); }
-p.good { padding: 8px 12px; border-left: 4px solid #2e7d32; background: color-mix(in srgb, #2e7d32 14%, transparent); }
-article { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 6px 0;
-  overflow-wrap: anywhere; }
-article p { max-height: 4.4em; overflow: hidden; } .words { overflow-wrap: anywhere; }
-progress { width: 100%; } details { margin: 4px 0; }
-details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding-left: 20px; }
-"""
+# What goes on and what went wrong stays in view, however far down somebody is.
+IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
 # On a phone the dialog takes the whole width.
 DIALOG_STYLE = {
     "& .MuiDialog-paper": {"margin": {"xs": "8px", "sm": "32px"}, "width": "calc(100% - 16px)", "maxHeight": "94%"},
     "& .MuiDialog-paper .MuiIconButton-root": {"color": "inherit"},
     "& .MuiDialogTitle-root": {"fontSize": "1.25rem", "padding": "12px 16px 4px"},
 }
-
-_log = logging.getLogger(__name__)
 
 
 class BringCorpus(pn.viewable.Viewer):
@@ -66,16 +53,8 @@ class BringCorpus(pn.viewable.Viewer):
         self._num_changes = 0
         self._is_filling = self._is_busy = False
         self._built = ""
-        self._make_choice(may_name_paths)
-        self._make_columns()
-        self._make_building()
-        self._make_shelf()
+        self._may_name_paths = may_name_paths
         self._layout = pmui.Dialog(
-            self._fault,
-            self._choice,
-            self._working,
-            self._chosen,
-            self._shelf,
             title="Bring your own text",
             title_variant="h2",
             show_close_button=True,
@@ -85,7 +64,15 @@ class BringCorpus(pn.viewable.Viewer):
             sx=DIALOG_STYLE,
         )
 
-    def _make_choice(self, may_name_paths: bool) -> None:
+    def _make(self) -> None:
+        """Make what is in the dialog, which takes a moment that a page without it need not spend."""
+        self._make_choice()
+        self._make_columns()
+        self._make_building()
+        self._make_shelf()
+        self._layout.objects = [self._choice, self._state, self._chosen, self._results]
+
+    def _make_choice(self) -> None:
         megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
         self.mover = FileMover(
             self._take_upload,
@@ -95,18 +82,21 @@ class BringCorpus(pn.viewable.Viewer):
             margin=(0, 10),
         )
         self.path = pmui.TextInput(
-            label="Or a path on the server's machine", size="small", sizing_mode="stretch_width", visible=may_name_paths
+            label="Or a path on the server's machine",
+            size="small",
+            sizing_mode="stretch_width",
+            visible=self._may_name_paths,
         )
         self.path.param.watch(self._take_path, "value")
-        self._may_name_paths = may_name_paths
-        self._fault = _html("")
+        self._fault = make_note("")
         self._choice = pn.Column(self.mover, self.path, sizing_mode="stretch_width")
-        self._said = _html("")
+        self._said = make_note("")
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
         self._working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
+        self._state = pn.Column(self._fault, self._working, sizing_mode="stretch_width", styles=IN_VIEW)
 
     def _make_columns(self) -> None:
-        self._facts, self._first = _html(""), _html("")
+        self._facts, self._first = make_note(""), make_note("")
         self.columns = {
             part: pmui.Select(label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width")
             for part, label in PARTS.items()
@@ -115,14 +105,14 @@ class BringCorpus(pn.viewable.Viewer):
             select.param.watch(self._change_columns, "value")
         cells = [pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in self.columns.values()]
         self._columns = pn.Column(
-            _html("<h2>Columns</h2>"),
+            make_note("<h2>Columns</h2>"),
             pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
             sizing_mode="stretch_width",
         )
 
     def _make_building(self) -> None:
         self.words = WordForm(self._change_words)
-        self._effect = _html("")
+        self._effect = make_note("")
         self.name_field = pmui.TextInput(label="Name of the corpus", size="small", sizing_mode="stretch_width")
         self.keeps_text = pmui.Switch(
             value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
@@ -134,10 +124,10 @@ class BringCorpus(pn.viewable.Viewer):
             self._facts,
             self._columns,
             self._first,
-            _html("<h2>Words</h2>"),
+            make_note("<h2>Words</h2>"),
             self.words,
             self._effect,
-            _html("<h2>Corpus</h2>"),
+            make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
             self.build,
@@ -146,21 +136,10 @@ class BringCorpus(pn.viewable.Viewer):
         )
 
     def _make_shelf(self) -> None:
-        self.own = pmui.Select(label="Corpora built here", options={}, size="small", sizing_mode="stretch_width")
-        self.own.param.watch(lambda event: self._describe_own(), "value")
-        self._about = _html("")
-        self.download = _make_button("Download as Parquet", self._download, icon="download", variant="outlined")
-        self.delete = _make_button("Delete", self._delete, icon="delete", variant="outlined")
-        self._is_sure = False
-        self._done = _html("")
-        self._shelf_parts = pn.Column(
-            _html("<h2>Your corpora</h2>"),
-            self.own,
-            self._about,
-            pn.FlexBox(self.download, self.delete, gap="8px"),
-            sizing_mode="stretch_width",
-        )
-        self._shelf = pn.Column(self._done, self.run, self._shelf_parts, sizing_mode="stretch_width")
+        self._done = make_note("")
+        act = {"work": self._work, "refuse": self._refuse, "send": self.mover.send_file, "deleted": self._say_deleted}
+        self.shelf = Shelf(act)
+        self._results = pn.Column(self._done, self.run, self.shelf, sizing_mode="stretch_width")
 
     @property
     def is_open(self) -> bool:
@@ -168,14 +147,17 @@ class BringCorpus(pn.viewable.Viewer):
 
     def open(self) -> None:
         """Show the dialog."""
-        self._show_shelf()
+        if not self._layout.objects:
+            self._make()
+        self.shelf.show()
         self._layout.open = True
 
     def close(self) -> None:
         """End what goes on and remove what has come; for the end of the page."""
         self._bench.close()
-        self.mover.upload.clear()
-        self.mover.close()
+        if self._layout.objects:
+            self.mover.upload.clear()
+            self.mover.close()
 
     def _refuse(self, text: str) -> None:
         self._fault.object = f'<p class="fault" role="alert">{escape(text)}</p>' if text else ""
@@ -231,7 +213,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _set_busy(self, is_busy: bool) -> None:
         self._is_busy = self._working.visible = is_busy
-        self.build.disabled = self.delete.disabled = self.download.disabled = is_busy
+        self.build.disabled = self.shelf.is_disabled = is_busy
 
     def _show_progress(self, share: float, said: str) -> None:
         percent = round(100 * share)
@@ -245,7 +227,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._first.object = describe_first(seen)
         self._is_filling = True
         try:
-            self._columns.visible = bool(seen.columns)
+            self._columns.visible = self.keeps_text.visible = bool(seen.columns)
             for part, select in self.columns.items():
                 options = list(seen.columns) if part == "text" else [NONE, *seen.columns]
                 select.param.update(
@@ -298,7 +280,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._built = about.name
         self._act["offer"](about.name)
         with pn.io.hold():
-            self._show_shelf(about.name)
+            self.shelf.show(about.name)
             self._chosen.visible = False
             self.run.visible = True
             self._done.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
@@ -310,42 +292,10 @@ class BringCorpus(pn.viewable.Viewer):
     async def _cancel(self, event: Any) -> None:
         await self._bench.stop()
 
-    def _show_shelf(self, chosen: str | None = None) -> None:
-        corpora = list_own()
-        self._own = {corpus.name: corpus for corpus in corpora}
-        names = list(self._own)
-        value = chosen if chosen in names else names[0] if names else None
-        self.own.param.update(options=names, value=value)
-        self._shelf_parts.visible = bool(names)
-        self._describe_own()
-
-    def _describe_own(self) -> None:
-        about = self._own.get(self.own.value)
-        self._is_sure, self.delete.label = False, "Delete"
-        self._about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
-
-    def _delete(self, event: Any) -> None:
-        if not self._is_sure:
-            self._is_sure, self.delete.label = True, "Really delete it"
-            return
-        name = self.own.value
-        try:
-            delete_own(name)
-        except (CorpusError, OSError) as error:
-            return self._refuse(str(error))
+    def _say_deleted(self, name: str) -> None:
         self._act["offer"](None)
         self._done.object = f'<p class="good" role="status">{escape(name)} is deleted.</p>'
         self.run.visible = False
-        self._show_shelf()
-
-    async def _download(self, event: Any) -> None:
-        name = self.own.value
-        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
-            target = Path(file.name)
-        if await self._work("export", name, target) is None:
-            target.unlink(missing_ok=True)
-        else:
-            self.mover.send_file(target, f"{_as_file_name(name)}.parquet")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -359,10 +309,6 @@ def _propose_name(path: Path) -> str:
     return name
 
 
-def _as_file_name(name: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in name)
-
-
 def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
     """Start on the page's event loop what takes its time."""
 
@@ -370,10 +316,6 @@ def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         await task(*arguments)
 
     pn.state.execute(run)
-
-
-def _html(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
 
 
 def _make_button(label: str, on_click: Callable[[Any], Awaitable[None] | None], **more: Any) -> pmui.Button:

@@ -61,6 +61,7 @@ def view(own_corpora, begun):
     with set_curdoc(Document()):
         view = BringCorpus(Here(), {"offer": done.append, "run": done.append}, may_name_paths=True)
         view.done = done
+        view.open()
         yield view
         view.close()
     for own in list_own():
@@ -100,7 +101,7 @@ def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, pat
     assert "Dates from 1900 to 1902" in view._facts.object
     assert "Left out: 1 row" in view._facts.object
     assert "&lt;img src=x" in view._first.object
-    shown = tags_of(view._facts, view._first, view._effect, view._fault, view._about)
+    shown = tags_of(view._facts, view._first, view._effect, view._fault, view.shelf.about)
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
@@ -152,24 +153,23 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     assert view.done == [f"mine {EVIL}"]
     assert load_own(f"mine {EVIL}").num_documents == 3
     assert "mine &lt;img" in view._done.object
-    assert tags_of(view._done, view._about) == {"p"}
-    view.open()
+    assert tags_of(view._done, view.shelf.about) == {"p"}
     assert view.is_open
-    assert view.own.value == f"mine {EVIL}"
+    assert view.shelf.menu.value == f"mine {EVIL}"
     view._run(None)
     assert (view.is_open, view.done[-1]) == (False, f"mine {EVIL}")
     sent = []
     view.mover._send_msg = sent.append
-    asyncio.run(view._download(None))
+    asyncio.run(view.shelf._download(None))
     while sent[-1]["kind"] == "part":
         view.mover._handle_msg({"kind": "next"})
     assert sent[-1] == {"kind": "save", "name": "mine _img src_x onerror_alert_1__.parquet"}
-    view._delete(None)
+    view.shelf._delete(None)
     assert list_own()
-    assert view.delete.label == "Really delete it"
-    view._delete(None)
+    assert view.shelf.delete.label == "Really delete it"
+    view.shelf._delete(None)
     assert list_own() == ()
-    assert (view.done[-1], view._shelf_parts.visible) == (None, False)
+    assert (view.done[-1], view.shelf._layout.visible) == (None, False)
 
 
 @pytest.mark.parametrize("name", ["", "rfc"])
@@ -211,6 +211,13 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     assert "&lt;img" in view._fault.object
 
 
+def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
+    view = BringCorpus(Here(), {})
+    view.close()
+    assert view._layout.objects == []
+    assert view._bench.asked == ["close"]
+
+
 def test_paths_are_for_those_at_the_server_only(path, begun):
     class Asked:
         def __init__(self, ip, **headers):
@@ -227,10 +234,12 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
             document._session_context = lambda context=context: context
             assert may_name_paths() == may
         view = BringCorpus(Here(), {}, may_name_paths=False)
+        view.open()
         assert not view.path.visible
         view.path.value = str(path)
         assert begun == []
         view = BringCorpus(Here(), {}, may_name_paths=True)
+        view.open()
         view.path.value = f" {path} "
         assert begun == [(view._look, (path, {}))]
 

@@ -86,6 +86,15 @@ def test_counts_only_keeps_no_text_anywhere(table, shelf):
     assert all("text" not in frame for frame in frames)
 
 
+def test_words_already_counted_are_kept_though_they_have_no_text(tmp_path, shelf):
+    (tmp_path / "vocab.txt").write_text("cotton\npeace\n")
+    (tmp_path / "a.ldac").write_text("2 0:1 1:3\n1 1:2\n")
+    about, built = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=shelf)
+    assert (about.has_text, about.num_tokens) == (False, 6)
+    assert (load_own("a", shelf).counts != built.corpus.counts).nnz == 0
+    assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", shelf))["counts"].map(sum)) == [4, 2]
+
+
 def test_own_corpora_stand_beside_those_that_come_along_and_go_when_deleted(table, own_corpora):
     assert find_folder() == own_corpora / "corpora"
     build_own(BuildRequest(table, "Räte & <b>mine</b>", ALL, EVERYTHING))

@@ -1,0 +1,204 @@
+"""Text of one's own, from the file to a run; and nothing in it is ever taken for markup."""
+
+import io
+import random
+import re
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Locator, expect
+
+from engine.library import delete_own, list_own
+from tests.browser.dashboard import PHONE, WIDE
+from tests.browser.test_looks import OVERFLOWS, find_barriers, go_dark
+
+EVIL = "<img src=x onerror=window.isTaken=1>"
+SUBJECTS = (
+    "peace treaty nation alliance border envoy embassy",
+    "cotton tariff trade duty wool harbour merchant",
+    "river farm harvest rain soil seed orchard",
+)
+MARKUP = "() => window.isTaken ?? 0"
+# Where the map draws its first dot, in the window's coordinates.
+FIND_DOT = """() => {
+  const find = (view) => {
+    if (view.model?.type === "Figure" && view.model.renderers.some(r => r.data_source && "words" in r.data_source.data)
+        && view.el.getBoundingClientRect().width) return view
+    for (const child of view.child_views ?? []) { const found = find(child); if (found) return found }
+    return null
+  }
+  const view = Object.values(Bokeh.index).map(find).find(Boolean)
+  if (!view) return null
+  const dots = view.model.renderers.find(r => r.data_source && "words" in r.data_source.data).data_source.data
+  const area = view.canvas_view.el.getBoundingClientRect()
+  return [area.x + view.frame.x_scale.compute(dots.x[0]), area.y + view.frame.y_scale.compute(dots.y[0])]
+}"""
+
+
+def write_speeches(num_rows: int = 300) -> bytes:
+    """A table of speeches of three kinds with evil titles, one row without a date."""
+    draw = random.Random(0)
+    rows = [
+        {
+            "speech": " ".join(draw.choices(SUBJECTS[i % 3].split(), k=30)),
+            "when": f"{1900 + i // 3}",
+            "who": f"{EVIL} {i}",
+        }
+        for i in range(num_rows)
+    ]
+    rows[7]["when"] = "soon"
+    rows[8]["speech"] = f"{EVIL} " + rows[8]["speech"]
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def write_counts(num_documents: int = 300) -> tuple[bytes, bytes]:
+    """Counts as LDA-C with a vocabulary of evil words."""
+    draw = random.Random(0)
+    lines = []
+    for number in range(num_documents):
+        words = draw.sample(range(10 * (number % 3), 10 * (number % 3) + 10), 6)
+        lines.append(f"6 {' '.join(f'{word}:{draw.randint(1, 3)}' for word in words)}")
+    return "\n".join(lines).encode(), "\n".join(f"{EVIL}{word}" for word in range(30)).encode()
+
+
+@pytest.fixture(autouse=True)
+def emptied():
+    """No corpus of its own is left to the next test."""
+    yield
+    for own in list_own():
+        delete_own(own.name)
+
+
+def find_dialog(page) -> Locator:
+    return page.get_by_role("heading", name="Bring your own text")
+
+
+def drop(dashboard, *files: tuple[str, bytes]) -> None:
+    """Choose these files in the dialog, which is opened by its button."""
+    page = dashboard.page
+    if not find_dialog(page).is_visible():
+        dashboard.button("Bring your own text").press("Enter")
+    payload = [{"name": name, "mimeType": "text/plain", "buffer": content} for name, content in files]
+    page.locator("input[type=file]").set_input_files(payload)
+
+
+def expect_preview(page) -> None:
+    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible(timeout=90_000)
+
+
+def expect_no_markup(page) -> None:
+    assert page.evaluate(MARKUP) == 0
+    expect(page.locator("img[src=x]")).to_have_count(0)
+
+
+def test_own_text_is_dropped_looked_into_built_run_downloaded_and_deleted(dashboard):
+    page = dashboard.page
+    dashboard.pause()
+    drop(dashboard, ("speeches.csv", write_speeches()))
+    expect_preview(page)
+    for name, value in {"Text": "speech", "Date": "when", "Title": "who"}.items():
+        expect(page.get_by_role("combobox", name=name, exact=True)).to_have_text(value)
+    expect(page.get_by_text("300 rows with text. Dates from 1900 to 1999.")).to_be_visible()
+    page.get_by_text("Left out: 1 row").click()
+    expect(page.get_by_text(re.compile(r"^speeches\.csv, row 9: 'soon' is not a date"))).to_be_visible()
+    expect(page.get_by_text(f"{EVIL} 0")).to_be_visible()
+    expect_no_markup(page)
+    assert find_barriers(page) == []
+    page.get_by_label("Letters of a word, at least").fill("7")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text(re.compile("a vocabulary of 6 words"))).to_be_visible()
+    page.get_by_label("Stop words of your own").fill("alliance, embassy")
+    expect(page.get_by_text(re.compile("a vocabulary of 4 words"))).to_be_visible()
+    page.get_by_label("Letters of a word, at least").fill("0")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("min_letters is 0: give a whole number from 1 to 30")).to_be_visible()
+    page.get_by_label("Letters of a word, at least").fill("3")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text(re.compile("a vocabulary of 19 words"))).to_be_visible()
+    page.get_by_label("Name of the corpus").fill(f"mine {EVIL}")
+    dashboard.button("Build the corpus").click()
+    expect(page.get_by_text(re.compile("is built: 299 documents, 19 words"))).to_be_visible(timeout=60_000)
+    dashboard.button("Run on it now").click()
+    expect(page.locator(".bar .corpus")).to_have_text(f"mine {EVIL}")
+    expect(page.get_by_role("combobox", name="Corpus", exact=True)).to_have_text(f"mine {EVIL}")
+    dashboard.finish()
+    dashboard.button("Documents").click()
+    expect(page.get_by_role("button", name=re.compile("^open: ")).first).to_be_visible(timeout=60_000)
+    expect_no_markup(page)
+    dashboard.button("Live").click()
+    dashboard.button("Bring your own text").click()
+    with page.expect_download() as saving:
+        dashboard.button("Download as Parquet").click()
+    frame = pd.read_parquet(io.BytesIO(saving.value.path().read_bytes()))
+    assert (len(frame), frame["title"][0], frame["date"][0]) == (299, f"{EVIL} 0", "1900")
+    dashboard.button("Delete").click()
+    dashboard.button("Really delete it").click()
+    expect(page.get_by_text(f"mine {EVIL} is deleted.")).to_be_visible()
+    assert list_own() == ()
+    page.keyboard.press("Escape")
+    expect(find_dialog(page)).to_be_hidden()
+
+
+def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
+    page = dashboard.page
+    dashboard.pause()
+    counts, words = write_counts()
+    drop(dashboard, ("evil.ldac", counts), ("evil.vocab", words))
+    expect_preview(page)
+    dashboard.button("Build the corpus").click()
+    dashboard.button("Run on it now").click(timeout=60_000)
+    expect(page.locator(".bar .corpus")).to_have_text("my texts")
+    dashboard.finish()
+    expect(page.locator("td").filter(has_text=EVIL).first).to_be_visible()
+    expect(page.locator("li").filter(has_text=EVIL).first).to_be_visible()
+    expect_no_markup(page)
+    dashboard.button("Topics").click()
+    expect(page.get_by_text(re.compile("All 300 documents"))).to_be_visible(timeout=60_000)
+    page.wait_for_function(f"() => ({FIND_DOT})() !== null")
+    page.get_by_role("heading", name=re.compile("Map")).first.scroll_into_view_if_needed()
+    page.mouse.move(*page.evaluate(FIND_DOT))
+    expect(page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first).to_be_visible()
+    expect_no_markup(page)
+    for name in ("Time", "Documents", "Live"):
+        dashboard.button(name).click()
+        page.wait_for_timeout(1_000)
+        expect_no_markup(page)
+
+
+def test_what_cannot_be_read_is_said_in_place_and_a_long_build_can_be_cancelled(dashboard):
+    page = dashboard.page
+    dashboard.pause()
+    drop(dashboard, ("picture.csv", bytes(range(256)) * 40))
+    expect(page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")).to_be_visible(
+        timeout=60_000
+    )
+    drop(dashboard, ("speeches.csv", write_speeches(60_000)))
+    expect_preview(page)
+    expect(page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))).to_be_visible()
+    dashboard.button("Build the corpus").click()
+    expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+    dashboard.button("Cancel").click()
+    expect(page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")).to_be_visible(timeout=30_000)
+    assert list_own() == ()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
+def test_the_dialog_fits_and_hinders_nobody_in_the_dark(visit, size):
+    dashboard = visit(size)
+    page = dashboard.page
+    dashboard.pause()
+    go_dark(dashboard)
+    if size == PHONE:
+        page.get_by_label("Open drawer").click()
+    drop(dashboard, ("speeches.csv", write_speeches()))
+    expect_preview(page)
+    assert page.evaluate(OVERFLOWS) == []
+    # panel-material-ui gives the drawer of a phone, which lies beneath, no name. Colours fade for a moment.
+    unnamed = "aria-dialog-name" if size == PHONE else "none"
+    barriers, tries = find_barriers(page), 10
+    while any(unnamed not in each for each in barriers) and tries:
+        page.wait_for_timeout(300)
+        barriers, tries = find_barriers(page), tries - 1
+    assert [each for each in barriers if unnamed not in each] == []
+    page.keyboard.press("Escape")
+    expect(find_dialog(page)).to_be_hidden()
