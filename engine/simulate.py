@@ -35,7 +35,7 @@ def simulate_hdp(topics, num_documents, doc_length, doc_concentration, corpus_co
     takes the rest; each document breaks its own sticks π_j ~ GEM(α₀), without a cut; its slot t holds topic c_jt ~ β;
     a token draws a slot z_jn by π_j and its word from that slot's topic.
     """
-    weights = _break_corpus_sticks(len(topics), corpus_concentration, rng)
+    weights = break_sticks(len(topics), corpus_concentration, rng)
     slots = _draw_slots(num_documents, doc_length, doc_concentration, rng)
     slot_topics = rng.choice(len(topics), (num_documents, slots.max(initial=0) + 1), p=weights)
     assignments = np.take_along_axis(slot_topics, slots, axis=1)
@@ -46,9 +46,34 @@ def simulate_hdp(topics, num_documents, doc_length, doc_concentration, corpus_co
     return Simulation(_as_corpus(words, topics.shape[1]), topics, weights, words, assignments)
 
 
-def _break_corpus_sticks(num_topics, concentration, rng):
-    on = np.append(rng.beta(1.0, concentration, num_topics - 1), 1.0)
+def break_sticks(num_sticks, concentration, rng):
+    """Weights (T,) drawn from GEM(concentration), cut at T: each stick takes Beta(1, concentration) of what is left.
+
+    The last takes the rest, so they sum to 1. Source: Wang 2011 Eq. 4.
+
+    >>> break_sticks(1, 5.0, np.random.default_rng(0))
+    array([1.])
+    """
+    on = np.append(rng.beta(1.0, concentration, num_sticks - 1), 1.0)
     return on * np.append(1.0, np.cumprod(1.0 - on[:-1]))
+
+
+class DocumentSticks(NamedTuple):
+    """What a document has before its first word: slot_shares (T,) π, slot_topics (T,) c, and doc_shares (K,) θ."""
+
+    slot_shares: np.ndarray
+    slot_topics: np.ndarray
+    doc_shares: np.ndarray
+
+
+def break_document_sticks(weights, num_slots, doc_concentration, rng):
+    """Draw a document's sticks, its slots' topics by the corpus weights (K,), and the shares of topics that follow.
+
+    θ_k = Σ_t π_t [c_t = k]        (Wang 2011 Eq. 6-8, sticks cut at T = num_slots)
+    """
+    slot_shares = break_sticks(num_slots, doc_concentration, rng)
+    slot_topics = rng.choice(len(weights), num_slots, p=weights)
+    return DocumentSticks(slot_shares, slot_topics, np.bincount(slot_topics, slot_shares, len(weights)))
 
 
 def _draw_slots(num_documents, doc_length, concentration, rng):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.simulate import simulate_hdp
+from engine.simulate import break_document_sticks, break_sticks, simulate_hdp
 
 DOC_CONCENTRATION, CORPUS_CONCENTRATION = 2.0, 3.0
 
@@ -59,3 +59,28 @@ def test_corpus_weights_are_broken_off_a_stick_whose_rest_is_the_last_topic():
 def test_one_seed_gives_one_corpus():
     assert (simulate(seed=3).words == simulate(seed=3).words).all()
     assert (simulate(seed=3).words != simulate(seed=4).words).any()
+
+
+def test_the_first_stick_takes_one_over_one_plus_gamma_on_average_and_all_sum_to_one():
+    rng, gamma, num_draws = np.random.default_rng(0), 3.0, 4000
+    weights = np.array([break_sticks(5, gamma, rng) for _ in range(num_draws)])
+    expected = (gamma / (1 + gamma)) ** np.arange(4) / (1 + gamma)
+    error = weights[:, :4].std(0) / np.sqrt(num_draws)
+    assert (abs(weights[:, :4].mean(0) - expected) < 5 * error).all()
+    np.testing.assert_allclose(weights.sum(1), 1.0)
+
+
+def test_shares_of_a_document_have_the_corpus_weights_as_mean_and_the_variance_of_a_dirichlet_process():
+    rng, alpha, num_draws = np.random.default_rng(1), 2.0, 4000
+    weights = np.array([0.5, 0.3, 0.15, 0.05])
+    shares = np.array([break_document_sticks(weights, 60, alpha, rng).doc_shares for _ in range(num_draws)])
+    assert (abs(shares.mean(0) - weights) < 5 * shares.std(0) / np.sqrt(num_draws)).all()
+    squares = (shares - weights) ** 2
+    variance = weights * (1 - weights) / (1 + alpha)
+    assert (abs(squares.mean(0) - variance) < 5 * squares.std(0) / np.sqrt(num_draws)).all()
+
+
+def test_the_shares_of_a_document_are_sums_over_the_slots_that_hold_a_topic():
+    sticks = break_document_sticks(np.array([0.6, 0.4]), 30, 5.0, np.random.default_rng(2))
+    of_first = sum(share for share, topic in zip(sticks.slot_shares, sticks.slot_topics, strict=True) if topic == 0)
+    np.testing.assert_allclose(sticks.doc_shares, [of_first, 1 - of_first])
