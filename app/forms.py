@@ -28,7 +28,7 @@ LABELS = {
 }
 # The buttons beside a number have no name for a screen reader; the arrow keys do the same.
 NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
-EMPTY_IF_NONE = "return tick === null ? '' : String(tick)"
+EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -163,8 +163,8 @@ def make_widget(question: Question) -> pn.widgets.Widget:
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
         placeholder=f"by {question.left_to}" if question.default is None else "",
-        # The widget's own format shows an empty answer as 0.
-        **({"format": CustomJSTickFormatter(code=EMPTY_IF_NONE)} if question.default is None else {}),
+        # The widget takes an empty answer for 0, which none of these may be.
+        **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if question.default is None and question.low else {}),
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,

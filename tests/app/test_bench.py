@@ -59,7 +59,7 @@ def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_repla
             await process.ask("export", "mine", tmp_path / "out.parquet")
             assert (tmp_path / "out.parquet").stat().st_size > 1_000
             with pytest.raises(Stopped):
-                await process.ask("look", path, {}, report=lambda share, said: process._process.kill())
+                await process.ask("look", long, {}, report=lambda share, said: process._process.kill())
             assert (await process.ask("look", path, {})).num_rows == 3_000
             worker = process._process
         finally:
