@@ -332,8 +332,10 @@ class Session:
         self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
         self._turn_to(None)
+        # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
+        styles = {"max-height": "none"}
         parts = (self.header, self.tabs, self._note, *self._pages, self.bring)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12))
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn_to(self, event: Any) -> None:
         """Show the page that is chosen, and what it needs."""
