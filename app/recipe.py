@@ -75,7 +75,7 @@ def describe_algorithm(algorithm: Algorithm) -> str:
     >>> describe_algorithm(engine.find_algorithm("lda"))
     'Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).'
     """
-    return (sys.modules[algorithm.summarize.__module__].__doc__ or "").partition("\n")[0]
+    return (sys.modules[algorithm.config.__module__].__doc__ or "").partition("\n")[0]
 
 
 def live_fields(config: Any) -> tuple[str, ...]:
