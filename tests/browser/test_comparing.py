@@ -1,0 +1,76 @@
+"""Runs that are kept, drawn over one another, matched and swept, as a person goes."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.dashboard import PHONE, WIDE
+
+FIND_TOO_HIGH = """() => {
+  const found = []
+  const look = (root) => { for (const node of root.querySelectorAll("*")) {
+    if (node.shadowRoot) look(node.shadowRoot)
+    const is_part = node.matches(".compare, .sweep, .curves")
+    if (is_part && node.scrollHeight > node.clientHeight + 1) found.push(node.className)
+  } }
+  look(document)
+  return found
+}"""
+
+
+@pytest.fixture
+def compare(visit):
+    """The page of kept runs in a browser of this size, after a run has finished."""
+
+    def compare(size=WIDE):
+        dashboard = visit(size)
+        dashboard.finish()
+        dashboard.button("Compare").click()
+        expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
+        return dashboard
+
+    return compare
+
+
+def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(compare):
+    dashboard = compare()
+    page = dashboard.page
+    page.get_by_role("textbox", name="S: values").fill("512, 1024")
+    page.get_by_role("textbox", name="κ: values").fill("0.7, 1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
+    dashboard.button("Start the sweep").click()
+    expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
+    rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
+    expect(rows.nth(3)).to_be_attached()
+    rows.first.get_by_role("textbox").fill("<b>the last</b>")
+    page.keyboard.press("Enter")
+    tick = page.get_by_role("checkbox", name="Draw <b>the last</b>")
+    tick.check()
+    expect(page.get_by_role("button", name="Delete <b>the last</b>")).to_be_visible()
+    expect(page.get_by_text(re.compile("topics are matched, the most alike first"))).to_be_visible()
+
+
+def test_a_sweep_is_cancelled(compare):
+    dashboard = compare()
+    page = dashboard.page
+    page.get_by_role("textbox", name="S: values").fill("16, 17, 18")
+    page.keyboard.press("Tab")
+    dashboard.button("Start the sweep").click()
+    expect(page.get_by_text(re.compile(r"^Run \d of 3"))).to_be_visible()
+    dashboard.button("Cancel the sweep").click()
+    expect(page.get_by_text(re.compile(r"^Cancelled after \d of 3 runs"))).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
+def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(compare, size):
+    page = compare(size).page
+    expect(page.get_by_role("heading", name="Sweep", exact=True)).to_be_attached()
+    assert page.evaluate(FIND_TOO_HIGH) == []
+    found = Axe().run(page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    page.get_by_role("button", name="Live", exact=True).click()
+    expect(page.get_by_role("heading", name="Curves", exact=True)).to_be_visible()
+    assert page.evaluate(FIND_TOO_HIGH) == []
