@@ -74,7 +74,7 @@ def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
 
 EXPORTS = {
     "topics": Export(
-        "Topics",
+        "Table of topics",
         f"Topics in use with their shares and their {NUM_WORDS} likeliest words.",
         "topics",
         "",

@@ -1,0 +1,41 @@
+"""What a person takes away arrives as a file."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+READ = re.compile("All 10,384 documents, held-out ones too")
+
+
+@pytest.fixture
+def finished(dashboard):
+    dashboard.finish()
+    return dashboard
+
+
+def go_to_export(dashboard):
+    dashboard.button("Export").last.click()
+    expect(dashboard.page.get_by_text(READ)).to_be_visible(timeout=60_000)
+
+
+def take(dashboard, name, folder):
+    """Press a button and wait for its file."""
+    button = dashboard.button(name).last
+    expect(button).to_be_enabled()
+    with dashboard.page.expect_download(timeout=60_000) as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_figures_are_saved_as_pictures(finished, kind, begins, tmp_path):
+    go_to_export(finished)
+    finished.button(kind).click()
+    expect(finished.page.get_by_text("As it was after 9,384 documents.")).to_be_visible()
+    expect(finished.page.locator(".bk-Figure").last).to_be_visible()
+    path = take(finished, "Save the figure", tmp_path)
+    assert path.name == f"state-of-the-union-held-out-log-likelihood.{kind.lower()}"
+    assert path.read_bytes().startswith(begins)
