@@ -1,8 +1,8 @@
 """Batch variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011, Eq. 15-21).
 
 Each step reads the whole corpus: every document is fitted as the online HDP fits it, then sticks and topics are set,
-until the bound (Eq. 14) gains less than a share of itself. `start="wang"`, `topic_expectation="geometric"` and
-`duplicates="keep"` are the paper; with them no update lowers the bound. The defaults are those of the online HDP.
+until the bound (Eq. 14) gains less than a share of itself. `start="wang"` and `topic_expectation="geometric"` are the
+paper; with them no update lowers the bound. The defaults are those of the online HDP, but that no topics are merged.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,11 @@ class BatchHDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting(
-        "merge", "", None, "merge: topics become one where that raises the bound; keep", choices=("merge", "keep")
+        "keep",
+        "",
+        None,
+        "keep: as in the paper; merge: topics become one where that raises the bound",
+        choices=("keep", "merge"),
     )
     precision: str = setting("float32", **declared.PRECISION)
 
