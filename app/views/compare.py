@@ -178,10 +178,17 @@ class Compare(Viewer):
         """Offer every run on both sides; the two newest until others are chosen."""
         options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
         keys = list(options.values())
+        is_chosen = self._left.value != self._right.value
         self._is_writing = True
         try:
             for widget, first in ((self._left, 1), (self._right, 0)):
-                value = widget.value if widget.value in keys else keys[min(first, len(keys) - 1)] if keys else None
+                value = (
+                    widget.value
+                    if is_chosen and widget.value in keys
+                    else keys[min(first, len(keys) - 1)]
+                    if keys
+                    else None
+                )
                 widget.param.update(options=options, value=value)
         finally:
             self._is_writing = False

@@ -1,6 +1,7 @@
 """Runs that are kept, drawn over one another, matched and swept, as a person goes."""
 
 import re
+import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -45,11 +46,11 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(compare
     expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
     rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
     expect(rows.nth(3)).to_be_attached()
-    rows.first.get_by_role("textbox").fill("<b>the last</b>")
+    name = f"<b>{time.monotonic_ns()}</b>"
+    rows.first.get_by_role("textbox").fill(name)
     page.keyboard.press("Enter")
-    tick = page.get_by_role("checkbox", name="Draw <b>the last</b>")
-    tick.check()
-    expect(page.get_by_role("button", name="Delete <b>the last</b>")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Delete {name}")).to_be_visible()
+    page.get_by_role("checkbox", name=f"Draw {name}").check()
     expect(page.get_by_text(re.compile("topics are matched, the most alike first"))).to_be_visible()
 
 
