@@ -176,7 +176,7 @@ def test_an_order_of_topics_along_the_sticks_is_left_only_for_one_with_a_better_
     assert not all(is_kept)
 
 
-@pytest.mark.parametrize("system", [PAPER, {}])
+@pytest.mark.parametrize("system", [PAPER, {"duplicates": "merge"}])
 def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, state_of_the_union):
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
