@@ -11,6 +11,7 @@ from panel.io.state import set_curdoc
 from tornado.web import RequestHandler
 
 import engine
+from app.page import lay_out
 from app.service import CORPUS_NAME, find_service
 from app.session import Session
 
@@ -48,7 +49,7 @@ def _check_engine() -> None:
 def _check_page() -> None:
     document = Document()
     with set_curdoc(document):
-        Session(find_service()).page().server_doc(document)
+        lay_out(Session(find_service())).server_doc(document)
     document.clear()
 
 

@@ -3,14 +3,10 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
-from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.settings import settings
-from panel.io.resources import LOCAL_DIST
 
 import engine
 from app.address import Address
@@ -20,7 +16,7 @@ from app.links import read_link
 from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
-from app.service import Run, Service, find_service, first_recipe
+from app.service import Run, Service, first_recipe
 from app.sweep_plan import SweepError, plan_sweep
 from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
@@ -40,18 +36,8 @@ from app.views.word_table import WordTable
 from app.visitors import may_name_paths
 
 SAFETY_NET_MILLISECONDS = 1_000
-TITLE = "Stickbreaker"
 PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
-TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
-TITLE_STYLE = """
-:host { color: #fff; }
-h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 14px; }
-div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
-@media (max-width: 900px) { p { display: none; } }
-"""
-# The page draws its nameless busy line even when it is told to have none.
-NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 NARROW_TABS = {
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",
@@ -298,21 +284,6 @@ class Session:
         if self._run is not None:
             self._run.runner.forget_earlier()
 
-    def page(self) -> pmui.Page:
-        """Lay the views out as a page of its own."""
-        title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
-        return pmui.Page(
-            meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
-            header=[title],
-            sidebar=[self.controls],
-            sidebar_width=340,
-            sidebar_open=False,
-            sidebar_resizable=False,
-            main=[self.layout()],
-            busy_indicator=None,
-            sx=NO_BUSY_LINE,
-        )
-
     def layout(self) -> pn.viewable.Viewable:
         """Lay the views out without the page around them, as a notebook shows them."""
         columns = [
@@ -348,48 +319,3 @@ class Session:
     def _notify(self, text: str) -> None:
         if pn.state.notifications is not None:
             pn.state.notifications.error(text, duration=0)
-
-
-def keep_to_own_files(document: Any) -> None:
-    """Tell Panel where a page finds its style sheets.
-
-    Panel does so itself when it answers with the page, but not where a page's websocket opens so late that its session
-    had to be made anew: without this the style sheets of that one would come from a CDN, and offline not at all.
-    """
-    if settings.resources("server") == "server":
-        prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
-        document.template_variables["dist_url"] = prefix + LOCAL_DIST
-
-
-def forget_views(document: Any, context: Any) -> None:
-    """Let go of what Panel still shows in a document whose session has ended.
-
-    Panel does so itself but for the notifications of panel-material-ui 0.16, which would keep the document for ever.
-    """
-    for reference, (view, root, shown_in, _) in list(pn.state._views.items()):
-        if shown_in is document:
-            view._cleanup(root)
-            del pn.state._views[reference]
-
-
-def _start(to_session: WeakMethod) -> None:
-    start = to_session()
-    if start is not None:
-        start()
-
-
-def _report(to_session: WeakMethod, error: Exception) -> None:
-    report = to_session()
-    if report is not None:
-        report(error)
-
-
-def create() -> pmui.Page:
-    """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
-    keep_to_own_files(pn.state.curdoc)
-    session = Session(find_service())
-    pn.config.exception_handler = partial(_report, WeakMethod(session.report))
-    pn.state.onload(partial(_start, WeakMethod(session.start)))
-    pn.state.on_session_destroyed(lambda context: session.stop())
-    pn.state.on_session_destroyed(partial(forget_views, pn.state.curdoc))
-    return session.page()

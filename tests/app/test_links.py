@@ -10,6 +10,7 @@ from panel.io.state import set_curdoc, state
 
 import engine
 from app.links import Place, read_link, write_link
+from app.page import lay_out
 from app.progress import Progress
 from app.recipe import left_fields, live_fields
 from app.selection import EARLIEST, LATEST
@@ -154,7 +155,7 @@ def open_link():
         with set_curdoc(document):
             state._locations[document] = Location(search=search)
             session = Session(service, short_recipe)
-            session.page().server_doc(document)
+            lay_out(session).server_doc(document)
             session.start()
             opened.append((document, session))
         return session, state._locations[document]

@@ -6,8 +6,9 @@ from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
+from app.page import keep_to_own_files, lay_out
 from app.service import CORPUS_NAME, Service
-from app.session import Session, keep_to_own_files
+from app.session import Session
 from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
 
@@ -27,7 +28,7 @@ def session(service):
     document = Document()
     with set_curdoc(document):
         session = Session(service, make_recipe)
-        session.page().server_doc(document)
+        lay_out(session).server_doc(document)
         session.start()
         yield session
         session.stop()
