@@ -25,7 +25,8 @@ export function render({ model }) {
   const said = make("p", {class: "said"})
   const bar = make("progress", {max: "1", value: "0", "aria-label": "Upload"})
   const hint = make("span", {class: "hint"}, "or drop them here")
-  const area = make("div", {class: "area"}, button, hint, input, bar, said)
+  const area = make("div", {class: "area"})
+  if (model.takes_files) area.append(button, hint, input, bar, said)
   let answer = null
   let is_busy = false
   let parts = []

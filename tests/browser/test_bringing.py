@@ -79,7 +79,7 @@ def drop(dashboard, *files: tuple[str, bytes]) -> None:
     if not find_dialog(page).is_visible():
         dashboard.button("Bring your own text").press("Enter")
     payload = [{"name": name, "mimeType": "text/plain", "buffer": content} for name, content in files]
-    page.locator("input[type=file]").set_input_files(payload)
+    page.get_by_role("dialog").locator("input[type=file]").set_input_files(payload)
 
 
 def expect_preview(page) -> None:
