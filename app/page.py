@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.settings import settings
 from panel.io.resources import LOCAL_DIST
+from panel.util import edit_readonly
 
 from app.service import find_service
 from app.session import Session
@@ -27,7 +28,7 @@ NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none
 def lay_out(session: Session) -> pmui.Page:
     """Lay a session's views out as a page of its own."""
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
-    return pmui.Page(
+    page = pmui.Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         header=[title],
         sidebar=[session.controls],
@@ -38,6 +39,10 @@ def lay_out(session: Session) -> pmui.Page:
         busy_indicator=None,
         sx=NO_BUSY_LINE,
     )
+    # It follows what goes on in any page of the server, and Panel walks through all of a page to tell it.
+    with edit_readonly(page):
+        page.busy = False
+    return page
 
 
 def keep_to_own_files(document: Any) -> None:

@@ -38,11 +38,13 @@ from app.visitors import may_name_paths
 SAFETY_NET_MILLISECONDS = 1_000
 PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
-NARROW_TABS = {
+TAB_STYLE = {
+    # Theirs is too pale for small type once the pointer is over one.
+    "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",
         "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"},
-    }
+    },
 }
 
 _log = logging.getLogger(__name__)
@@ -60,7 +62,7 @@ class Session:
         self._reported: set[str] = set()
         self.selection = Selection()
         self.tabs = pmui.RadioButtonGroup(
-            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=NARROW_TABS
+            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=TAB_STYLE
         )
         self._address = Address(pn.state.location, self.selection, self.tabs)
         first = self._make_recipe()
@@ -292,28 +294,31 @@ class Session:
         ]
         lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
-        pages = (
-            live,
-            pn.Column(self.map, self.explorer),
-            self.calendar,
-            self.documents,
-            pn.Column(self.compare, self.sweep),
-            self.export,
-        )
-        self._pages = [pn.Column(page, sizing_mode="stretch_width", margin=0) for page in pages]
+        self._parts = {
+            LIVE: (live,),
+            TOPICS: (self.map, self.explorer),
+            TIME: (self.calendar,),
+            DOCUMENTS: (self.documents,),
+            COMPARE: (self.compare, self.sweep),
+            EXPORT: (self.export,),
+        }
+        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0) for name in PAGES}
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
         self._turn_to(None)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
-        parts = (self.header, self.tabs, self._note, *self._pages, self.bring)
+        parts = (self.header, self.tabs, self._note, *self._pages.values(), self.bring)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn_to(self, event: Any) -> None:
-        """Show the page that is chosen, and what it needs."""
+        """Show the page that is chosen, and what it needs; a browser is sent a page when it is first turned to."""
         self._note.visible = self.tabs.value in READING_PAGES
         self.export.is_open = self.tabs.value == EXPORT
-        for name, page in zip(PAGES, self._pages, strict=True):
+        for name, page in self._pages.items():
             page.visible = name == self.tabs.value
+        page = self._pages[self.tabs.value]
+        if not page.objects:
+            page.objects = list(self._parts[self.tabs.value])
         self._update_page()
 
     def _notify(self, text: str) -> None:

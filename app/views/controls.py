@@ -181,7 +181,7 @@ class Controls(pn.viewable.Viewer):
         form = ConfigForm(algorithm.config)
         form.watch(self.preview)
         self.forms = (form, self.forms[1])
-        self._advanced[1] = form
+        self._show_forms()
         self._show_asked()
         self.algorithm.helper_text = f"Acts on restart. {describe_algorithm(algorithm)}"
         self.preview()
@@ -206,18 +206,19 @@ class Controls(pn.viewable.Viewer):
         self._act["configure"](self._defaults())
 
     def _lay_out(self) -> pn.viewable.Viewable:
-        restart = pmui.Button(
+        self._restart = pmui.Button(
             label="Restart with these",
             icon="replay",
             sizing_mode="stretch_width",
             on_click=lambda event: self._act["restart"](),
         )
         self._advanced = pn.Column(
-            _note("These act on restart, not on the run you see."), *self.forms, restart, sizing_mode="stretch_width"
+            _note("These act on restart, not on the run you see."), self._restart, sizing_mode="stretch_width"
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
         )
+        self.advanced.param.watch(lambda event: self._show_forms(), "active")
         presets = [_make_link(each.label, lambda event, each=each: self._choose(each)) for each in PRESETS]
         self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
         self._learning = _heading("Learning, from the next mini-batch on")
@@ -237,6 +238,11 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(0, 8),
         )
+
+    def _show_forms(self) -> None:
+        """Send the forms once they are open: they are a third of all there is to draw, and few look at them."""
+        if self.advanced.active:
+            self._advanced[1:] = [*self.forms, self._restart]
 
     def _show_asked(self) -> None:
         asked, has_all = self._asked(), has_presets(self.forms[0].config_class)

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
@@ -143,3 +144,13 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     session.compare._table._handle_msg({"do": "delete", "key": new.key})
     assert session.compare.live == ()
     assert new.key not in {run.key for run in service.kept.listing().runs}
+
+
+def test_a_page_is_not_told_of_what_other_pages_do(session):
+    page = lay_out(session)
+    pn.state._add_busy_event("elsewhere")
+    try:
+        assert pn.state.busy
+        assert not page.busy
+    finally:
+        pn.state._remove_busy_event("elsewhere")

@@ -43,9 +43,9 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)
 
 
-@pytest.mark.parametrize("name", ["Topics", "Time", "Documents"])
-def test_nothing_serious_stands_in_the_way_of_a_screen_reader(finished, name):
-    finished.button(name).click()
-    expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)
-    found = Axe().run(finished.page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+def test_nothing_serious_stands_in_the_way_of_a_screen_reader(finished):
+    for name in ("Topics", "Time", "Documents"):
+        finished.button(name).click()
+        expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)
+        found = Axe().run(finished.page).response["violations"]
+        assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], name

@@ -26,14 +26,11 @@ def rates_of(settings: dict[str, float], *steps: int) -> list[float]:
 
 
 def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float], dict[str, float]]:
-    """Pause, move, step: all steps before have the old rates and sizes, the one after the new; returns both settings.
+    """Move, step: the steps before stay as they were, the one after has the new rate and size; returns both settings.
 
     A mark stands between them.
     """
-    dashboard.pause()
     old, taken, number = read_settings(dashboard), dashboard.steps(), dashboard.step_number()
-    assert [rate for _, rate in taken] == pytest.approx(rates_of(old, *range(1, number + 1)), rel=1e-9)
-    assert [seen for seen, _ in taken] == [256 * step for step in range(1, number + 1)]
     text = move()
     new = read_settings(dashboard)
     dashboard.expect_marks(text or describe_change(old, new), at=dashboard.num_seen())
@@ -48,32 +45,43 @@ def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float],
     return old, new
 
 
+def pause_untouched(dashboard) -> None:
+    """Pause a run whose sliders nobody has moved: all its steps have their rates and sizes."""
+    dashboard.pause()
+    taken, number = dashboard.steps(), dashboard.step_number()
+    rates = rates_of(read_settings(dashboard), *range(1, number + 1))
+    assert [rate for _, rate in taken] == pytest.approx(rates, rel=1e-9)
+    assert [seen for seen, _ in taken] == [256 * step for step in range(1, number + 1)]
+
+
 def describe_change(old: dict[str, float], new: dict[str, float]) -> str:
     symbols = {name: text.split()[0] for name, (_, text) in CHANGES.items()}
     return ", ".join(f"{symbols[name]} {old[name]:g} → {new[name]:g}" for name in CHANGES if old[name] != new[name])
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard, name):
-    key, text = CHANGES[name]
+def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard):
+    pause_untouched(dashboard)
+    for name, (key, text) in CHANGES.items():
 
-    def move():
-        dashboard.press_key(name, key)
-        return text
+        def move(name=name, key=key, text=text):
+            dashboard.press_key(name, key)
+            return text
 
-    old, new = expect_obeyed_from_the_next_step(dashboard, move)
-    assert [each for each in CHANGES if old[each] != new[each]] == [name]
+        old, new = expect_obeyed_from_the_next_step(dashboard, move)
+        assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
-@pytest.mark.parametrize(("name", "share"), [("forgetting_rate", 0.9), ("delay", 0.2), ("batch_size", 0.2)])
-def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard, name, share):
-    def move():
-        before = dashboard.slider(name).get_attribute("aria-valuetext")
-        dashboard.click_slider(name, share)
-        expect(dashboard.slider(name)).not_to_have_attribute("aria-valuetext", before)
+def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard):
+    pause_untouched(dashboard)
+    for name, share in {"forgetting_rate": 0.9, "delay": 0.2, "batch_size": 0.2}.items():
 
-    old, new = expect_obeyed_from_the_next_step(dashboard, move)
-    assert [each for each in CHANGES if old[each] != new[each]] == [name]
+        def move(name=name, share=share):
+            before = dashboard.slider(name).get_attribute("aria-valuetext")
+            dashboard.click_slider(name, share)
+            expect(dashboard.slider(name)).not_to_have_attribute("aria-valuetext", before)
+
+        old, new = expect_obeyed_from_the_next_step(dashboard, move)
+        assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
 def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
@@ -81,6 +89,7 @@ def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dash
         dashboard.page.get_by_role("button", name="SVI 2013").click()
         dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
 
+    pause_untouched(dashboard)
     _, new = expect_obeyed_from_the_next_step(dashboard, move)
     assert [new[name] for name in CHANGES] == [0.9, 1, 500]
 

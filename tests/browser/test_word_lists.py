@@ -10,7 +10,7 @@ from app.frames import DEFAULT_TOPICS_RULE
 pytestmark = pytest.mark.browser
 
 
-def test_the_table_fills_column_by_column_and_marks_new_words(dashboard):
+def test_the_table_fills_column_by_column_marks_new_words_and_takes_a_topic_of_now(dashboard):
     page = dashboard.page
     expect(page.get_by_text(DEFAULT_TOPICS_RULE)).to_be_attached()
     expect(page.locator("thead th.planned")).to_have_count(9)
@@ -23,11 +23,6 @@ def test_the_table_fills_column_by_column_and_marks_new_words(dashboard):
     expect(page.locator("td.new strong").first).to_be_visible()
     assert page.locator("td.new .said").count() == page.locator("td.new").count() > 0
     assert page.locator("tbody tr").count() == 22
-
-
-def test_a_topic_of_now_is_put_into_the_table(dashboard):
-    page = dashboard.page
-    dashboard.finish()
     expect(page.locator("li")).to_have_count(12)
     buttons = page.get_by_role("button", name=re.compile(r"^show in table: topic \d+$"))
     shown = page.locator("tbody .name strong").all_inner_texts()
@@ -45,5 +40,5 @@ def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
     expect(page.get_by_text("fewest topics whose expected tokens cover 99 %")).to_be_attached()
     expect(page.get_by_text("Warm-up (shaded)")).to_be_attached()
     for axis in ("dates", "seconds", "documents"):
-        page.get_by_role("button", name=axis).click()
-        expect(page.get_by_role("button", name=axis)).to_have_attribute("aria-pressed", "true")
+        dashboard.button(axis).click()
+        expect(dashboard.button(axis)).to_have_attribute("aria-pressed", "true")
