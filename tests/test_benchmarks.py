@@ -1,12 +1,18 @@
 """The commands of tests/benchmarks, each on a tenth of a small corpus: that they run, and what their rows say."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from engine import load_corpus
-from tests.benchmarks import profile, race, robust, speed
+from engine import RunSettings, load_corpus
+from engine.evaluation import split_tokens
+from engine.run import split_corpus
+from tests.benchmarks import claims, profile, race, robust, speed, systems, trials
+from tests.benchmarks.heldout import to_matrix
+from tests.benchmarks.reported import Claim, judge_above_all
+from tests.benchmarks.trials import Outcomes, trial
 
 NAME = "state-of-the-union"
 
@@ -87,3 +93,82 @@ def test_renamed_words_keep_their_documents(few, vocab_size):
     assert renamed.vocab_size == vocab_size
     np.testing.assert_array_equal(renamed.counts.sum(1), corpus.counts.sum(1))
     np.testing.assert_array_equal(np.diff(renamed.counts.indptr), np.diff(corpus.counts.indptr))
+
+
+@pytest.fixture(scope="module")
+def sampled(few):
+    """A sampler's twenty sweeps over nine tenths of each document's tokens, and all tokens in two parts."""
+    corpus, settings = few(NAME), RunSettings(order="shuffled", passes=20, score_next_batch=False)
+    kept = to_matrix(split_tokens(corpus.documents(), corpus.doc_ids, 0).observed, corpus.vocab_size)
+    train, _ = split_corpus(corpus, settings)
+    split = split_tokens(train.documents(), train.doc_ids, 0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(systems.SYSTEMS, "gibbs", ("gibbs-hdp", {"burn_in": 10, "sample_every": 2}))
+        return systems.Fitted("gibbs", replace(corpus, counts=kept), settings, split), split
+
+
+def test_a_samplers_documents_are_folded_in_under_the_concentration_it_has_drawn(sampled):
+    fitted, _ = sampled
+    assert fitted.prior().sum() == pytest.approx(fitted.finished.state.doc_concentration)
+    assert fitted.prior().sum() != pytest.approx(fitted.config.doc_concentration, abs=1e-6)
+
+
+def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples(sampled):
+    fitted, split = sampled
+    each = [float((split.counts * np.log(one)).sum() / split.num_tokens) for one in fitted.predictions]
+    assert len(each) == 5
+    # The logarithm of a mean is above the mean of logarithms.
+    assert fitted.score_known(split)[0] > np.mean(each)
+    assert fitted.score_known(split)[0] > -np.log(fitted.summary.topics.shape[1])
+
+
+def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_memory(few, monkeypatch):
+    monkeypatch.setattr(systems, "load", lambda name, documents, seed: few(name))
+    rows = systems.measure("hdp", NAME, None, "shuffled", 0) + systems.measure_within("hdp", NAME, None, "shuffled", 0)
+    known = {"corpus", "documents", "order", "system", "seed", "setting", "batch_size", "protocol", "predictive"}
+    assert all(known | {"nats_per_word", "topics", "seconds", "peak_mb"} <= set(row) for row in rows)
+    assert {"importance_sampling", "within_documents"} <= {row["protocol"] for row in rows}
+    assert all(-10 < row["nats_per_word"] < -5 for row in rows)
+    assert len(systems.tabulate(rows)) == 1
+
+
+def test_a_variational_run_goes_on_with_the_samplers_own_counts(sampled):
+    fitted, split = sampled
+    documents, of = split.observed, fitted.finished.state.assignments
+    tokens = trials.count_entries(documents, of.topics, of.topic_words.shape[1])
+    np.testing.assert_array_equal(tokens.sum(1), documents.counts)
+    of_words = np.zeros_like(of.topic_words)
+    np.add.at(of_words, documents.words, tokens)
+    np.testing.assert_array_equal(of_words, of.topic_words)
+
+
+class Made:
+    """A laboratory whose runs are made: a score for each setting of K."""
+
+    def outcomes(self, chosen):
+        """A run's score is its K."""
+        return Outcomes(
+            {
+                each: [trials.Outcome(float(dict(each.settings)["max_topics"]), 1.0, (1,), None)]
+                for each in chosen.values()
+            }
+        )
+
+
+@pytest.mark.parametrize(
+    ("first", "held", "tried"), [(3, True, ""), (1, False, "another K: held, HDP 3.000, LDA 2.000")]
+)
+def test_what_does_not_hold_is_tried_otherwise(first, held, tried):
+    hdps = [trial("hdp", {"max_topics": size}) for size in (first, 3)]
+    claim = Claim(
+        "A paper",
+        "HDP above LDA",
+        "so",
+        {"HDP": hdps[0], "LDA": trial("lda", {"max_topics": 2})},
+        judge_above_all,
+        "another K",
+        {"HDP": hdps[1]},
+    )
+    row = claims.tell(claim, Made())
+    assert (row["held"], row["tried"]) == (held, tried)
+    assert {"paper", "claim", "reported", "measured", "held"} <= set(row)

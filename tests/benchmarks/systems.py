@@ -3,11 +3,13 @@
     python -m tests.benchmarks.systems --corpus state-of-the-union --seeds 3 [--json FILE] [--systems NAME ...]
 
 Each run is a process of its own, so that its peak memory is its own too (the corpus and the compiled code are in it).
-`within_documents` is a second run, which learns from nine tenths of each training document's tokens. Wang's and SVI's
-settings are those of their papers; what a paper leaves open is the default.
+`within_documents` is a second run, which learns from nine tenths of each training document's tokens; a sampler predicts
+by the mean over its samples (Teh 2007 Eq. 17). Settings are those of the papers where the name says so or the algorithm
+is one paper's own; what a paper leaves open is the default. Rows are written as runs finish.
 """
 
 import argparse
+import inspect
 import json
 import resource
 from concurrent.futures import ProcessPoolExecutor
@@ -18,31 +20,46 @@ import numpy as np
 import pandas as pd
 
 from engine import RunSettings, find_algorithm, load_corpus, run
+from engine.assignments import is_sample
 from engine.compile import compile_algorithm
 from engine.corpus import ORDERS
-from engine.evaluation import count_topics, fold_in, perplexity_bound, score, split_tokens, split_words
-from engine.events import Evaluated
+from engine.evaluation import (
+    count_topics,
+    fold_in,
+    importance_sampling,
+    mixture_likelihood,
+    perplexity_bound,
+    score,
+    split_tokens,
+    split_words,
+)
+from engine.events import Evaluated, Stepped
 from engine.executors import map_shards
 from engine.run import split_corpus
 from engine.schedules import settle
 from tests.benchmarks.heldout import WANG, to_markdown, to_matrix
 
-# Name here, of the registry, settings, and passes where not the algorithm's own.
+BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
+# Teh 2007 sec. 4: his β, of all words together, and his α of LDA, of all topics together.
+WORD_TOTAL, TEH_LDA = 100.0, {"doc_concentration": 0.1, "max_topics": 80}
+# Name here, of the registry, and settings.
 SYSTEMS = {
-    "hdp": ("hdp", {}, None),
-    "hdp-wang": ("hdp", WANG | {"delay": 64.0, "batch_size": 256}, None),
-    "svi-hdp": ("svi-hdp", {}, None),
-    "batch-hdp": ("batch-hdp", {}, None),
-    "direct-hdp": ("direct-hdp", {}, None),
-    "lda K=100": ("lda", {"delay": 64.0, "batch_size": 256}, None),
-    "batch-lda K=100": ("batch-lda", {}, None),
-    "free-dp-mixture": ("free-dp-mixture", {}, None),
-    "free-hdp": ("free-hdp", {}, None),
-    "cv-hdp": ("cv-hdp", {}, None),
-    "cv-lda K=80": ("cv-lda", {}, None),
-    "gibbs-hdp from 1": ("gibbs-hdp", {"initial_topics": 1}, None),
-    "gibbs-hdp from 100": ("gibbs-hdp", {}, None),
-    "gibbs-lda K=100": ("gibbs-lda", {}, None),
+    "hdp": ("hdp", {}),
+    "hdp-wang": ("hdp", WANG | {"delay": 64.0, "batch_size": 256}),
+    "svi-hdp": ("svi-hdp", {}),
+    "batch-hdp": ("batch-hdp", {}),
+    "batch-hdp-wang": ("batch-hdp", BATCH_WANG),
+    "direct-hdp": ("direct-hdp", {}),
+    "lda K=100": ("lda", {"delay": 64.0, "batch_size": 256}),
+    "batch-lda K=100": ("batch-lda", {}),
+    "batch-lda-teh K=80": ("batch-lda", TEH_LDA),
+    "free-dp-mixture": ("free-dp-mixture", {}),
+    "free-hdp": ("free-hdp", {}),
+    "cv-hdp": ("cv-hdp", {}),
+    "cv-lda K=80": ("cv-lda", {}),
+    "gibbs-hdp from 1": ("gibbs-hdp", {"initial_topics": 1}),
+    "gibbs-hdp from 100": ("gibbs-hdp", {}),
+    "gibbs-lda K=80": ("gibbs-lda", TEH_LDA),
 }
 
 
@@ -55,31 +72,59 @@ def load(name, documents, seed):
     return corpus.select(np.sort(np.random.default_rng(seed).choice(corpus.num_documents, documents, replace=False)))
 
 
-class Fitted:
-    """A system after its run: its topics, the Dirichlet prior of a document over them, and its own inference."""
+def set_words(system, vocab_size):
+    """Teh's weight of a word, for those of his systems that do not have it by default."""
+    of_teh = system.startswith("gibbs") or "teh" in system
+    return {"word_concentration": WORD_TOTAL / vocab_size} if of_teh else {}
 
-    def __init__(self, system, corpus, settings):
-        name, own, passes = SYSTEMS[system]
+
+def document_concentration(config, state):
+    """α₀ in total: what the run has drawn or inferred of it, otherwise what it was set to; 1 where there is none."""
+    if hasattr(state, "alpha"):
+        return state.alpha.mean()
+    return getattr(state, "doc_concentration", getattr(config, "doc_concentration", 1.0))
+
+
+class Fitted:
+    """A system after its run: its topics, the Dirichlet prior of a document over them, and its own inference.
+
+    known: a Split of the training documents' words, of which samplers predict those held out at each sample.
+    """
+
+    def __init__(self, system, corpus, settings, known=None):
+        name, own = SYSTEMS[system]
         self.algorithm = find_algorithm(name)
-        settings = replace(settings, passes=passes, num_evaluations=0, num_snapshots=0)
+        settings = replace(settings, num_evaluations=0, num_snapshots=0)
         train, _ = split_corpus(corpus, settings)
+        own = own | set_words(system, corpus.vocab_size)
         self.config = settle(self.algorithm.config(**own), train.num_documents, train.num_tokens)
         compile_algorithm(self.algorithm, self.config)
-        self.ahead = []
-        # Of the others none is kept: each holds a state, which may be large.
+        self.ahead, self.predictions = [], []
+        predict = getattr(inspect.getmodule(self.algorithm.infer), "predict_words", None)
+        # Of the events none is kept: each holds a state, which may be large.
         for event in run(self.algorithm, self.config, corpus, settings):
             if isinstance(event, Evaluated):
                 self.ahead.append(event)
+            elif known and predict and isinstance(event, Stepped) and is_sample(self.config, event.info.step):
+                self.predictions.append(predict(self.config, event.state, known.rows, known.words))
         self.finished = event
-        self.passes = self.finished.documents_seen / train.num_documents
-        self.summary = self.algorithm.summarize(self.config, self.finished.state)
+        self.facts = {
+            "documents": train.num_documents,
+            "setting": getattr(self.config, "max_topics", None),
+            "batch_size": getattr(self.config, "batch_size", train.num_documents),
+            "passes": event.documents_seen / train.num_documents,
+            "seconds": event.seconds,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+        self.summary = self.algorithm.summarize(self.config, event.state)
+        self.facts["topics"] = count_topics(self.summary.expected_tokens)
 
     def prior(self):
-        """α₀ E[β] (K,), α₀ = 1 where it has a posterior; of LDA α, since its weights are shares of tokens."""
+        """α₀ E[β] (K,); of LDA α, since its weights are shares of tokens."""
         weights = self.summary.weights
         if self.algorithm.name.endswith("lda"):
             weights = np.full(len(weights), 1.0 / len(weights))
-        return getattr(self.config, "doc_concentration", 1.0) * weights
+        return document_concentration(self.config, self.finished.state) * weights
 
     def score(self, split):
         """Nats per held-out token by the system's own inference and by the common fold-in."""
@@ -89,6 +134,19 @@ class Fitted:
         folded = fold_in(split.observed, self.summary.topics, self.prior())
         return tuple(score(split, each, self.summary.topics) for each in (shares, folded))
 
+    def score_known(self, split):
+        """As `score`; a sampler's own is the mean over its samples, of documents whose tokens it has sampled."""
+        own, folded = self.score(split)
+        if self.predictions:
+            own = float((split.counts * np.log(np.mean(self.predictions, 0))).sum() / split.num_tokens)
+        return own, folded
+
+    def weigh(self, documents, seed):
+        """Log likelihood of whole documents, a token: of a mixture in closed form, of others by importance sampling."""
+        if self.algorithm.name == "free-dp-mixture":
+            return mixture_likelihood(documents, self.summary.topics, self.summary.weights)
+        return importance_sampling(documents, self.summary.topics, self.prior(), np.random.default_rng([seed, 1]))
+
     def score_ahead(self):
         """Nats per held-out token of each mini-batch but the first, before it was learned from; None without any."""
         later = self.ahead[1:]
@@ -97,32 +155,19 @@ class Fitted:
 
 
 def measure(system, corpus_name, documents, order, seed):
-    """Rows of one run: every protocol, with the facts of the run."""
+    """Rows of one run: every protocol but `within_documents`, with the facts of the run."""
     corpus, settings = load(corpus_name, documents, seed), RunSettings(order=order, seed=seed)
-    train, test = split_corpus(corpus, settings)
+    _, test = split_corpus(corpus, settings)
     fitted = Fitted(system, corpus, settings)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     read = test.documents()
     found = {
         "disjoint_words": fitted.score(split_words(read, test.doc_ids, seed)),
         "tokens_90_10": fitted.score(split_tokens(read, test.doc_ids, seed)),
         "perplexity_bound": (None, perplexity_bound(read, fitted.summary.topics, fitted.prior())),
+        "importance_sampling": (fitted.weigh(read, seed), None),
         "next_batch": (fitted.score_ahead(), None),
     }
-    facts = {
-        "corpus": corpus_name,
-        "documents": train.num_documents,
-        "order": order,
-        "system": system,
-        "seed": seed,
-        "setting": getattr(fitted.config, "max_topics", None),
-        "batch_size": getattr(fitted.config, "batch_size", train.num_documents),
-        "passes": fitted.passes,
-        "topics": count_topics(fitted.summary.expected_tokens),
-        "seconds": fitted.finished.seconds,
-        "peak_mb": peak,
-    }
-    return tell(found, facts)
+    return tell(found, {"corpus": corpus_name, "order": order, "system": system, "seed": seed}, fitted.facts)
 
 
 def measure_within(system, corpus_name, documents, order, seed):
@@ -130,16 +175,17 @@ def measure_within(system, corpus_name, documents, order, seed):
     corpus, settings = load(corpus_name, documents, seed), RunSettings(order=order, seed=seed, score_next_batch=False)
     corpus = corpus.select(corpus.counts.sum(1) >= 2)
     kept = split_tokens(corpus.documents(), corpus.doc_ids, seed).observed
-    fitted = Fitted(system, replace(corpus, counts=to_matrix(kept, corpus.vocab_size)), settings)
     train, _ = split_corpus(corpus, settings)
-    found = {"within_documents": fitted.score(split_tokens(train.documents(), train.doc_ids, seed))}
-    return tell(found, {"corpus": corpus_name, "order": order, "system": system, "seed": seed})
+    split = split_tokens(train.documents(), train.doc_ids, seed)
+    fitted = Fitted(system, replace(corpus, counts=to_matrix(kept, corpus.vocab_size)), settings, split)
+    found = {"within_documents": fitted.score_known(split)}
+    return tell(found, {"corpus": corpus_name, "order": order, "system": system, "seed": seed}, fitted.facts)
 
 
-def tell(found, facts):
+def tell(found, names, facts):
     """A row for each protocol and predictive that there is."""
     return [
-        {**facts, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats)}
+        {**names, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **facts}
         for protocol, scores in found.items()
         for predictive, nats in zip(("own", "fold_in"), scores, strict=True)
         if nats is not None
@@ -147,14 +193,16 @@ def tell(found, facts):
 
 
 def measure_all(arguments):
-    """Rows of every system and seed, each run in a process of its own."""
-    tasks = []
+    """Yield the rows of each system and seed, every run in a process of its own."""
     with ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=1) as pool:
-        for seed in range(arguments.seeds):
-            for system in arguments.systems:
-                run_of = (system, arguments.corpus, arguments.documents, arguments.order, seed)
-                tasks += [pool.submit(each, *run_of) for each in (measure, measure_within)]
-        return [row for task in tasks for row in task.result()]
+        tasks = [
+            pool.submit(each, system, arguments.corpus, arguments.documents, arguments.order, seed)
+            for seed in range(arguments.seeds)
+            for system in arguments.systems
+            for each in (measure, measure_within)
+        ]
+        for task in tasks:
+            yield task.result()
 
 
 def tabulate(rows):
@@ -163,7 +211,8 @@ def tabulate(rows):
     frame["column"] = frame["protocol"] + " " + frame["predictive"]
     found = frame.groupby(["system", "column"], sort=False)["nats_per_word"].agg(["mean", "std"])
     cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack("column", sort=False)
-    facts = frame.dropna(subset="topics").drop_duplicates(["system", "seed"]).groupby("system", sort=False)
+    facts = frame[frame["protocol"] != "within_documents"].drop_duplicates(["system", "seed"])
+    facts = facts.groupby("system", sort=False)
     return cells.join(facts[["passes", "topics", "seconds", "peak_mb"]].mean().round(1)).fillna("-").reset_index()
 
 
@@ -180,13 +229,20 @@ def read_arguments():
     return parser.parse_args()
 
 
-def main():
-    """Read the command line, measure, print, and write JSON where asked for."""
-    arguments = read_arguments()
-    rows = measure_all(arguments)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
+def write(rows, path):
+    """Rows as JSON, where a file is asked for."""
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
+
+
+def main():
+    """Read the command line, measure, write what there is after each run, and print."""
+    arguments = read_arguments()
+    rows = []
+    for found in measure_all(arguments):
+        rows += found
+        write(rows, arguments.json)
     print(to_markdown(tabulate(rows)))
 
 

@@ -1,11 +1,14 @@
 """One run as the papers' claims need it: an algorithm with settings, on a part of the corpus, and its outcome."""
 
+import inspect
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from engine import RunSettings, find_algorithm
+from engine.algorithms import gibbs_hdp
 from engine.compile import compile_algorithm
 from engine.evaluation import count_topics, score_own, split_words
 from engine.executors import step as take_step
@@ -16,17 +19,21 @@ from tests.benchmarks.systems import load
 
 @dataclass(frozen=True)
 class Trial:
-    """One run to be made: an algorithm with settings, passes, and the share of the training documents it may read."""
+    """One run to be made: an algorithm with settings, passes, and the share of the training documents it may read.
+
+    after_sweeps: of the HDP's sampler from 100 topics, from whose last state the run goes on; 0 for a start of its own.
+    """
 
     name: str
     settings: tuple = ()
     passes: int | None = None
     share: float = 1.0
+    after_sweeps: int = 0
 
 
-def trial(name, settings=None, passes=None, share=1.0):
+def trial(name, settings=None, passes=None, share=1.0, after_sweeps=0):
     """A trial whose settings are written as a dictionary."""
-    return Trial(name, tuple(sorted((settings or {}).items())), passes, share)
+    return Trial(name, tuple(sorted((settings or {}).items())), passes, share, after_sweeps)
 
 
 @dataclass(frozen=True)
@@ -39,24 +46,31 @@ class Outcome:
     bound: float | None
 
 
+def divide(corpus_name, documents, seed):
+    """Training documents in reading order, and test documents."""
+    return split_corpus(load(corpus_name, documents, seed), RunSettings(order="shuffled", seed=seed))
+
+
 def attempt(each, corpus_name, documents, seed):
     """Make one run and score it."""
-    settings = RunSettings(order="shuffled", seed=seed)
-    train, test = split_corpus(load(corpus_name, documents, seed), settings)
+    train, test = divide(corpus_name, documents, seed)
     train = train.select(np.arange(round(each.share * train.num_documents)))
     algorithm = find_algorithm(each.name)
     config = settle(algorithm.config(**dict(each.settings)), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
+    if each.after_sweeps:
+        config, state = go_on(algorithm, config, train, sample(corpus_name, documents, seed, each.after_sweeps))
+    else:
+        state = algorithm.init(config, train.vocab_size, np.random.default_rng([seed, 0]))
     began = time.perf_counter()
-    state, infos, topics = learn(algorithm, config, train, each.passes or algorithm.passes, seed)
+    state, infos, topics = learn(algorithm, config, state, train, each.passes or algorithm.passes, seed)
     seconds = time.perf_counter() - began
     nats = score_own(algorithm, config, state, split_words(test.documents(), test.doc_ids, seed))
     return Outcome(nats, seconds, tuple(topics), infos[-1].bound)
 
 
-def learn(algorithm, config, train, passes, seed):
+def learn(algorithm, config, state, train, passes, seed):
     """The last state, what each step said, and the number of topics after it."""
-    state = algorithm.init(config, train.vocab_size, np.random.default_rng([seed, 0]))
     infos, topics = [], []
     for _ in range(passes):
         for batch in train.batches(step_size(config, train.num_documents)):
@@ -66,6 +80,31 @@ def learn(algorithm, config, train, passes, seed):
         if infos[-1].has_converged:
             break
     return state, infos, topics
+
+
+@lru_cache(maxsize=3)
+def sample(corpus_name, documents, seed, sweeps):
+    """The state of the HDP's sampler from 100 topics after so many sweeps."""
+    train, _ = divide(corpus_name, documents, seed)
+    config = gibbs_hdp.GibbsHDPConfig()
+    state = gibbs_hdp.init(config, train.vocab_size, np.random.default_rng([seed, 0]))
+    return learn(gibbs_hdp.ALGORITHM, config, state, train, sweeps, seed)[0]
+
+
+def go_on(algorithm, config, train, sampled):
+    """(config, state) of a collapsed system where the sampler has come to; its K is at least the sampler's."""
+    config = replace(config, max_topics=max(config.max_topics, len(sampled.topic_ids)))
+    batch = next(train.batches(train.num_documents))
+    tokens = count_entries(batch.documents, sampled.assignments.topics, config.max_topics)
+    start_from = inspect.getmodule(algorithm.infer).start_from
+    return config, start_from(config, train.vocab_size, batch, tokens)
+
+
+def count_entries(documents, topics, num_topics):
+    """Tokens (nnz, K) of each entry in each topic, from the topic of every token (N,) in the entries' order."""
+    entries = np.repeat(np.arange(len(documents.counts)), documents.counts)
+    places = entries * num_topics + topics
+    return np.bincount(places, minlength=len(documents.counts) * num_topics).reshape(-1, num_topics)
 
 
 class Outcomes:
@@ -89,6 +128,11 @@ class Outcomes:
     def topics(self, each, share):
         """Mean over seeds of the number of topics after so much of the run."""
         return float(np.mean([o.topics[max(0, round(share * len(o.topics)) - 1)] for o in self.found[each]]))
+
+    def all_bounds(self, trials):
+        """As `all_nats`, of the bounds."""
+        bounds = {name: self.bound(each) for name, each in trials.items()}
+        return bounds, ", ".join(f"{name} {value:.3f}" for name, value in bounds.items())
 
     def all_nats(self, trials):
         """Mean over seeds of each of the trials by name, and the same as text."""
