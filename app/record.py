@@ -52,6 +52,11 @@ class Record:
         """Documents to be read in all; those read, once the run has come to an end of its own."""
         return self.documents_seen if self.status == "finished" else self.corpus_size * self.recipe.passes
 
+    @property
+    def corpus(self) -> Any:
+        """The corpus, once it has been opened."""
+        return self._corpus
+
     def prepare(self, corpus: Any, corpus_size: int) -> None:
         """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
         self._corpus = corpus

@@ -137,6 +137,11 @@ class Runner:
         record = self._record
         return None if record is None else record.model()
 
+    @property
+    def corpus(self) -> Any:
+        """The corpus of the present run, once it has been opened."""
+        return self._record.corpus if self._record is not None else None
+
     def close(self) -> None:
         """End the thread after the present mini-batch and give the slot back."""
         self._wish(is_closed=True)

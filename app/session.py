@@ -85,7 +85,13 @@ class Session:
             corpora,
             self._algorithms,
             self.sketch,
-            {"configure": self.configure, "restart": self.restart, "clear": self.clear, "bring": self.open_bring},
+            {
+                "configure": self.configure,
+                "restart": self.restart,
+                "clear": self.clear,
+                "bring": self.open_bring,
+                "weigh": self.weigh,
+            },
         )
         self.bring = BringCorpus(Bench(), {"offer": self.offer_corpora, "run": self.run_on}, may_name_paths())
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
@@ -280,6 +286,11 @@ class Session:
         """Begin again on this corpus."""
         self.offer_corpora(name)
         self.restart()
+
+    def weigh(self, algorithm: engine.Algorithm, config: Any) -> int:
+        """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
+        corpus = self._run.runner.corpus if self._run is not None else None
+        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents)
 
     def clear(self) -> None:
         """Drop the faint lines of earlier runs."""

@@ -24,7 +24,7 @@ h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inhe
 
 
 class Controls(pn.viewable.Viewer):
-    """The side of the page. `act` holds what happens: "configure", "restart", "clear" and "bring"."""
+    """The side of the page. `act` holds what happens: "configure", "restart", "clear", "bring"; and "weigh"."""
 
     def __init__(
         self,
@@ -135,7 +135,15 @@ class Controls(pn.viewable.Viewer):
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
         text = describe_forecast(expected)
-        self.forecast.object = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
+        warning = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
+        self.forecast.object = warning + self._describe_memory(config)
+
+    def _describe_memory(self, config: Any) -> str:
+        """Say, for an algorithm that remembers documents, how much that takes of the corpus at hand."""
+        size = self._act["weigh"](self._algorithms[self.algorithm.value], config)
+        if not size or self.corpus.value != self._shown.corpus_name:
+            return ""
+        return f"<p>Remembers something of every document: about {max(1, round(size / 1e6)):,} MB of memory here.</p>"
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Follow the run: another page, a preset or a reload may have changed it."""

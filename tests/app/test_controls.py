@@ -40,6 +40,7 @@ def acts():
 @pytest.fixture
 def controls(acts):
     act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
     return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), act)
 
 
@@ -75,6 +76,7 @@ def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(co
 @pytest.fixture
 def sized_controls(acts):
     act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
     return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), act)
 
 
@@ -189,6 +191,7 @@ BATCH = replace(TOY, name="batch", title="Batch", config=BatchConfig, passes=40)
 
 def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):
     act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
     controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), RateSketch(), act)
     controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
     controls.algorithm.value = "batch"
@@ -218,6 +221,7 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
 
     open_toy = replace(SIZED, config=Open)
     act = {name: lambda *values: None for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
     controls = Controls(replace(sized_recipe(), config=Open()), ("toy-corpus", "larger"), (open_toy,), Sketch(), act)
     controls.update(progress_of(Open(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
     assert controls.read()[0]["max_topics"] == 5
@@ -225,3 +229,13 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
     assert controls.read()[0]["max_topics"] is None
     controls.forms[0].widgets["max_topics"].value = 7
     assert controls.read()[0]["max_topics"] == 7
+
+
+def test_what_an_algorithm_would_remember_is_said_before_it_is_begun(acts):
+    act = dict.fromkeys(("configure", "restart", "clear"), lambda *values: None)
+    act["weigh"] = lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), act)
+    controls.update(progress_of(SizedConfig(batch_size=16, delay=1.0), corpus_size=64))
+    assert "MB" not in controls.forecast.object
+    controls.algorithm.value = "plain"
+    assert "about 25 MB of memory" in controls.forecast.object

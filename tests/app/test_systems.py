@@ -26,7 +26,8 @@ def make_progress(tiny_corpus, until):
         runner.set_pace(0)
         passes = min(algorithm.passes, 6)
         runner.restart(Recipe("tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_snapshots=2)))
-        until(lambda: runner.progress.status in ("finished", "failed"))
+        # The first run of a system may have kernels to compile.
+        until(lambda: runner.progress.status in ("finished", "failed"), seconds=60)
         return runner.progress
 
     yield make
