@@ -1,14 +1,17 @@
 """Compiles what an algorithm needs, or loads it from numba's cache, and says how far it is."""
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 import numpy as np
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from engine import kernels
+from engine.algorithm import Algorithm
 from engine.corpus import Corpus, Vocabulary
 from engine.run import run
 from engine.settings import RunSettings
@@ -18,7 +21,7 @@ NUM_WORDS = 6
 BATCH_SIZE = 4
 
 
-def list_choices(config):
+def list_choices(config: Any) -> dict[str, Any]:
     """The settings that pick one of several names; which code is compiled, and for which types, depends on no others.
 
     >>> from engine import find_algorithm
@@ -28,7 +31,9 @@ def list_choices(config):
     return {each.name: getattr(config, each.name) for each in fields(config) if each.metadata.get("choices")}
 
 
-def compile_algorithm(algorithm, config, report=lambda done, total, name: None):
+def compile_algorithm(
+    algorithm: Algorithm, config: Any, report: Callable[[int, int, str], None] = lambda done, total, name: None
+) -> None:
     """Learn from a few words with the choices of this config, so that no mini-batch of a real run waits for a compiler.
 
     The mini-batches are so small that every phase of the schedule comes by. report(done, total, name) is called at the

@@ -90,7 +90,7 @@ def _draw(seed, doc_ids, places):
     return (state >> np.uint64(11)) * 2.0**-53
 
 
-def split_tokens(documents, doc_ids, seed):
+def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """Hold out 10 % of each document's tokens, at least one; documents of fewer than two tokens are skipped.
 
     Source: Wang 2011 sec. 4.1, and Teh 2007 sec. 4 where the documents are those of training.
@@ -123,7 +123,7 @@ def _split(documents, observed, held):
     )
 
 
-def score(split, doc_shares, topics):
+def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
     """Nats per held-out token, Σ log Σ_k E[θ_k] E[topic_kw] over held-out tokens / their number.
 
     doc_shares: (S, K); topics: (K, V). NaN where nothing is held out.
@@ -140,7 +140,7 @@ def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> fl
     return score(split, shares, algorithm.summarize(config, state).topics)
 
 
-def fold_in(documents, topics, prior):
+def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Doc shares (S, K) by the common fold-in: topics fixed at their expectations, θ ~ Dirichlet(prior).
 
     topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang 2011 sec. 4.1.
@@ -152,7 +152,7 @@ def fold_in(documents, topics, prior):
     return np.concatenate(parts)
 
 
-def perplexity_bound(documents, topics, prior):
+def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> float:
     """Bound on the log likelihood of documents given E[topics], in nats per token (Hoffman 2010 Eq. 16).
 
     The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations.
@@ -195,7 +195,13 @@ def _document_bounds(documents, topics, prior, g):
     return bounds + gammaln(prior.sum()) - gammaln(g.sum(1))
 
 
-def importance_sampling(documents, topics, prior, rng, effort=USUAL_EFFORT):
+def importance_sampling(
+    documents: Documents,
+    topics: np.ndarray,
+    prior: np.ndarray,
+    rng: np.random.Generator,
+    effort: Effort = USUAL_EFFORT,
+) -> float:
     """log p(document) given E[topics], summed over documents, in nats per token; too low rather than too high.
 
     topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang & Blei 2012 S.3, which takes the proposal's counts from Gibbs
@@ -210,7 +216,7 @@ def importance_sampling(documents, topics, prior, rng, effort=USUAL_EFFORT):
     return float(logs.sum() / documents.counts.sum(dtype=np.float64))
 
 
-def mixture_likelihood(documents, topics, weights):
+def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.ndarray) -> float:
     """log p(document) under a mixture, summed over documents, in nats per token; Wang & Blei 2012 S.3.
 
         p(x) = Σ_k E[π_k] ∏_w E[θ_kw]^c_w
