@@ -9,7 +9,7 @@ import pytest
 from engine import RunSettings, load_corpus
 from engine.evaluation import split_tokens
 from engine.run import split_corpus
-from tests.benchmarks import claims, profile, race, robust, speed, systems, trials
+from tests.benchmarks import claims, heldout, profile, race, robust, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
@@ -124,9 +124,11 @@ def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples(sampled
 
 def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_memory(few, monkeypatch):
     monkeypatch.setattr(systems, "load", lambda name, documents, seed: few(name))
-    rows = systems.measure("hdp", NAME, None, "shuffled", 0) + systems.measure_within("hdp", NAME, None, "shuffled", 0)
-    known = {"corpus", "documents", "order", "system", "seed", "setting", "batch_size", "protocol", "predictive"}
-    assert all(known | {"nats_per_word", "topics", "seconds", "peak_mb"} <= set(row) for row in rows)
+    rows = systems.measure_both("hdp", NAME, None, "shuffled", 0)
+    setup = heldout.Setup(NAME, None, None, ("disjoint_words",))
+    monkeypatch.setattr(heldout, "load", lambda name, split: few(name))
+    (known, *_) = heldout.measure(setup, "shuffled", heldout.Entry("hdp"), 0)
+    assert all(set(row) == set(known) | {"passes", "peak_mb"} for row in rows)
     assert {"importance_sampling", "within_documents"} <= {row["protocol"] for row in rows}
     assert all(-10 < row["nats_per_word"] < -5 for row in rows)
     assert len(systems.tabulate(rows)) == 1

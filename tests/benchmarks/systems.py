@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.systems --corpus state-of-the-union --seeds 3 [--json FILE] [--systems NAME ...]
 
-Each run is a process of its own, so that its peak memory is its own too (the corpus and the compiled code are in it).
+Each system is a process of its own, so that its peak memory is its own too (corpus and compiled code are in it).
 `within_documents` is a second run, which learns from nine tenths of each training document's tokens; a sampler predicts
 by the mean over its samples (Teh 2007 Eq. 17). Settings are those of the papers where the name says so or the algorithm
 is one paper's own; what a paper leaves open is the default. Rows are written as runs finish.
@@ -109,7 +109,10 @@ class Fitted:
                 self.predictions.append(predict(self.config, event.state, known.rows, known.words))
         self.finished = event
         self.facts = {
+            "split": train.split_by,
             "documents": train.num_documents,
+            "forgetting_rate": getattr(self.config, "forgetting_rate", None),
+            "delay": getattr(self.config, "delay", None),
             "setting": getattr(self.config, "max_topics", None),
             "batch_size": getattr(self.config, "batch_size", train.num_documents),
             "passes": event.documents_seen / train.num_documents,
@@ -167,7 +170,7 @@ def measure(system, corpus_name, documents, order, seed):
         "importance_sampling": (fitted.weigh(read, seed), None),
         "next_batch": (fitted.score_ahead(), None),
     }
-    return tell(found, {"corpus": corpus_name, "order": order, "system": system, "seed": seed}, fitted.facts)
+    return tell(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
 
 def measure_within(system, corpus_name, documents, order, seed):
@@ -179,11 +182,17 @@ def measure_within(system, corpus_name, documents, order, seed):
     split = split_tokens(train.documents(), train.doc_ids, seed)
     fitted = Fitted(system, replace(corpus, counts=to_matrix(kept, corpus.vocab_size)), settings, split)
     found = {"within_documents": fitted.score_known(split)}
-    return tell(found, {"corpus": corpus_name, "order": order, "system": system, "seed": seed}, fitted.facts)
+    return tell(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
 
-def tell(found, names, facts):
+def measure_both(*run_of):
+    """Rows of both runs of a system; `peak_mb` of the second is of both."""
+    return measure(*run_of) + measure_within(*run_of)
+
+
+def tell(found, run_of, facts):
     """A row for each protocol and predictive that there is."""
+    names = dict(zip(("system", "corpus", "subset", "order", "seed"), run_of, strict=True))
     return [
         {**names, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **facts}
         for protocol, scores in found.items()
@@ -193,13 +202,12 @@ def tell(found, names, facts):
 
 
 def measure_all(arguments):
-    """Yield the rows of each system and seed, every run in a process of its own."""
+    """Yield the rows of each system and seed, each in a process of its own."""
     with ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=1) as pool:
         tasks = [
-            pool.submit(each, system, arguments.corpus, arguments.documents, arguments.order, seed)
+            pool.submit(measure_both, system, arguments.corpus, arguments.documents, arguments.order, seed)
             for seed in range(arguments.seeds)
             for system in arguments.systems
-            for each in (measure, measure_within)
         ]
         for task in tasks:
             yield task.result()
