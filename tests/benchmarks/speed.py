@@ -46,6 +46,8 @@ from tests.benchmarks.machine import best_seconds, compute_seconds, copy_rate, g
 CORPORA = {"state-of-the-union": 20_000, "rfc": 20_000}
 # gensim is given as many.
 HDP_TOPICS, LDA_TOPICS = 150, 100
+# The LDAs of both libraries learn alike.
+SHARED_SETTINGS = {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
 FEW_WORDS, MANY_WORDS, SMALL_BATCH, NUM_SMALL_BATCHES = 8_000, 100_000, 16, 500
 NUM_LOCAL_BATCHES = 8
 NUM_ROUNDS, RACE_MINUTES = 5, 10
@@ -107,8 +109,10 @@ def time_pass(system, data):
 def enter(system, train, seed):
     """A contestant that learns batch by batch."""
     if system == "scikit-learn":
-        return ScikitLearnLDA(LDA_TOPICS, train, seed)
-    return Ours(system, train, seed, max_topics={"lda": LDA_TOPICS, "hdp": HDP_TOPICS}[system])
+        return ScikitLearnLDA(LDA_TOPICS, train, seed, **SHARED_SETTINGS)
+    if system == "lda":
+        return Ours(system, train, seed, max_topics=LDA_TOPICS, **SHARED_SETTINGS)
+    return Ours(system, train, seed, max_topics=HDP_TOPICS)
 
 
 def time_local(data):
