@@ -1,0 +1,171 @@
+"""Data frames to figures of a fixed size, as the papers' are drawn again. Pure: nothing is run, read or saved."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from bokeh.layouts import row
+from bokeh.models import ColumnDataSource, FixedTicker, Legend, LegendItem, NumeralTickFormatter, Range1d
+from bokeh.palettes import Colorblind
+from bokeh.plotting import figure
+
+COLORS = [Colorblind[8][place] for place in (0, 3, 2, 1, 7, 6, 4, 5)]
+DASHES = ([], [7, 3], [2, 3], [9, 3, 2, 3])
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
+TITLE, LABEL, TICK = "15px", "14px", "13px"
+STAYS, GOES = "#111111", "#8a8a8a"
+LEGEND_WIDTH, LINE_HEIGHT = 215, 27
+# Points of a line that are each worth a mark.
+MOST_DOTS = 12
+
+
+class Axes(NamedTuple):
+    """What a figure says of its axes; is_log: of x. at: where the x axis is marked, if not where Bokeh likes."""
+
+    x_label: str
+    y_label: str
+    is_log: bool = False
+    at: tuple[float, ...] = ()
+    x_format: str = "0,0"
+    y_format: str = "0.00"
+
+
+def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330) -> Any:
+    """Panels side by side, one y axis for all, and one legend, on the right.
+
+    frame: columns panel (its title), line, x, y. Lines have their colours in the order in which they first come.
+    """
+    lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
+    y_range = _around(frame["y"])
+    figures = []
+    for place, panel in enumerate(panels):
+        own, is_last = frame[frame["panel"] == panel], place == len(panels) - 1
+        margin = (0 if place else 40) + (LEGEND_WIDTH if is_last else 0)
+        named = axes if not place else axes._replace(y_label="")
+        drawn = _draw_panel(own, named, lines, (width + margin, height), y_range)
+        drawn.title.text = panel
+        if is_last:
+            _add_legend(drawn, lines, _has_dots(frame))
+        figures.append(drawn)
+    return row(*figures, spacing=0)
+
+
+def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350) -> Any:
+    """Panels that each have axes of their own; frames as `draw_panels` takes them, of one panel each."""
+    lines = list(dict.fromkeys(line for frame, _ in parts for line in frame["line"]))
+    figures = []
+    for place, (frame, axes) in enumerate(parts):
+        extra = LEGEND_WIDTH if place == len(parts) - 1 else 0
+        drawn = _draw_panel(frame, axes, lines, (width + extra, height), _around(frame["y"]))
+        drawn.title.text = frame["panel"].iloc[0]
+        figures.append(drawn)
+    _add_legend(figures[-1], lines, any(_has_dots(frame) for frame, _ in parts))
+    return row(*figures, spacing=0)
+
+
+def _around(values: pd.Series) -> tuple[float, float]:
+    """A little more than the values' range."""
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tuple[int, int], y: Any) -> figure:
+    drawn = _frame_figure(axes, size, y)
+    for place, line in enumerate(lines):
+        own = frame[frame["line"] == line].sort_values("x")
+        look = {"color": COLORS[place % len(COLORS)]}
+        dash = DASHES[place // len(COLORS) % len(DASHES)]
+        source = ColumnDataSource({"x": own["x"].to_numpy(float), "y": own["y"].to_numpy(float)})
+        drawn.line("x", "y", source=source, line_width=2.2, line_dash=dash, **look)
+        if _has_dots(frame):
+            drawn.scatter("x", "y", source=source, size=8, marker=MARKERS[place % len(MARKERS)], **look)
+    return drawn
+
+
+def _has_dots(frame: pd.DataFrame) -> bool:
+    """Whether points are so far apart that each is worth a mark."""
+    return frame.groupby(["panel", "line"]).size().max() <= MOST_DOTS
+
+
+def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> figure:
+    drawn = figure(
+        width=size[0],
+        height=size[1],
+        x_axis_type="log" if axes.is_log else "linear",
+        y_range=Range1d(*y),
+        x_axis_label=axes.x_label,
+        y_axis_label=axes.y_label,
+        title="",
+        toolbar_location=None,
+        min_border_right=12,
+        background_fill_color="#ffffff",
+    )
+    drawn.title.text_font_size = TITLE
+    for axis in (*drawn.xaxis, *drawn.yaxis):
+        axis.axis_label_text_font_size, axis.major_label_text_font_size = LABEL, TICK
+        axis.axis_label_text_font_style = "normal"
+    drawn.xaxis.formatter = NumeralTickFormatter(format=axes.x_format)
+    drawn.yaxis.formatter = NumeralTickFormatter(format=axes.y_format)
+    if y[0] < 0 < y[1]:
+        drawn.hspan(0, line_color="#777777", line_dash=[4, 3])
+    if axes.at:
+        drawn.xaxis.ticker = FixedTicker(ticks=list(axes.at), minor_ticks=[])
+    drawn.grid.grid_line_color = "#e4e4e4"
+    return drawn
+
+
+def _add_legend(drawn: figure, lines: Sequence[str], has_dots: bool) -> None:
+    items = []
+    for place, line in enumerate(lines):
+        color = COLORS[place % len(COLORS)]
+        # Those drawn may be missing where a line has no point in this panel: these are for the legend alone.
+        shown = [
+            drawn.line([np.nan], [np.nan], color=color, line_width=2.2, line_dash=DASHES[place // len(COLORS)]),
+            drawn.scatter([np.nan], [np.nan], color=color, size=8, marker=MARKERS[place % len(MARKERS)]),
+        ][: 1 + has_dots]
+        items.append(LegendItem(label=line, renderers=shown))
+    legend = Legend(items=items, label_text_font_size=TICK, border_line_color=None, spacing=4, margin=4)
+    drawn.add_layout(legend, "right")
+
+
+def draw_word_lists(frame: pd.DataFrame, title: str, column_width: int = 128) -> figure:
+    """Word lists in columns; words of a topic's last list are dark, those that went are grey.
+
+    title: what the headings are.
+
+    frame: columns topic (its title), column (its heading; "\\n" breaks it), rank (from 1), word.
+    """
+    topics, headings = list(dict.fromkeys(frame["topic"])), list(dict.fromkeys(frame["column"]))
+    num_words = int(frame["rank"].max())
+    heights = 4.0 + len(topics) * (num_words + 2.0)
+    drawn = figure(
+        width=column_width * len(headings) + 20,
+        height=round(LINE_HEIGHT * heights),
+        x_range=Range1d(-0.08, len(headings)),
+        y_range=Range1d(heights, 0),
+        toolbar_location=None,
+        outline_line_color=None,
+        min_border=0,
+    )
+    drawn.axis.visible, drawn.grid.visible = False, False
+    _write(drawn, [0], [0.7], [title], text_font_size=LABEL)
+    _write(drawn, range(len(headings)), [2.1] * len(headings), headings, text_font_style="bold", text_font_size=TICK)
+    for place, topic in enumerate(topics):
+        top = 3.9 + place * (num_words + 2.0)
+        drawn.line([-0.05, len(headings)], [top - 0.6, top - 0.6], color="#bbbbbb")
+        _write(drawn, [0], [top], [topic], text_font_style="italic", text_font_size=LABEL)
+        own = frame[frame["topic"] == topic]
+        last = set(own.loc[own["column"] == headings[-1], "word"])
+        for words, color in ((own[own["word"].isin(last)], STAYS), (own[~own["word"].isin(last)], GOES)):
+            x = [headings.index(heading) for heading in words["column"]]
+            _write(
+                drawn, x, top + 0.2 + words["rank"].to_numpy(), words["word"], text_color=color, text_font_size=LABEL
+            )
+    return drawn
+
+
+def _write(drawn: figure, x: Any, y: Any, words: Any, **look: Any) -> None:
+    source = ColumnDataSource({"x": list(x), "y": list(y), "text": list(words)})
+    drawn.text("x", "y", text="text", source=source, text_baseline="middle", **look)

@@ -1,0 +1,299 @@
+"""What each figure is made of: a study or a run, the numbers of the figure, and its drawing."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import engine
+from app.frames import default_topics, table_frame
+from app.progress import Checkpoint
+from app.record import find_top_words
+from engine.evaluation import count_topics
+from engine.events import Snapshot, Stepped
+from engine.expectations import expected_log_likelihood, log_expected_likelihood
+from engine.settings import RunSettings
+from engine.study import SHUFFLED, Study, run_study
+from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
+
+FAST_DOCUMENTS = 400
+# As printed, with neither this project's start, nor its local step, nor its merging of copies.
+WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
+AT_64 = {"delay": 64.0}
+HDP_AT_64 = {"max_topics": 150, **AT_64}
+SVI = {"forgetting_rate": 0.9, "delay": 1.0, "batch_size": 500}
+TOKENS = "nats per held-out word (tokens_90_10, fold_in)"
+DISJOINT = "nats per held-out word (disjoint_words, own)"
+SAMPLED = "nats per word of test documents (importance_sampling)"
+DOCUMENTS = "documents read, all passes"
+
+
+class Setup(NamedTuple):
+    """Where runs are kept, and whether a figure is only tried."""
+
+    folder: Path
+    is_fast: bool
+
+    def run(self, lines: Mapping[str, Study], protocol: str, predictive: str) -> pd.DataFrame:
+        """Scores of one protocol and predictive, with a column "line": the name of the study they come from.
+
+        A name in braces stands for a setting: "LDA, K={max_topics}". Raises RuntimeError where a run has failed.
+        """
+        parts = []
+        for name, study in lines.items():
+            frame = run_study(self.shrink(study), self.folder)
+            if frame["error"].notna().any():
+                raise RuntimeError(f"{name}: {frame['error'].dropna().iloc[0]}")
+            frame = frame[(frame["protocol"] == protocol) & (frame["predictive"] == predictive)]
+            parts.append(frame.assign(line=[name.format(**cell) for cell in frame.to_dict("records")]))
+        return pd.concat(parts, ignore_index=True)
+
+    def shrink(self, study: Study) -> Study:
+        """The study itself, or with few documents, one pass and the ends of its grid."""
+        if not self.is_fast:
+            return study
+        grid = {name: tuple(dict.fromkeys((values[0], values[-1]))) for name, values in study.grid.items()}
+        run = replace(study.run, passes=1 if study.run.passes is None else min(2, study.run.passes))
+        return replace(study, grid=grid, run=run, seeds=study.seeds[:1], num_documents=FAST_DOCUMENTS)
+
+
+def last_scores(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """The last score of each run, mean over seeds, by line and these settings; with the number of topics."""
+    keys = ["line", *names]
+    ends = frame.sort_values("documents_seen").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
+    return ends.groupby(keys, sort=False)[["nats_per_word", "num_topics", "seconds"]].mean().reset_index()
+
+
+def curves(frame: pd.DataFrame, x: str, y: str = "nats_per_word") -> pd.DataFrame:
+    """Columns line, x, y of scores over documents or seconds, mean over seeds."""
+    frame = frame.assign(number=frame.groupby(["line", "seed"], sort=False).cumcount())
+    return frame.groupby(["line", "number"], sort=False)[[x, y]].mean().reset_index().rename(columns={x: "x", y: "y"})
+
+
+def read(passes: int | None, num_evaluations: int = 1) -> RunSettings:
+    """Shuffled, so many passes, scored so often a pass."""
+    return replace(SHUFFLED, passes=passes, num_evaluations=num_evaluations)
+
+
+def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Held-out likelihood over time: online HDP, online LDA, batch HDP."""
+    more = {"protocols": ("tokens_90_10",), "run": read(10, 3)}
+    fixed = HDP_AT_64 | {"batch_size": 256, "forgetting_rate": 0.6}
+    batch = {key: WANG[key] for key in ("start", "topic_expectation", "duplicates")}
+    lines = {
+        "online HDP, ours": Study(("hdp",), fixed=fixed, **more),
+        "online HDP, as printed": Study(("hdp",), fixed=fixed | WANG, **more),
+        "online LDA, K={max_topics}": Study(("lda",), grid={"max_topics": (20, 60, 150)}, fixed=fixed, **more),
+        "batch HDP, ours": Study(("batch-hdp",), **more | {"run": read(40, 1)}),
+        "batch HDP, as printed": Study(("batch-hdp",), fixed=batch, **more | {"run": read(40, 1)}),
+    }
+    frame = curves(setup.run(lines, "tokens_90_10", "fold_in"), "seconds")
+    frame["panel"] = "State of the Union, κ = 0.6, τ₀ = 64, S = 256"
+    axes = Axes("seconds of learning (log scale)", TOKENS, True, x_format="0.[00]")
+    return frame, draw_panels(frame, axes, height=440, width=560)
+
+
+def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Held-out likelihood over S, a panel for each κ."""
+    sizes = (16, 64, 256, 1024, 2048)
+    grid = {"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": sizes}
+    more = {"protocols": ("tokens_90_10",), "run": read(5)}
+    lines = {
+        "online HDP, ours": Study(("hdp",), grid=grid, fixed=HDP_AT_64, **more),
+        "online HDP, as printed": Study(("hdp",), grid=grid, fixed=HDP_AT_64 | WANG, **more),
+        "online LDA, K={max_topics}": Study(("lda",), grid=grid | {"max_topics": (20, 60, 150)}, fixed=AT_64, **more),
+    }
+    scored = setup.run(lines, "tokens_90_10", "fold_in")
+    frame = last_scores(scored, "forgetting_rate", "batch_size").rename(
+        columns={"batch_size": "x", "nats_per_word": "y"}
+    )
+    frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    axes = Axes("mini-batch size S (log scale)", TOKENS, True, at=sizes, x_format="0")
+    return frame, draw_panels(frame, axes, width=310)
+
+
+def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Word lists of two topics in one pass through time."""
+    corpus = few(engine.load_corpus("state-of-the-union"), setup)
+    algorithm = engine.find_algorithm("hdp")
+    events = engine.run(algorithm, algorithm.config(), corpus, RunSettings(num_evaluations=0, num_snapshots=9))
+    found = [checkpoint_of(each, each.summary) for each in events if isinstance(each, Snapshot)]
+    clear, late = default_topics(found)
+    frame = word_lists(
+        found, corpus, {"a topic that is clear early": clear, "a topic that forms late": late}, is_dated=True
+    )
+    return frame, draw_word_lists(frame, "passages read, and the year reached; grey: not among the last words")
+
+
+def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Top words of a topic of online LDA as it sees more documents."""
+    corpus, algorithm = few(engine.load_corpus("rfc"), setup), engine.find_algorithm("lda")
+    size, marks = (32, 8) if setup.is_fast else (1024, 64)
+    config = algorithm.config(max_topics=100, forgetting_rate=0.5, delay=1024.0, batch_size=size)
+    settings = RunSettings(order="shuffled", num_evaluations=0, num_snapshots=0, score_next_batch=False)
+    steps = (each for each in engine.run(algorithm, config, corpus, settings) if isinstance(each, Stepped))
+    shown = (2, 4, 8, 12, 16, 32, 48, 64)
+    found = [
+        checkpoint_of(step, algorithm.summarize(config, step.state))
+        for step in islice(steps, marks)
+        if step.info.step in shown
+    ]
+    topic = default_topics(found)[-1]
+    frame = word_lists(found, corpus, {"top eight words": topic}, is_dated=False)
+    frame = frame[frame["rank"] <= 8]
+    return frame, draw_word_lists(frame, "passages read; grey: not among the last words")
+
+
+def few(corpus: Any, setup: Setup) -> Any:
+    """The corpus, or a few of its documents of all times."""
+    if not setup.is_fast:
+        return corpus
+    return corpus.select(np.linspace(0, corpus.num_documents - 1, FAST_DOCUMENTS).astype(int))
+
+
+def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
+    """What the page keeps of a moment."""
+    tokens = np.asarray(summary.expected_tokens, float)
+    top_words = find_top_words(summary.topics)
+    num_topics = count_topics(tokens)
+    weights = tokens / max(tokens.sum(), 1e-30)
+    return Checkpoint(
+        event.documents_seen, event.date, summary.topic_ids, weights, tokens, top_words, num_topics=num_topics
+    )
+
+
+def word_lists(found: list[Checkpoint], corpus: Any, topics: Mapping[str, int], is_dated: bool) -> pd.DataFrame:
+    """Columns topic, column, rank, word, as `draw_word_lists` takes them; a column is headed by documents, and year."""
+    lists = table_frame(found, corpus.vocabulary, list(topics.values()))
+    names = {topic_id: name for name, topic_id in topics.items()}
+    years = pd.to_datetime(lists["date"]).dt.year if is_dated else [""] * len(lists)
+    heads = [f"{seen:,}\n{year}".strip() for seen, year in zip(lists["documents_seen"], years, strict=True)]
+    parts = {"topic": lists["topic_id"].map(names), "column": heads, "rank": lists["rank"] + 1}
+    return pd.DataFrame(parts | {"word": lists["word"]}).sort_values("topic", kind="stable")
+
+
+def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Held-out likelihood of LDA over K beside the HDP's, which K hardly changes."""
+    sizes = (25, 50, 100, 200, 300)
+    parts = []
+    for title, corpus, few_documents, passes in (
+        ("State of the Union, 10 passes", "state-of-the-union", None, 10),
+        ("20,000 passages of RFCs, 3 passes", "rfc", 20_000, 3),
+    ):
+        more = {"corpora": (corpus,), "num_documents": few_documents, "run": read(passes)}
+        grid = {"max_topics": sizes}
+        lines = {
+            "online LDA": Study(("lda",), grid=grid, fixed=SVI, **more),
+            "HDP of SVI 2013, as printed": Study(("svi-hdp",), grid=grid, **more),
+            "online HDP, ours": Study(("hdp",), grid=grid, **more),
+        }
+        frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics")
+        parts.append(frame.assign(panel=title))
+    frame = pd.concat(parts).rename(columns={"max_topics": "x", "nats_per_word": "y"})
+    return frame, draw_panels(frame, Axes("topics K; of the HDPs the most there may be", DISJOINT, at=sizes), width=380)
+
+
+def svi_2013_figure_12(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Held-out likelihood of the HDP over documents, a line for each κ."""
+    grid = {"forgetting_rate": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)}
+    return draw_learning(setup, grid, "κ = {forgetting_rate:g}", {"delay": 1.0, "batch_size": 500}, "S = 500, τ₀ = 1")
+
+
+def svi_2013_figure_13(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Held-out likelihood of the HDP over documents, a line for each S."""
+    grid = {"batch_size": (10, 50, 100, 500, 1000)}
+    return draw_learning(setup, grid, "S = {batch_size}", {"delay": 1.0, "forgetting_rate": 0.9}, "κ = 0.9, τ₀ = 1")
+
+
+def draw_learning(
+    setup: Setup, grid: Mapping[str, Any], line: str, fixed: Mapping[str, Any], title: str
+) -> tuple[pd.DataFrame, Any]:
+    """Curves of one setting, of the HDP as printed and of ours side by side."""
+    parts = []
+    for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
+        study = Study((system,), grid=grid, fixed={"max_topics": 300, **fixed}, run=read(10, 3))
+        scored = setup.run({line: study}, "disjoint_words", "own")
+        parts.append(curves(scored, "documents_seen").assign(panel=f"{name}; {title}"))
+    frame = pd.concat(parts, ignore_index=True)
+    return frame, draw_panels(frame, Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
+
+
+def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Log-odds of a document that is w₁ times the first word, between a known component and a new one."""
+    counts = np.zeros((20, 10))
+    counts[:, 0] = np.arange(1, 21)
+    parts = []
+    for case, first in (("A: q(θ₁) = Dirichlet(0.1, 1, …, 1)", 0.1), ("B: q(θ₁) = Dirichlet(1, 1, …, 1)", 1.0)):
+        known, new = np.append(first, np.ones(9)), np.full(10, 0.1)
+        for line, weigh in (("locally collapsed", log_expected_likelihood), ("mean-field", expected_log_likelihood)):
+            odds = weigh(counts, known) - weigh(counts, new)
+            parts.append(pd.DataFrame({"panel": case, "line": line, "x": counts[:, 0], "y": odds}))
+    frame = pd.concat(parts, ignore_index=True)
+    axes = Axes("w₁, how often the document holds word 1", "log-odds of z = 1 against z = 2, nats", y_format="0")
+    return frame, draw_panels(frame, axes, width=380)
+
+
+def wang_blei_2012_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """DP mixture: test likelihood over S, components over S, and components over documents."""
+    lines = {"truncation-free": ("free-dp-mixture", {})}
+    return draw_growing(setup, lines, "components")
+
+
+def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """HDP: test likelihood over S, topics over S, and topics over documents."""
+    mean_field = {"max_topics": 300, "delay": 1.0, "forgetting_rate": 0.6}
+    lines = {
+        "truncation-free": ("free-hdp", {}),
+        "mean-field, as printed": ("hdp", mean_field | WANG),
+        "mean-field, ours": ("hdp", mean_field),
+    }
+    return draw_growing(setup, lines, "topics")
+
+
+def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.DataFrame, Any]:
+    """The three panels of Fig. 3 and 4."""
+    sizes, more = (1, 2, 5, 10, 50, 100, 500), {"num_documents": 3000, "run": read(5)}
+    predictive = "own" if what == "components" else "fold_in"
+    studies = {
+        line: Study((system,), grid={"batch_size": sizes}, fixed=fixed, protocols=("importance_sampling",), **more)
+        for line, (system, fixed) in lines.items()
+    }
+    scored = setup.run(studies, "importance_sampling", predictive)
+    ends = last_scores(scored, "batch_size").rename(columns={"batch_size": "x"})
+    followed = {
+        line: Study((system,), fixed=fixed | {"batch_size": 100}, **more | {"run": read(5, 9)})
+        for line, (system, fixed) in lines.items()
+    }
+    growth = curves(setup.run(followed, "disjoint_words", "own"), "documents_seen", "num_topics")
+    by_size = {"is_log": True, "at": sizes, "x_format": "0"}
+    parts = [
+        (ends.assign(y=ends["nats_per_word"], panel="(a)"), Axes("mini-batch size S (log scale)", SAMPLED, **by_size)),
+        (
+            ends.assign(y=ends["num_topics"], panel="(b)"),
+            Axes("mini-batch size S (log scale)", f"{what} for 99 % of the tokens", **by_size, y_format="0"),
+        ),
+        (
+            growth.assign(panel="(b), S = 100"),
+            Axes(DOCUMENTS, f"{what} for 99 % of the tokens", x_format="0a", y_format="0"),
+        ),
+    ]
+    frame = pd.concat([part for part, _ in parts], ignore_index=True)[["panel", "line", "x", "y"]]
+    return frame, draw_unlike_panels(parts)
+
+
+FIGURES = {
+    "wang-2011-fig-4": wang_2011_figure_4,
+    "wang-2011-table-1": wang_2011_table_1,
+    "hoffman-2010-fig-1": hoffman_2010_figure_1,
+    "wang-blei-2012-fig-2": wang_blei_2012_figure_2,
+    "svi-2013-fig-11": svi_2013_figure_11,
+    "svi-2013-fig-12": svi_2013_figure_12,
+    "svi-2013-fig-13": svi_2013_figure_13,
+    "wang-2011-fig-3": wang_2011_figure_3,
+    "wang-blei-2012-fig-3": wang_blei_2012_figure_3,
+    "wang-blei-2012-fig-4": wang_blei_2012_figure_4,
+}
