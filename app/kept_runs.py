@@ -24,6 +24,7 @@ import numpy as np
 from app.frames import TOKENS_OF_A_TOPIC
 from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve, Progress
 from app.reading import Model
+from app.word_lists import find_top_words
 from engine.library import find_folder
 
 MAX_KEPT = 50
@@ -226,9 +227,7 @@ def take_content(progress: Progress, model: Model) -> KeptContent:
     tokens = np.asarray(summary.expected_tokens, np.float64)
     used = np.argsort(-tokens, kind="stable")[: int((tokens >= TOKENS_OF_A_TOPIC).sum())]
     topics = np.asarray(summary.topics)[used]
-    number = min(NUM_KEPT_WORDS, topics.shape[1])
-    best = np.argpartition(topics, topics.shape[1] - number, axis=1)[:, topics.shape[1] - number :]
-    best = np.take_along_axis(best, np.argsort(-np.take_along_axis(topics, best, 1), axis=1, kind="stable"), 1)
+    best = find_top_words(topics, NUM_KEPT_WORDS)
     listed, places = np.unique(best, return_inverse=True)
     return KeptContent(
         progress.steps,

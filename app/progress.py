@@ -80,6 +80,7 @@ class Checkpoint:
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
     expected_tokens: (K,) float64.
     top_words: (K, 10) int32, positions in the vocabulary, the likeliest word first.
+    lists: the fifty likeliest words of the topics in use (`WordLists`); None but at the columns of the word lists.
     """
 
     documents_seen: int
@@ -89,6 +90,7 @@ class Checkpoint:
     expected_tokens: np.ndarray
     top_words: np.ndarray
     num_topics: int
+    lists: Any = None
 
 
 @dataclass(frozen=True, eq=False)

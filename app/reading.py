@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from app.first_readings import FirstReading, FirstReadings
 from app.frames import TOKENS_OF_A_TOPIC
 from engine.shares import read_shares
 from engine.topic_space import divergences
@@ -17,7 +18,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model at one moment of a run, and the corpus it is learned from."""
+    """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
+
+    first_readings: `FirstReadings` of the run, which go on growing. checkpoints: the columns of its word lists.
+    """
 
     run_id: int
     algorithm: Any
@@ -25,6 +29,8 @@ class Model:
     state: Any
     corpus: Any
     documents_seen: int
+    first_readings: FirstReadings | None = None
+    checkpoints: tuple = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,8 @@ class Reading:
 
     summary: its topics. used: (U,) places of those that explain a token or more, largest first; divergences: (U, U),
     Jensen-Shannon, of these. doc_shares: (D, K) sparse, in the order of the corpus; None until all documents are read.
-    doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
+    doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus. first: documents as the run first read them; None
+    where it has kept none.
     """
 
     model: Model
@@ -43,6 +50,7 @@ class Reading:
     word_shares: np.ndarray
     doc_tokens: np.ndarray
     doc_shares: Any = None
+    first: FirstReading | None = None
 
     @property
     def corpus(self) -> Any:
@@ -105,7 +113,9 @@ class Reader:
             self._publish(ReadingJob("reading", 0.0, self._begin(model)))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
-                self._publish(ReadingJob("ready", 1.0, replace(self.job.reading, doc_shares=shares)))
+                kept = model.first_readings
+                first = None if kept is None else kept.look(model.corpus.doc_ids)
+                self._publish(ReadingJob("ready", 1.0, replace(self.job.reading, doc_shares=shares, first=first)))
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))

@@ -9,7 +9,7 @@ import pandas as pd
 from app.frames import date_text
 from app.reading import Reading
 from app.theme import topic_color
-from engine.shares import add_up, divide, find_typical
+from engine.shares import Periods, add_up, divide, find_typical
 from engine.topic_space import lay_out, relevance
 
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
@@ -191,11 +191,19 @@ def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None
     shown = list(reading.used[:NUM_BANDS])
     if chosen is not None and chosen not in shown:
         shown[-1:] = [chosen]
-    own = np.setdiff1d(np.arange(values.shape[1]), shown)
-    columns = np.column_stack([values[:, shown], values[:, own].sum(1)]) if len(values) else np.zeros((0, 1))
-    ids = [*(int(reading.summary.topic_ids[k]) for k in shown), REST]
+    ids = {k: int(reading.summary.topic_ids[k]) for k in shown}
+    titles = [f"{title(ids[k])} · {top_words(reading, k, 2)}" for k in shown]
+    return period_frame(periods, values, ids, titles)
+
+
+def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]) -> pd.DataFrame:
+    """Values (P, K) by period as `calendar_frame` returns them; shown: columns with the ids of their topics."""
+    others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
+    # A period without documents has no rest either, though there may be nothing to add up.
+    rest = np.where(np.isnan(values).any(1), np.nan, values[:, others].sum(1))
+    columns = np.column_stack([values[:, list(shown)], rest]) if len(values) else np.zeros((0, 1))
     documents = np.bincount(periods.of_document[periods.of_document >= 0], minlength=len(periods.names))
-    titles = [f"{title(reading.summary.topic_ids[k])} · {top_words(reading, k, 2)}" for k in shown] + ["all others"]
+    ids, titles = [*shown.values(), REST], [*titles, "all others"]
     rows = [
         (p, name, periods.starts[p], topic_id, called, value, documents[p])
         for p, name in enumerate(periods.names)

@@ -44,8 +44,9 @@ def _format(measure: str) -> str:
     return "0,0" if measure == "tokens" else "0.0 %"
 
 
-def _hover(measure: str) -> list[tuple[str, str]]:
-    return [*HOVER, (measure, f"@value{{{_format(measure)}}}")]
+def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
+    then = [("read", "@read documents"), ("its words then", "@words")] if "words" in frame else []
+    return [*HOVER, (measure, f"@value{{{_format(measure)}}}"), *then]
 
 
 def _period_figure(frame: pd.DataFrame, **more: Any) -> figure:
@@ -85,7 +86,7 @@ def _heat_map(frame: pd.DataFrame, measure: str) -> figure:
     fig.add_layout(
         rects.construct_color_bar(title=measure, formatter=NumeralTickFormatter(format=_format(measure))), "right"
     )
-    fig.add_tools(HoverTool(renderers=[rects], tooltips=_hover(measure)))
+    fig.add_tools(HoverTool(renderers=[rects], tooltips=_hover(frame, measure)))
     fig.ygrid.grid_line_color = None
     return fig
 
@@ -100,7 +101,7 @@ def _stack(frame: pd.DataFrame, measure: str) -> figure:
         color = part["color"].iloc[0]
         fig.varea("place", "base", "top", source=source, fill_color=color, fill_alpha=0.85)
         line = fig.line("place", "top", source=source, line_color=color, line_width=1.5, name=str(topic_id))
-        fig.add_tools(HoverTool(renderers=[line], mode="mouse", tooltips=_hover(measure)))
+        fig.add_tools(HoverTool(renderers=[line], mode="mouse", tooltips=_hover(frame, measure)))
         base = top
     fig.y_range.start = 0
     return fig
@@ -116,7 +117,7 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
         source = _source(part)
         fig.vbar("place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None)
         fig.y_range.start = 0
-        fig.add_tools(HoverTool(tooltips=_hover(measure)))
+        fig.add_tools(HoverTool(tooltips=_hover(frame, measure)))
         figures.append(fig)
     return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False)
 

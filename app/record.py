@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from app.first_readings import FirstReadings
 from app.history import History
 from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
 from app.reading import Model
 from app.recipe import Recipe, describe_change, plan_columns
+from app.word_lists import find_top_words, take_lists
 from engine.evaluation import count_topics
 from engine.events import Evaluated, Finished, Snapshot, Stepped
 from engine.run import due_points, is_due
@@ -42,6 +44,7 @@ class Record:
         self._next_batch = History(NEXT_BATCH_COLUMNS)
         self._marks: list[Mark] = []
         self._checkpoints: list[Checkpoint] = []
+        self._first_readings = FirstReadings()
         self._learned_config = recipe.config
         self._sent_config = recipe.config
         self._times: deque[tuple[float, int]] = deque()
@@ -101,7 +104,16 @@ class Record:
         recipe = self.recipe
         if self._state is None:
             return None
-        return Model(self.run_id, recipe.algorithm, recipe.config, self._state, self._corpus, self.documents_seen)
+        return Model(
+            self.run_id,
+            recipe.algorithm,
+            recipe.config,
+            self._state,
+            self._corpus,
+            self.documents_seen,
+            self._first_readings,
+            tuple(self._checkpoints),
+        )
 
     def advance(self, events: Generator) -> None:
         """Pull events until one mini-batch has been learned from, or the stream has ended."""
@@ -180,7 +192,8 @@ class Record:
         elif isinstance(event, Evaluated):
             self._take_score(event)
         elif isinstance(event, Snapshot):
-            self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary))
+            lists = take_lists(event.summary, self.recipe.settings.num_snapshots)
+            self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
         elif isinstance(event, Finished):
             self.is_over = True
             self.status, self.message = "finished", ""
@@ -214,6 +227,9 @@ class Record:
         row = (event.documents_seen, event.date, self._seconds, event.nats_per_word)
         if event.protocol == "next_batch":
             self._next_batch.append(*row, event.num_tokens)
+            # Nothing is known before the first mini-batch, and after the first pass a document is not new.
+            if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
+                self._first_readings.take(event.inferred, event.documents_seen)
         elif event.protocol == "disjoint_words":
             self._heldout.append(*row)
 
@@ -231,18 +247,18 @@ class Record:
             self._summarized = state
         return self._now
 
-    def _make_checkpoint(self, documents_seen: int, date: Any, summary: Any) -> Checkpoint:
+    def _make_checkpoint(self, documents_seen: int, date: Any, summary: Any, lists: Any = None) -> Checkpoint:
         tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
         total = tokens.sum()
         arrays = {
             "topic_ids": np.array(summary.topic_ids),
             "weights": tokens / total if total > 0 else np.zeros_like(tokens),
             "expected_tokens": tokens.copy(),
-            "top_words": find_top_words(summary.topics),
+            "top_words": find_top_words(summary.topics, NUM_TOP_WORDS),
         }
         for array in arrays.values():
             array.setflags(write=False)
-        return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), **arrays)
+        return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), lists=lists, **arrays)
 
     def _plan_columns(self) -> tuple[int, ...]:
         if self.is_over:
@@ -251,11 +267,3 @@ class Record:
             self.corpus_size, self.recipe.passes, self.recipe.settings.num_snapshots, self.batch_size
         )
         return tuple(column for column in planned if column > self.documents_seen)
-
-
-def find_top_words(topics: np.ndarray) -> np.ndarray:
-    """Find the likeliest words of each topic, likeliest first: (K, 10) int32 word ids, fewer columns for few words."""
-    num_words = min(NUM_TOP_WORDS, topics.shape[1])
-    best = np.argpartition(topics, topics.shape[1] - num_words, axis=1)[:, -num_words:]
-    order = np.argsort(-np.take_along_axis(topics, best, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(best, order, axis=1).astype(np.int32)

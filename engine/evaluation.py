@@ -46,13 +46,15 @@ def count_topics(expected_tokens: np.ndarray) -> int:
 class Split(NamedTuple):
     """Documents in two parts: what is observed, and what is predicted from it.
 
-    observed: the documents θ is inferred from; rows (n,): document of each held-out entry; words, counts (n,).
+    observed: the documents θ is inferred from; rows (n,): document of each held-out entry; words, counts (n,);
+    scored (S,): places of the observed documents among those that were split.
     """
 
     observed: Documents
     rows: np.ndarray
     words: np.ndarray
     counts: np.ndarray
+    scored: np.ndarray
 
     @property
     def num_tokens(self) -> int:
@@ -120,6 +122,7 @@ def _split(documents, observed, held):
         np.searchsorted(scored, rows[is_held]),
         documents.words[is_held],
         held[is_held],
+        scored,
     )
 
 
@@ -136,8 +139,12 @@ def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
 
 def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
     """Nats per held-out token under the system's own inference."""
-    shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), split.observed))
-    return score(split, shares, algorithm.summarize(config, state).topics)
+    return score(split, infer_own(algorithm, config, state, split), algorithm.summarize(config, state).topics)
+
+
+def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:
+    """Doc shares (S, K) of the observed documents by the system's own inference."""
+    return np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), split.observed))
 
 
 def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """What `run()` yields. Every event is immutable; the arrays in it are never written again."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from engine.algorithm import StepInfo, TopicSummary
 
@@ -27,6 +29,14 @@ class Stepped:
     seconds: float
 
 
+class DocShares(NamedTuple):
+    """Topic shares of documents: doc_ids (S,); shares (S, K), which sum to 1; topic_ids (K,)."""
+
+    doc_ids: np.ndarray
+    shares: np.ndarray
+    topic_ids: np.ndarray
+
+
 @dataclass(frozen=True)
 class Evaluated:
     """Held-out words were scored.
@@ -35,6 +45,8 @@ class Evaluated:
     predictive: "own" (the system's own inference) or "fold_in" (the common one).
     nats_per_word: mean log likelihood of a held-out token, natural logarithm.
     num_tokens: held-out tokens in that mean.
+    inferred: of "next_batch", the θ that the score is made of: inferred from the words not held out, by the model that
+        has not learned from these documents yet.
     """
 
     documents_seen: int
@@ -43,6 +55,7 @@ class Evaluated:
     predictive: str
     nats_per_word: float
     num_tokens: int
+    inferred: DocShares | None = None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from engine.algorithm import Algorithm
 from engine.checkpoint import Position
 from engine.corpus import Batch, Corpus
-from engine.evaluation import Split, count_topics, score_own, split_words
-from engine.events import Evaluated, Event, Finished, Snapshot, Stepped
+from engine.evaluation import Split, count_topics, infer_own, score, score_own, split_words
+from engine.events import DocShares, Evaluated, Event, Finished, Snapshot, Stepped
 from engine.executors import step as take_step
 from engine.schedules import settle, step_size
 from engine.settings import RunSettings, live_settings
@@ -90,8 +90,7 @@ class _Run:
             batch, date = self._next_batch()
             before = self.seen
             if self.scores_next_batch:
-                split = split_words(batch.documents, batch.doc_ids, self.settings.seed)
-                yield from self._evaluate("next_batch", split, date)
+                yield from self._score_ahead(batch, date)
             yield from self._accept(self._learn(batch, date))
             if self._is_due(self.evaluations, before):
                 yield from self._evaluate("disjoint_words", held_out, date)
@@ -123,6 +122,16 @@ class _Run:
         self.has_converged = info.has_converged
         num_topics = count_topics(self.state.expected_tokens)
         return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
+
+    def _score_ahead(self, batch: Batch, date: Any) -> Events:
+        """Score a mini-batch that is yet to be learned from, and tell the θ that this takes: it costs nothing more."""
+        split = split_words(batch.documents, batch.doc_ids, self.settings.seed)
+        if split.num_tokens:
+            shares = infer_own(self.algorithm, self.config, self.state, split)
+            summary = self.algorithm.summarize(self.config, self.state)
+            inferred = DocShares(batch.doc_ids[split.scored], shares, summary.topic_ids)
+            nats = score(split, shares, summary.topics)
+            yield from self._accept(Evaluated(self.seen, date, "next_batch", "own", nats, split.num_tokens, inferred))
 
     def _evaluate(self, protocol: str, split: Split | None, date: Any) -> Events:
         if split is not None and split.num_tokens:

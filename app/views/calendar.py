@@ -1,22 +1,39 @@
 """Topics over calendar time, by periods of several kinds, as a heat map, stacked areas or small multiples."""
 
 import numpy as np
+import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from app.progress import Progress
-from app.reading import ReadingJob
+from app.reading import Reading, ReadingJob
 from app.reading_frames import calendar_frame, fitting_unit
 from app.reading_plots import KINDS, calendar_plot
 from app.selection import EARLIEST, LATEST, Selection
+from app.then_frames import then_frame
 from engine.shares import MEASURES, UNITS, divide
 
 MOST_PERIODS = 400
-HEADING = (
-    "<h2 style='margin:0'>Topics over time</h2><p style='margin:4px 0'>What the documents of each period are about, "
-    "under the model as it is known now. The ten largest topics, and the chosen one.</p>"
+KNOWN = NOW, THEN = ("as known now", "as known then")
+HEADINGS = {
+    NOW: "What the documents of each period are about, under the model as it is known now. The ten largest topics, and "
+    "the chosen one.",
+    THEN: "What the model made of each document when it first met it, just before learning from it: topic shares "
+    "inferred from nine tenths of its distinct words, the other tenth being its score. The ten topics that were "
+    "largest so, gone ones too, and the chosen one. No word is shown before it was learned: tooltips give those of the "
+    "last word list that had been written down when the period was read. Left out are held-out documents, the "
+    "first mini-batch, which met a model that had learned nothing, and documents of one word.",
+}
+WHOLE = (
+    "This system reads the whole corpus at each step, so it never knew one period without the others: there is no "
+    "“then” to show."
 )
+UNSCORED = (
+    "Nothing was kept of how the documents were first read, since the run was told not to score each next batch: turn "
+    "that on under Advanced, and restart."
+)
+TOO_EARLY = "What was known then is kept from the second mini-batch on."
 
 
 class Calendar(Viewer):
@@ -32,17 +49,19 @@ class Calendar(Viewer):
         self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
+        self._known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", margin=(8, 10))
+        self._heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
         self._is_writing = False
-        for widget in (self._unit, self._measure, self._kind):
+        for widget in (self._unit, self._measure, self._kind, self._known):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
         controls = pn.FlexBox(self._unit, self._measure, self._kind, self._from, self._to)
-        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
-        self._layout = pn.Column(heading, controls, self._note, self._pane, sizing_mode="stretch_width", margin=0)
+        parts = (self._heading, self._known, controls, self._note, self._pane)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -57,7 +76,8 @@ class Calendar(Viewer):
             self._draw()
 
     def _draw(self) -> None:
-        reading = self._job.reading
+        reading, known = self._job.reading, self._known.value
+        self._heading.object = _heading(known)
         if reading is None or reading.doc_shares is None:
             self._say("The periods come once all documents are read.")
             return
@@ -71,13 +91,21 @@ class Calendar(Viewer):
             )
             return
         self._write_spans(periods)
-        position = reading.position(self._selection.topic)
-        frame = calendar_frame(reading, self._unit.value, self._measure.value, position, self._progress.topic_title)
+        if known == THEN and reading.first is None:
+            self._say(explain_missing(reading, self._progress))
+            return
+        frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
         self._say(f"{num_undated:,} documents without a date are left out." if num_undated else "")
         self._pane[:] = [
             pn.pane.Bokeh(calendar_plot(frame, self._kind.value, self._measure.value), sizing_mode="stretch_width")
         ]
+
+    def _frame(self, reading: Reading) -> pd.DataFrame:
+        unit, measure, chosen = self._unit.value, self._measure.value, self._selection.topic
+        if self._known.value == THEN:
+            return then_frame(reading, unit, measure, chosen, self._progress.topic_title)
+        return calendar_frame(reading, unit, measure, reading.position(chosen), self._progress.topic_title)
 
     def _say(self, text: str) -> None:
         self._note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
@@ -109,3 +137,14 @@ class Calendar(Viewer):
         self._selection.span = (
             None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
         )
+
+
+def _heading(known: str) -> str:
+    return f"<h2 style='margin:0'>Topics over time</h2><p style='margin:4px 0'>{HEADINGS[known]}</p>"
+
+
+def explain_missing(reading: Reading, progress: Progress) -> str:
+    """Say why there is nothing of how documents were first read."""
+    if not hasattr(reading.model.config, "batch_size"):
+        return WHOLE
+    return TOO_EARLY if getattr(progress.settings, "score_next_batch", True) else UNSCORED

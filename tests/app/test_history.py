@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.history import History
-from app.record import find_top_words
+from app.word_lists import find_top_words
 
 
 @given(num_rows=st.integers(0, 300), max_points=st.integers(2, 20))
@@ -31,6 +31,6 @@ def test_a_curve_taken_from_a_history_does_not_change_with_it():
 
 def test_top_words_are_the_likeliest_in_order_and_as_many_as_there_are():
     topics = np.array([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.15, 0.05]], dtype=np.float32)
-    assert find_top_words(topics).tolist() == [[1, 3, 2, 0], [0, 2, 1, 3]]
+    assert find_top_words(topics, 10).tolist() == [[1, 3, 2, 0], [0, 2, 1, 3]]
     wide = np.random.default_rng(0).random((5, 100)).astype(np.float32)
-    assert (find_top_words(wide) == np.argsort(-wide, axis=1)[:, :10]).all()
+    assert (find_top_words(wide, 10) == np.argsort(-wide, axis=1)[:, :10]).all()
