@@ -32,6 +32,7 @@ from app.views.take_away import TakeAway
 from app.views.topic_explorer import TopicExplorer
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
+from app.views.word_life import WordLife
 from app.views.word_table import WordTable
 from app.visitors import may_name_paths
 
@@ -97,10 +98,11 @@ class Session:
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.note = ReadingNote(self.read)
-        self.explorer, self.map = TopicExplorer(self.selection, self.rename), TopicMap(self.selection)
+        self.word, self.map = WordLife(self.selection), TopicMap(self.selection)
+        self.explorer = TopicExplorer(self.selection, self.rename, self.word)
         self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
         self.export = TakeAway(self.selection, lambda: self._run.runner.earlier if self._run is not None else ())
-        self._readers = (self.note, self.explorer, self.map, self.calendar, self.documents, self.export)
+        self._readers = (self.note, self.explorer, self.word, self.map, self.calendar, self.documents, self.export)
         self.compare = Compare(service.kept, self._draw_curves, self._notify)
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}

@@ -16,6 +16,7 @@ from engine.shares import MEASURES, UNITS, divide
 
 MOST_PERIODS = 400
 KNOWN = NOW, THEN = ("as known now", "as known then")
+ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 HEADINGS = {
     NOW: "What the documents of each period are about, under the model as it is known now. The ten largest topics, and "
     "the chosen one.",
@@ -49,7 +50,7 @@ class Calendar(Viewer):
         self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
-        self._known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", margin=(8, 10))
+        self._known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
         self._heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._pane = pn.Column(sizing_mode="stretch_width", margin=0)

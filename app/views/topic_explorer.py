@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -18,10 +19,14 @@ EMPTY = "Nothing to show yet."
 
 
 class TopicExplorer(Viewer):
-    """Follows the selection's topic and word, and sets them. `rename(topic_id, name)` is called with a new name."""
+    """Follows the selection's topic and word, and sets them. `rename(topic_id, name)` is called with a new name.
 
-    def __init__(self, selection: Selection, rename: Callable[[int, str], None], **params):
+    of_word: more about the chosen word, to stand below the topics that hold it.
+    """
+
+    def __init__(self, selection: Selection, rename: Callable[[int, str], None], of_word: Any = None, **params):
         super().__init__(**params)
+        self._of_word = of_word
         self._selection, self._rename = selection, rename
         self._reading: Reading | None = None
         self._progress = Progress()
@@ -97,6 +102,7 @@ class TopicExplorer(Viewer):
             self._search,
             self._holders_heading,
             self._holders,
+            *([] if self._of_word is None else [self._of_word]),
             _heading("Nearest topics"),
             self._near,
             _heading("Most typical documents"),
