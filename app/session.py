@@ -35,6 +35,7 @@ from app.views.topics_now import TopicsNow
 from app.views.word_life import WordLife
 from app.views.word_table import WordTable
 from app.visitors import may_name_paths
+from engine.algorithm import Algorithm
 
 SAFETY_NET_MILLISECONDS = 1_000
 PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
@@ -289,7 +290,7 @@ class Session:
         self.offer_corpora(name)
         self.restart()
 
-    def weigh(self, algorithm: engine.Algorithm, config: Any) -> int:
+    def weigh(self, algorithm: Algorithm, config: Any) -> int:
         """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
         corpus = self._run.runner.corpus if self._run is not None else None
         return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents)
