@@ -33,10 +33,13 @@ class Stopped(Exception):
 
 
 class Desk:
-    """What the process can be asked; it remembers the file it looked at last."""
+    """What the process can be asked; it remembers the file it looked at last.
 
-    def __init__(self, report: Report):
-        self._report = report
+    folder: where corpora are kept, by default as `engine.library.find_folder` says.
+    """
+
+    def __init__(self, report: Report, folder: Path | None = None):
+        self._report, self._folder = report, folder
         self._seen: Preview | None = None
 
     def look(self, path: Path, columns: dict[str, str | None]) -> Preview:
@@ -55,14 +58,14 @@ class Desk:
         """Build a corpus and keep it; whoever watches a run meanwhile comes first."""
         if hasattr(os, "nice"):
             os.nice(5)
-        return build_own(BuildRequest(path, name, columns, words, keeps_text), self._report)[0]
+        return build_own(BuildRequest(path, name, columns, words, keeps_text), self._report, self._folder)[0]
 
     def export(self, name: str, target: Path) -> Path:
         """Write a corpus as one Parquet file."""
-        return export_own(name, target)
+        return export_own(name, target, self._folder)
 
 
-def work(pipe: Any) -> None:
+def work(pipe: Any, folder: Path | None = None) -> None:
     """Answer until nobody asks any more; the body of the process."""
     told_at = 0.0
 
@@ -74,7 +77,7 @@ def work(pipe: Any) -> None:
         if pipe.poll() and pipe.recv() == STOP:
             raise Stopped
 
-    desk = Desk(report)
+    desk = Desk(report, folder)
     while True:
         try:
             asked = pipe.recv()
@@ -101,7 +104,8 @@ class Bench:
 
     num_open = 0
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None):
+        self._folder = folder
         self._process: Any = None
         self._pipe: Any = None
         self._turn = asyncio.Lock()
@@ -130,7 +134,7 @@ class Bench:
         Bench.num_open += 1
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs,), name="bench", daemon=True)
+        self._process = context.Process(target=work, args=(theirs, self._folder), name="bench", daemon=True)
         await asyncio.to_thread(self._process.start)
         theirs.close()
 

@@ -32,9 +32,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Link:
-    """What an address asks for; `faults` say what of it could not be heeded."""
+    """What an address asks for; `faults` say what of it could not be heeded.
+
+    run: the address of a run to control. watch: the token of one to look on at.
+    """
 
     run: str | None
+    watch: str | None
     recipe: Recipe
     place: Place
     faults: tuple[str, ...] = ()
@@ -51,10 +55,23 @@ def write_link(key: str, progress: Progress, place: Place) -> str:
             value = getattr(settings, each.name)
             if each.name in progress.chosen if each.name in sized else value != each.default:
                 parts[each.name] = _write(value)
-    parts |= {"page": place.page, "topic": place.topic, "document": place.document}
+    return _write_query(parts | _write_place(place))
+
+
+def write_watch_link(token: str, place: Place) -> str:
+    """Write the query of a page that looks on: neither the run's own address nor anything that opens another."""
+    return _write_query({"watch": token} | _write_place(place))
+
+
+def _write_place(place: Place) -> dict[str, Any]:
+    parts = {"page": place.page, "topic": place.topic, "document": place.document}
     if place.span is not None:
         first, last = place.span
         parts |= {"from": None if first == EARLIEST else first, "to": None if last == LATEST else last}
+    return parts
+
+
+def _write_query(parts: dict[str, Any]) -> str:
     return "?" + urlencode({name: value for name, value in parts.items() if value is not None})
 
 
@@ -80,7 +97,8 @@ def read_link(
     page = _choose("page", asked, pages, None, faults)
     topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
     place = Place(page, topic, document, _span(asked, faults))
-    return Link(asked.get("run"), Recipe(name, algorithm, config, settings, chosen), place, tuple(faults))
+    recipe = Recipe(name, algorithm, config, settings, chosen)
+    return Link(asked.get("run"), asked.get("watch"), recipe, place, tuple(faults))
 
 
 def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:

@@ -12,6 +12,7 @@ from panel.util import edit_readonly
 
 from app.service import find_service
 from app.session import Session
+from app.visitors import find_user
 
 TITLE = "Stickbreaker"
 TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
@@ -82,7 +83,7 @@ def _report(to_session: WeakMethod, error: Exception) -> None:
 def create() -> pmui.Page:
     """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
     keep_to_own_files(pn.state.curdoc)
-    session = Session(find_service())
+    session = Session(find_service(), user=find_user())
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

@@ -47,6 +47,7 @@ export function render({ model }) {
     if (item.name.getRootNode().activeElement !== item.name) item.name.value = row.name
     item.name.placeholder = row.label
     item.name.title = row.label
+    item.name.readOnly = item.remove.disabled = model.is_fixed
     item.name.setAttribute("aria-label", `Name of ${row.label}`)
     item.remove.setAttribute("aria-label", `Delete ${row.title}`)
     const details = [row.name ? row.label : "", row.note].filter(Boolean).join("; ")
@@ -67,7 +68,7 @@ export function render({ model }) {
     scroller.hidden = model.rows.length === 0
   }
 
-  model.on(["rows", "empty"], write)
+  model.on(["rows", "empty", "is_fixed"], write)
   write()
   return make("div", {}, scroller, empty)
 }

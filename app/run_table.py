@@ -15,6 +15,7 @@ class RunTable(pn.custom.JSComponent):
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")
     columns = param.List(default=list(COLUMNS))
+    is_fixed = param.Boolean(False, doc="Whether names stay as they are and nothing is deleted.")
     empty = param.String(default="No run is kept yet: each one is as soon as it has finished.")
 
     _esm = Path(__file__).with_name("run_table.js")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 import engine
 from app.address import Address
@@ -18,6 +17,7 @@ from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, first_recipe
 from app.sweep_plan import SweepError, plan_sweep
+from app.tabs import COMPARE, DOCUMENTS, EXPORT, LIVE, PAGES, READING_PAGES, TIME, TOPICS, make_tabs
 from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
 from app.views.compare import Compare
@@ -27,6 +27,7 @@ from app.views.documents import DocumentBrowser
 from app.views.header import Header
 from app.views.rate_sketch import RateSketch
 from app.views.reading_note import ReadingNote
+from app.views.sharing import WATCHING, Sharing
 from app.views.sweep import SweepPanel
 from app.views.take_away import TakeAway
 from app.views.topic_explorer import TopicExplorer
@@ -34,56 +35,43 @@ from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
 from app.views.word_life import WordLife
 from app.views.word_table import WordTable
-from app.visitors import may_name_paths
+from app.visitors import Visitor, find_data, for_presenters, may_name_paths
 from engine.algorithm import Algorithm
 
 SAFETY_NET_MILLISECONDS = 1_000
-PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
-READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
-TAB_STYLE = {
-    # Theirs is too pale for small type once the pointer is over one.
-    "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
-    "@media (max-width: 600px)": {
-        "flexWrap": "wrap",
-        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"},
-    },
-}
+REFUSED_MILLISECONDS = 4_000
 
 _log = logging.getLogger(__name__)
 
 
 class Session:
-    """What one browser sees. `start` when its websocket is open, `stop` when it has gone."""
+    """What one browser sees. `start` when its websocket is open, `stop` when it has gone.
 
-    def __init__(self, service: Service, make_recipe: Callable[[], Recipe] = first_recipe):
+    user: who has logged in, None where nobody needs to. is_watching: whether the page only looks on.
+    """
+
+    def __init__(self, service: Service, make_recipe: Callable[[], Recipe] = first_recipe, user: str | None = None):
         self._service, self._make_recipe = service, make_recipe
+        self._library, self._kept = find_data(user) / "corpora", service.find_kept(user)
         self._run: Run | None = None
         self._bell: Any = None
         self._seen: Any = None
         self._document: Any = None
         self._reported: set[str] = set()
         self.selection = Selection()
-        self.tabs = pmui.RadioButtonGroup(
-            label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=TAB_STYLE
-        )
+        self.tabs = make_tabs()
         self._address = Address(pn.state.location, self.selection, self.tabs)
         first = self._make_recipe()
         others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
         self._algorithms = (first.algorithm, *others)
-        corpora = engine.list_corpora()
+        corpora = engine.list_corpora(self._library)
         self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
-        recipe = self._link.recipe
-        self.header = Header(
-            {
-                "toggle": self.toggle,
-                "step": self.step,
-                "restart": self.restart,
-                "pace": self.set_pace,
-            }
-        )
+        self._visitor = Visitor(user, self._link.run, self._link.watch)
+        move = {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
+        self.header = Header(move | {"share": self.share})
         self.sketch = RateSketch()
         self.controls = Controls(
-            recipe,
+            self._link.recipe,
             corpora,
             self._algorithms,
             self.sketch,
@@ -95,7 +83,8 @@ class Session:
                 "weigh": self.weigh,
             },
         )
-        self.bring = BringCorpus(Bench(), {"offer": self.offer_corpora, "run": self.run_on}, may_name_paths())
+        act = {"offer": self.offer_corpora, "run": self.run_on}
+        self.bring = BringCorpus(Bench(self._library), act, may_name_paths(), self._library)
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.note = ReadingNote(self.read)
@@ -104,26 +93,36 @@ class Session:
         self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
         self.export = TakeAway(self.selection, lambda: self._run.runner.earlier if self._run is not None else ())
         self._readers = (self.note, self.explorer, self.word, self.map, self.calendar, self.documents, self.export)
-        self.compare = Compare(service.kept, self._draw_curves, self._notify)
+        self.compare = Compare(self._kept, self._draw_curves, self._notify)
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
         )
         self.tabs.param.watch(self._turn_to, "value")
         self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
-        self.header.update(service.foresee(self._link.run, recipe))
+        self.sharing = Sharing()
+        self._take_role(service.may_watch(self._visitor))
+        self.header.update(service.foresee(self._visitor, self._link.recipe))
 
     def start(self) -> None:
         """Find the run of this address, or begin one and write its address down."""
         self._document = pn.state.curdoc
         self._bell = Bell(self._document, self.look)
-        self._run = self._service.join(self._link.run, self._bell, lambda: self._link.recipe)
-        self._address.open(self._link, self._run)
-        for fault in self._link.faults:
-            self._notify(fault)
-        self.header.show_pace(self._run.runner.seconds_per_batch)
+        self._run, is_watching, fault = self._service.join(self._visitor, self._bell, lambda: self._link.recipe)
+        self._take_role(is_watching)
+        self._address.open(self._link, self._run, is_watching)
+        for text in filter(None, (fault, *self._link.faults)):
+            self._notify(text)
+        if not is_watching:
+            self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
         self.look()
+
+    def _take_role(self, is_watching: bool) -> None:
+        """Have the controls, or only look on."""
+        self.is_watching = is_watching
+        for view in (self.header, self.controls, self.explorer, self.compare, self.sweep):
+            view.let_act(not is_watching)
 
     def stop(self) -> None:
         """Leave the run; nothing of this session is held after that."""
@@ -141,13 +140,15 @@ class Session:
             return
         runner = self._run.runner
         progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
-        seen = (progress, earlier, job, self._service.kept.version, self._run.sweep.state)
+        present = len(self._run.presenters), self._run.num_watching
+        seen = (progress, earlier, job, self._kept.version, self._run.sweep.state, present)
         if seen == self._seen:
             return
         before, self._seen = self._seen, seen
         with pn.io.hold(self._document):
             if before is None or before[:2] != seen[:2]:
                 self._update_views(progress, earlier)
+            self.sharing.update(self.is_watching, *present)
             self._update_page()
             self._address.write()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
@@ -155,10 +156,7 @@ class Session:
 
     def _update_views(self, progress: Progress, earlier: tuple[Progress, ...]) -> None:
         for view in self.views:
-            try:
-                view.update(progress, (*self.compare.live, *earlier) if view is self.curves else earlier)
-            except Exception as error:
-                self.report(error)
+            self._attempt(view.update, progress, (*self.compare.live, *earlier) if view is self.curves else earlier)
 
     def _draw_curves(self) -> None:
         """Draw the live curves again, with the kept runs that are wished for among them."""
@@ -171,12 +169,9 @@ class Session:
         if self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
-            try:
-                self.compare.look()
-                if self._run is not None:
-                    self.sweep.read(self._run.sweep.state)
-            except Exception as error:
-                self.report(error)
+            self._attempt(self.compare.look)
+            if self._run is not None:
+                self._attempt(self.sweep.read, self._run.sweep.state)
 
     def _update_readers(self) -> None:
         """Show what the model says of the corpus, in the views that are open."""
@@ -188,20 +183,24 @@ class Session:
             self._run.reader.ask()
             job = self._run.reader.job
         for view in self._readers:
-            try:
-                view.read(job, progress)
-            except Exception as error:
-                self.report(error)
+            self._attempt(view.read, job, progress)
+
+    def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
+        """Let a view draw; one that cannot keeps no other from it."""
+        try:
+            draw(*arguments)
+        except Exception as error:
+            self.report(error)
 
     def read(self) -> None:
         """Read the corpus with the present model."""
         if self._run is not None:
             self._run.reader.ask()
 
+    @for_presenters
     def rename(self, topic_id: int, name: str) -> None:
         """Call a topic so on every page of the run."""
-        if self._run is not None:
-            self._run.runner.rename(topic_id, name)
+        self._run.runner.rename(topic_id, name)
 
     def report(self, error: Exception) -> None:
         """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
@@ -211,10 +210,9 @@ class Session:
             self._reported.add(text)
             self._notify(text)
 
+    @for_presenters
     def toggle(self) -> None:
         """Run or pause; a run that is over begins again."""
-        if self._run is None:
-            return
         runner = self._run.runner
         if runner.progress.status in ("finished", "failed"):
             self.restart()
@@ -223,29 +221,34 @@ class Session:
         else:
             runner.resume()
 
+    @for_presenters
     def step(self) -> None:
         """Learn from one mini-batch."""
-        if self._run is not None:
-            self._run.runner.step()
+        self._run.runner.step()
 
+    @for_presenters
     def set_pace(self, seconds_per_batch: float | None) -> None:
         """Change the pace at once."""
-        if self._run is not None:
-            self._run.runner.set_pace(seconds_per_batch)
+        self._run.runner.set_pace(seconds_per_batch)
 
+    @for_presenters
+    def share(self) -> None:
+        """Show the link to watch the run, or put it away."""
+        self.sharing.toggle(self._address.share())
+
+    @for_presenters
     def configure(self, values: dict[str, Any]) -> None:
         """Send the sliders to the run, which heeds them from its next mini-batch."""
-        if self._run is None:
-            return
         try:
             self._run.runner.configure(**values)
         except ValueError as error:
             self._notify(str(error))
 
+    @for_presenters
     def restart(self) -> None:
         """Begin again with everything as the controls have it, unless a form shows a fault."""
         recipe = self._read_recipe()
-        if recipe is None or self._run is None:
+        if recipe is None:
             self._notify("The run was not restarted: a setting under Advanced needs another value.")
             return
         self._run.runner.restart(recipe)
@@ -267,24 +270,26 @@ class Session:
             raise SweepError("A setting under Advanced needs another value first.")
         return plan_sweep(recipe, [each for each in self._algorithms if each.name in systems], values)
 
+    @for_presenters
     def start_sweep(self, plan: tuple[Recipe, ...]) -> None:
         """Run these in the background."""
-        if self._run is not None:
-            self._run.sweep.start(plan)
+        self._run.sweep.start(plan)
 
+    @for_presenters
     def cancel_sweep(self) -> None:
         """End the sweep after its present mini-batch."""
-        if self._run is not None:
-            self._run.sweep.cancel()
+        self._run.sweep.cancel()
 
+    @for_presenters
     def open_bring(self) -> None:
         """Ask for text of one's own."""
         self.bring.open()
 
     def offer_corpora(self, name: str | None = None) -> None:
         """Show in the menu which corpora there are now, with one of them chosen."""
-        self.controls.offer(engine.list_corpora(), name)
+        self.controls.offer(engine.list_corpora(self._library), name)
 
+    @for_presenters
     def run_on(self, name: str) -> None:
         """Begin again on this corpus."""
         self.offer_corpora(name)
@@ -295,10 +300,10 @@ class Session:
         corpus = self._run.runner.corpus if self._run is not None else None
         return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents)
 
+    @for_presenters
     def clear(self) -> None:
         """Drop the faint lines of earlier runs."""
-        if self._run is not None:
-            self._run.runner.forget_earlier()
+        self._run.runner.forget_earlier()
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay the views out without the page around them, as a notebook shows them."""
@@ -321,7 +326,7 @@ class Session:
         self._turn_to(None)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
-        parts = (self.header, self.tabs, self._note, *self._pages.values(), self.bring)
+        parts = (self.header, self.sharing, self.tabs, self._note, *self._pages.values(), self.bring)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn_to(self, event: Any) -> None:
@@ -334,6 +339,12 @@ class Session:
         if not page.objects:
             page.objects = list(self._parts[self.tabs.value])
         self._update_page()
+
+    def may_act(self) -> bool:
+        """Whether there is a run and this page controls it; a page that only looks on is told so."""
+        if self.is_watching and pn.state.notifications is not None:
+            pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
+        return self._run is not None and not self.is_watching
 
     def _notify(self, text: str) -> None:
         if pn.state.notifications is not None:

@@ -32,12 +32,12 @@ class Shelf(pn.viewable.Viewer):
     """A menu of own corpora with what can be done to them; hidden while there are none.
 
     act: "work"(task, *arguments) does what takes time, "refuse"(text) says what went wrong, "send"(path, name) gives a
-    file to the browser, "deleted"(name) hears what is gone.
+    file to the browser, "deleted"(name) hears what is gone. folder: where they are kept, if not as the library says.
     """
 
-    def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
+    def __init__(self, act: dict[str, Callable[..., Any]], folder: Path | None = None, **params: Any):
         super().__init__(**params)
-        self._act = act
+        self._act, self._folder = act, folder
         self._own: dict[str, OwnCorpus] = {}
         self._is_sure = False
         self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
@@ -57,7 +57,7 @@ class Shelf(pn.viewable.Viewer):
 
     def show(self, chosen: str | None = None) -> None:
         """List the corpora there are now, with one of them chosen."""
-        self._own = {corpus.name: corpus for corpus in list_own()}
+        self._own = {corpus.name: corpus for corpus in list_own(self._folder)}
         names = list(self._own)
         self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
         self._layout.visible = bool(names)
@@ -83,7 +83,7 @@ class Shelf(pn.viewable.Viewer):
             return
         name = self.menu.value
         try:
-            delete_own(name)
+            delete_own(name, self._folder)
         except (CorpusError, OSError) as error:
             self._act["refuse"](str(error))
         else:

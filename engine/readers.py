@@ -54,13 +54,13 @@ def load_corpus(
     return built.corpus
 
 
-def list_corpora() -> tuple[str, ...]:
-    """Names of the corpora that come with the project, then of those built here.
+def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
+    """Names of the corpora that come with the project, then of those built here, or kept in `folder`.
 
     >>> list_corpora()[:3]
     ('state-of-the-union', 'rfc', 'rfc-documents')
     """
-    return (*FILES, *(corpus.name for corpus in list_own()))
+    return (*FILES, *(corpus.name for corpus in list_own(folder)))
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:

@@ -43,11 +43,19 @@ class BringCorpus(pn.viewable.Viewer):
     """The dialog. `act` holds what happens with the result: "offer"(name or None) and "run"(name).
 
     may_name_paths: whether who looks at the page may read files of the server's machine.
+    folder: where corpora are kept, if not as the library says.
     """
 
-    def __init__(self, bench: Bench, act: dict[str, Callable[..., Any]], may_name_paths: bool = False, **params: Any):
+    def __init__(
+        self,
+        bench: Bench,
+        act: dict[str, Callable[..., Any]],
+        may_name_paths: bool = False,
+        folder: Path | None = None,
+        **params: Any,
+    ):
         super().__init__(**params)
-        self._bench, self._act = bench, act
+        self._bench, self._act, self._folder = bench, act, folder
         self._path: Path | None = None
         self._preview: Preview | None = None
         self._num_changes = 0
@@ -138,7 +146,7 @@ class BringCorpus(pn.viewable.Viewer):
     def _make_shelf(self) -> None:
         self._done = make_note("")
         act = {"work": self._work, "refuse": self._refuse, "send": self.mover.send_file, "deleted": self._say_deleted}
-        self.shelf = Shelf(act)
+        self.shelf = Shelf(act, self._folder)
         self._results = pn.Column(self._done, self.run, self.shelf, sizing_mode="stretch_width")
 
     @property
@@ -234,7 +242,7 @@ class BringCorpus(pn.viewable.Viewer):
                     options=options or [NONE], value=getattr(seen.chosen, part) or (options or [NONE])[0]
                 )
             if is_new:
-                self.name_field.value = _propose_name(self._path)
+                self.name_field.value = _propose_name(self._path, self._folder)
                 if seen.language in LANGUAGES:
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
         finally:
@@ -270,7 +278,10 @@ class BringCorpus(pn.viewable.Viewer):
         if seen is None or self._path is None or self._is_busy:
             return
         try:
-            name, words = check_name(self.name_field.value_input or self.name_field.value), self.words.read()
+            name, words = (
+                check_name(self.name_field.value_input or self.name_field.value, self._folder),
+                self.words.read(),
+            )
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
@@ -301,9 +312,9 @@ class BringCorpus(pn.viewable.Viewer):
         return self._layout
 
 
-def _propose_name(path: Path) -> str:
+def _propose_name(path: Path, folder: Path | None) -> str:
     stem = "my texts" if path.name.startswith("stickbreaker-") else path.name.partition(".")[0]
-    taken, number = {corpus.name.lower() for corpus in list_own()}, 1
+    taken, number = {corpus.name.lower() for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
         number += 1
     return name

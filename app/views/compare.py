@@ -70,7 +70,7 @@ class Compare(Viewer):
             for label in ("Left run", "Right run")
         )
         self._pair = _text("Choose two runs.")
-        self._is_writing = False
+        self._is_writing, self._may_act = False, True
         self._axis.param.watch(lambda event: self._draw(), "value")
         self._on_live.param.watch(lambda event: self._send_live(), "value")
         for widget in (self._left, self._right):
@@ -107,6 +107,11 @@ class Compare(Viewer):
             margin=0,
         )
 
+    def let_act(self, may_act: bool) -> None:
+        """Let kept runs be renamed and deleted or not."""
+        self._may_act = may_act
+        self._table.is_fixed = not may_act
+
     def look(self) -> None:
         """Show what is kept now; does nothing where that is shown already."""
         if self._version == self._kept.version:
@@ -131,6 +136,8 @@ class Compare(Viewer):
         self._draw()
 
     def _rename(self, key: str, name: str) -> None:
+        if not self._may_act:
+            return
         try:
             self._kept.rename(key, name)
         except (KeptRunError, OSError) as error:
@@ -138,6 +145,8 @@ class Compare(Viewer):
         self.look()
 
     def _delete(self, key: str) -> None:
+        if not self._may_act:
+            return
         try:
             self._kept.delete(key)
         except OSError as error:

@@ -81,6 +81,13 @@ class Controls(pn.viewable.Viewer):
         self._layout = self._lay_out()
         self.preview()
 
+    def let_act(self, may_act: bool) -> None:
+        """Take settings, or for who looks on only show those that act at once."""
+        for widget in (self.corpus, self.algorithm, *self.sliders.values()):
+            widget.disabled = not may_act
+        for part in (self.bring, self._choices, self.advanced, self.clear):
+            part.visible = may_act
+
     def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
         """Put these corpora into the menu and choose one; the run's own stays in it even where it has been deleted."""
         chosen = chosen or (
@@ -231,6 +238,7 @@ class Controls(pn.viewable.Viewer):
         self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
         self._learning = _heading("Learning, from the next mini-batch on")
         self._presets = (_heading("Settings to start from"), self.defaults, *presets)
+        self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
         self._show_asked()
         return pn.Column(
             self.corpus,
@@ -240,7 +248,7 @@ class Controls(pn.viewable.Viewer):
             *(part for parts in self._parts.values() for part in parts),
             self.forecast,
             self._sketch,
-            *self._presets,
+            self._choices,
             self.advanced,
             self.clear,
             sizing_mode="stretch_width",

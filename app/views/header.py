@@ -64,7 +64,7 @@ class StatusBar(pn.custom.JSComponent):
 
 
 class Header(pn.viewable.Viewer):
-    """Shows where the run stands and has the buttons to run, pause, step, restart and pace it."""
+    """Shows where the run stands and has the buttons to run, pause, step, restart, pace and share it."""
 
     def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
         super().__init__(**params)
@@ -92,10 +92,16 @@ class Header(pn.viewable.Viewer):
         )
         self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=235, margin=0)
         self.pace.param.watch(self._change_pace, "value")
-        buttons = pn.FlexBox(
-            self.run, self.step, self.restart, self.pace, align_items="center", gap="10px 8px", margin=(6, 10)
+        self.share = pmui.Button(
+            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=self._click("share")
         )
-        self._layout = pn.Column(self.bar, buttons, sizing_mode="stretch_width")
+        buttons = (self.run, self.step, self.restart, self.pace, self.share)
+        self._buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
+        self._layout = pn.Column(self.bar, self._buttons, sizing_mode="stretch_width")
+
+    def let_act(self, may_act: bool) -> None:
+        """Have the buttons, or for who looks on none."""
+        self._buttons.visible = may_act
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; what has not changed is not sent."""

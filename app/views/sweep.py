@@ -78,12 +78,17 @@ class SweepPanel(Viewer):
         cells = [
             pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0) for each in self.values.values()
         ]
-        return pn.Column(
-            pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10)),
+        self._asked = pn.Column(
             pn.FlexBox(*cells, sizing_mode="stretch_width"),
             self.systems,
             self._count,
             pn.FlexBox(self.start, self.cancel),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        return pn.Column(
+            pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10)),
+            self._asked,
             self._said,
             self._bar,
             self._figure,
@@ -91,6 +96,10 @@ class SweepPanel(Viewer):
             css_classes=["sweep"],
             margin=0,
         )
+
+    def let_act(self, may_act: bool) -> None:
+        """Ask for a sweep, or for who looks on only show one."""
+        self._asked.visible = may_act
 
     def read(self, state: SweepState) -> None:
         """Show where a sweep stands; does nothing where that is shown already."""

@@ -185,7 +185,8 @@ class TakeAway(Viewer):
             self._pane,
             _html(
                 "<h2>A link</h2><p>The address of this page holds the corpus, the settings, the page and what is "
-                "chosen: whoever opens it sees this run, or where it is gone begins one with the same settings.</p>"
+                "chosen: whoever opens it has this run with its controls, or where it is gone begins one with the same "
+                "settings. The link under Share lets others only watch.</p>"
             ),
             sizing_mode="stretch_width",
             margin=0,

@@ -65,6 +65,10 @@ class TopicExplorer(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
+    def let_act(self, may_act: bool) -> None:
+        """Let the topic be renamed or not."""
+        self._name.disabled = not may_act
+
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show what a reading says; the largest topic until one is chosen."""
         is_same = job.reading is self._reading and dict(progress.names) == dict(self._progress.names)

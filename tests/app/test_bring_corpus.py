@@ -221,7 +221,7 @@ def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
 def test_paths_are_for_those_at_the_server_only(path, begun):
     class Asked:
         def __init__(self, ip, **headers):
-            self.request = type("Request", (), {"remote_ip": ip, "headers": headers, "arguments": {}})
+            self.request = type("Request", (), {"remote_ip": ip, "headers": headers, "arguments": {}, "cookies": {}})
 
     document = Document()
     with set_curdoc(document):

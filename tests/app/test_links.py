@@ -72,7 +72,7 @@ def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
 
 
 def test_settings_of_a_config_and_of_a_run_have_names_of_their_own():
-    taken = {"run", "corpus", "algorithm", "page", "topic", "document", "from", "to"}
+    taken = {"run", "watch", "corpus", "algorithm", "page", "topic", "document", "from", "to"}
     for algorithm in engine.REGISTRY:
         names = [each.name for each in (*fields(algorithm.config), *fields(engine.RunSettings))]
         assert len({*names, *taken}) == len(names) + len(taken)

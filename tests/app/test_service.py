@@ -5,6 +5,7 @@ import pytest
 from app.compiling import Compilation
 from app.hub import Bell
 from app.service import FREE_AFTER_SECONDS, Service
+from app.visitors import Visitor
 from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
 
@@ -22,6 +23,11 @@ class Page:
 
     def ring(self):
         self.num_rings += 1
+
+
+def join(service, key, page, make_recipe):
+    """Come as one who controls the run at this address."""
+    return service.join(Visitor(run=key), page, make_recipe).run
 
 
 @pytest.fixture
@@ -43,7 +49,7 @@ def service(clock, gate):
 
 
 def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(service):
-    one, other = service.join(None, Page(), toy_recipe), service.join(None, Page(), toy_recipe)
+    one, other = join(service, None, Page(), toy_recipe), join(service, None, Page(), toy_recipe)
     assert one is not other
     assert one.runner is not other.runner
     assert min(len(one.key), len(other.key)) >= 20
@@ -51,21 +57,21 @@ def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(serv
 
 
 def test_an_address_that_nobody_was_given_is_not_taken_over(service):
-    run = service.join("chosen-by-a-visitor", Page(), toy_recipe)
+    run = join(service, "chosen-by-a-visitor", Page(), toy_recipe)
     assert run.key != "chosen-by-a-visitor"
 
 
 def test_a_reload_comes_back_to_the_same_run(service):
     page = Page()
-    run = service.join(None, page, toy_recipe)
+    run = join(service, None, page, toy_recipe)
     service.leave(run, page)
-    assert service.join(run.key, Page(), toy_recipe) is run
+    assert join(service, run.key, Page(), toy_recipe) is run
 
 
 def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(service, gate, until):
     one, other = Page(), Page()
-    run = service.join(None, one, toy_recipe)
-    assert service.join(run.key, other, toy_recipe) is run
+    run = join(service, None, one, toy_recipe)
+    assert join(service, run.key, other, toy_recipe) is run
     until(lambda: run.runner.progress.status == "running")
     service.leave(run, one)
     assert run.runner.wants_to_run
@@ -73,29 +79,29 @@ def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(se
     gate.set()
     until(lambda: run.runner.progress.status == "paused")
     assert run.runner.progress.documents_seen < 100
-    service.join(run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), toy_recipe)
     assert run.runner.wants_to_run
 
 
 def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until):
     page = Page()
-    run = service.join(None, page, toy_recipe)
+    run = join(service, None, page, toy_recipe)
     run.runner.pause()
     service.leave(run, page)
-    service.join(run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), toy_recipe)
     assert not run.runner.wants_to_run
 
 
 def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until):
     recipe = toy_recipe()
-    assert service.foresee(None, recipe).status == "ready"
-    runs = [service.join(None, Page(), toy_recipe) for _ in range(2)]
+    assert service.foresee(Visitor(), recipe).status == "ready"
+    runs = [join(service, None, Page(), toy_recipe) for _ in range(2)]
     until(lambda: all(run.runner.progress.status == "running" for run in runs))
-    waiting = service.foresee(None, recipe)
+    waiting = service.foresee(Visitor(), recipe)
     assert waiting.status == "waiting"
     assert "2 other runs are learning, this one is next" in waiting.message
-    assert service.foresee("chosen-by-a-visitor", recipe).status == "waiting"
-    assert service.foresee(runs[0].key, recipe) is runs[0].runner.progress
+    assert service.foresee(Visitor(run="chosen-by-a-visitor"), recipe).status == "waiting"
+    assert service.foresee(Visitor(run=runs[0].key), recipe) is runs[0].runner.progress
     assert len(service) == 2
 
 
@@ -105,16 +111,16 @@ def test_a_page_that_comes_while_the_engine_compiles_says_so_at_once(gate, until
         gate.wait(5)
 
     service = Service(Toy().engine(), Compilation(compile_toy), 2)
-    until(lambda: service.foresee(None, toy_recipe()).compile_share == 0.25)
-    assert service.foresee(None, toy_recipe()).status == "compiling"
+    until(lambda: service.foresee(Visitor(), toy_recipe()).compile_share == 0.25)
+    assert service.foresee(Visitor(), toy_recipe()).status == "compiling"
     gate.set()
-    until(lambda: service.foresee(None, toy_recipe()).status == "ready")
+    until(lambda: service.foresee(Visitor(), toy_recipe()).status == "ready")
 
 
 def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate):
     page = Page()
-    run = service.join(None, page, toy_recipe)
-    service.join(None, Page(), toy_recipe)
+    run = join(service, None, page, toy_recipe)
+    join(service, None, Page(), toy_recipe)
     service.leave(run, page)
     clock.now = FREE_AFTER_SECONDS - 1
     service.sweep()
@@ -124,15 +130,15 @@ def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service,
     assert len(service) == 1
     gate.set()
     run.runner.join(5)
-    assert service.join(run.key, Page(), toy_recipe) is not run
+    assert join(service, run.key, Page(), toy_recipe) is not run
 
 
 def test_a_reload_stops_the_clock(service, clock):
     page = Page()
-    run = service.join(None, page, toy_recipe)
+    run = join(service, None, page, toy_recipe)
     service.leave(run, page)
     clock.now = FREE_AFTER_SECONDS - 1
-    service.join(run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), toy_recipe)
     clock.now = 2 * FREE_AFTER_SECONDS
     service.sweep()
     assert len(service) == 1
@@ -140,7 +146,7 @@ def test_a_reload_stops_the_clock(service, clock):
 
 def test_leaving_twice_is_leaving_once(service, clock):
     page = Page()
-    run = service.join(None, page, toy_recipe)
+    run = join(service, None, page, toy_recipe)
     service.leave(run, page)
     clock.now = 10.0
     service.leave(run, page)
@@ -149,9 +155,9 @@ def test_leaving_twice_is_leaving_once(service, clock):
 
 def test_every_page_of_a_run_is_rung_and_no_other(service, until):
     one, other, stranger = Page(), Page(), Page()
-    run = service.join(None, one, toy_recipe)
-    service.join(run.key, other, toy_recipe)
-    service.join(None, stranger, lambda: toy_recipe(max_topics=4))
+    run = join(service, None, one, toy_recipe)
+    join(service, run.key, other, toy_recipe)
+    join(service, None, stranger, lambda: toy_recipe(max_topics=4))
     until(lambda: one.num_rings and other.num_rings)
     until(lambda: run.runner.progress.status == "running")
     before = stranger.num_rings

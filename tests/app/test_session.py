@@ -120,11 +120,11 @@ def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
 
 
 def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(session, service, until):
-    before = {run.key for run in service.kept.listing().runs}
+    before = {run.key for run in service.find_kept(None).listing().runs}
     session.set_pace(0.0)
 
     def find_new():
-        return [run for run in service.kept.listing().runs if run.key not in before]
+        return [run for run in service.find_kept(None).listing().runs if run.key not in before]
 
     until(find_new)
     session.restart()
@@ -143,7 +143,7 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     assert "&lt;i&gt;mine" in session.compare._pair.object
     session.compare._table._handle_msg({"do": "delete", "key": new.key})
     assert session.compare.live == ()
-    assert new.key not in {run.key for run in service.kept.listing().runs}
+    assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
 
 
 def test_a_page_is_not_told_of_what_other_pages_do(session):

@@ -97,7 +97,10 @@ class Toy:
         yield Finished(seen, seen, step * 0.01)
 
     def engine(self):
-        return Engine(lambda name: ToyCorpus(), lambda corpus, settings: corpus.num_documents - 10, self.run)
+        def load(name, folder=None):
+            return ToyCorpus()
+
+        return Engine(load, lambda corpus, settings: corpus.num_documents - 10, self.run)
 
 
 SIZED = replace(TOY, name="sized", title="Sized", config=SizedConfig)

@@ -1,0 +1,19 @@
+"""The pages of a session by their names, and the row of buttons that turns to them."""
+
+import panel_material_ui as pmui
+
+PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
+READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
+STYLE = {
+    # Theirs is too pale for small type once the pointer is over one.
+    "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
+    "@media (max-width: 600px)": {
+        "flexWrap": "wrap",
+        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"},
+    },
+}
+
+
+def make_tabs() -> pmui.RadioButtonGroup:
+    """Make the row, turned to the live page."""
+    return pmui.RadioButtonGroup(label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=STYLE)

@@ -1,0 +1,42 @@
+function make(tag, attributes, ...children) {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children)
+  return node
+}
+
+function put(node, text) { if (node.textContent !== text) node.textContent = text }
+
+export function render({ model }) {
+  const field = make("input", {type: "text", readonly: "", "aria-label": "Link to watch this run"})
+  const copy = make("button", {type: "button"}, "Copy")
+  const line = make("div", {class: "line"}, field, copy)
+  const hint = make("p", {})
+  const watching = make("p", {class: "watching", role: "status"})
+
+  // The clipboard is open to pages of this machine or over https only; elsewhere the old way still works.
+  async function take() {
+    field.select()
+    try {
+      if (navigator.clipboard) await navigator.clipboard.writeText(field.value)
+      else if (!document.execCommand("copy")) return
+      put(copy, "Copied")
+      setTimeout(() => put(copy, "Copy"), 2000)
+    } catch { field.focus() }
+  }
+
+  field.addEventListener("focus", () => field.select())
+  field.addEventListener("keydown", event => event.stopPropagation())
+  copy.addEventListener("click", take)
+
+  function write() {
+    if (field.value !== model.link) field.value = model.link
+    put(hint, model.hint)
+    put(watching, model.watching)
+    line.hidden = hint.hidden = !model.link
+  }
+
+  model.on(["link", "hint", "watching"], write)
+  write()
+  return make("div", {class: "share"}, line, hint, watching)
+}
