@@ -64,7 +64,7 @@ class Setup(NamedTuple):
 def last_scores(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     """The last score of each run, mean over seeds, by line and these settings; with the number of topics."""
     keys = ["line", *names]
-    ends = frame.sort_values("documents_seen").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
+    ends = frame.sort_values("documents_seen", kind="stable").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
     return ends.groupby(keys, sort=False)[["nats_per_word", "num_topics", "seconds"]].mean().reset_index()
 
 
@@ -81,31 +81,29 @@ def read(passes: int | None, num_evaluations: int = 1) -> RunSettings:
 
 def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Held-out likelihood over time: online HDP, online LDA, batch HDP."""
-    more = {"protocols": ("tokens_90_10",), "run": read(10, 3)}
+    more = {"protocols": ("tokens_90_10",), "run": read(5, 4), "num_documents": 3000}
     fixed = HDP_AT_64 | {"batch_size": 256, "forgetting_rate": 0.6}
-    batch = {key: WANG[key] for key in ("start", "topic_expectation", "duplicates")}
     lines = {
         "online HDP, ours": Study(("hdp",), fixed=fixed, **more),
         "online HDP, as printed": Study(("hdp",), fixed=fixed | WANG, **more),
         "online LDA, K={max_topics}": Study(("lda",), grid={"max_topics": (20, 60, 150)}, fixed=fixed, **more),
-        "batch HDP, ours": Study(("batch-hdp",), **more | {"run": read(40, 1)}),
-        "batch HDP, as printed": Study(("batch-hdp",), fixed=batch, **more | {"run": read(40, 1)}),
+        "batch HDP, ours": Study(("batch-hdp",), **more | {"run": read(20)}),
+        "batch HDP, as printed": Study(("batch-hdp",), fixed=WANG, **more | {"run": read(20)}),
     }
     frame = curves(setup.run(lines, "tokens_90_10", "fold_in"), "seconds")
-    frame["panel"] = "State of the Union, κ = 0.6, τ₀ = 64, S = 256"
+    frame["panel"] = "3,000 passages of State of the Union, κ = 0.6, τ₀ = 64, S = 256"
     axes = Axes("seconds of learning (log scale)", TOKENS, True, x_format="0.[00]")
     return frame, draw_panels(frame, axes, height=440, width=560)
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Held-out likelihood over S, a panel for each κ."""
-    sizes = (16, 64, 256, 1024, 2048)
-    grid = {"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": sizes}
+    sizes, rates = (16, 64, 256, 1024, 2048), {"forgetting_rate": (0.6, 0.8, 1.0)}
+    of_lda = rates | {"batch_size": sizes[1:], "max_topics": (20, 60, 150)}
     more = {"protocols": ("tokens_90_10",), "run": read(5)}
     lines = {
-        "online HDP, ours": Study(("hdp",), grid=grid, fixed=HDP_AT_64, **more),
-        "online HDP, as printed": Study(("hdp",), grid=grid, fixed=HDP_AT_64 | WANG, **more),
-        "online LDA, K={max_topics}": Study(("lda",), grid=grid | {"max_topics": (20, 60, 150)}, fixed=AT_64, **more),
+        "online HDP, ours": Study(("hdp",), grid=rates | {"batch_size": sizes}, fixed=HDP_AT_64, **more),
+        "online LDA, K={max_topics}": Study(("lda",), grid=of_lda, fixed=AT_64, **more),
     }
     scored = setup.run(lines, "tokens_90_10", "fold_in")
     frame = last_scores(scored, "forgetting_rate", "batch_size").rename(
@@ -181,14 +179,14 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
     sizes = (25, 50, 100, 200, 300)
     parts = []
     for title, corpus, few_documents, passes in (
-        ("State of the Union, 10 passes", "state-of-the-union", None, 10),
-        ("20,000 passages of RFCs, 3 passes", "rfc", 20_000, 3),
+        ("State of the Union, 2 passes", "state-of-the-union", None, 2),
+        ("10,000 passages of RFCs, 2 passes", "rfc", 10_000, 2),
     ):
         more = {"corpora": (corpus,), "num_documents": few_documents, "run": read(passes)}
-        grid = {"max_topics": sizes}
+        grid, largest = {"max_topics": sizes}, {"max_topics": sizes[-1:]}
         lines = {
             "online LDA": Study(("lda",), grid=grid, fixed=SVI, **more),
-            "HDP of SVI 2013, as printed": Study(("svi-hdp",), grid=grid, **more),
+            "HDP of SVI 2013, as printed": Study(("svi-hdp",), grid=largest, **more),
             "online HDP, ours": Study(("hdp",), grid=grid, **more),
         }
         frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics")
@@ -199,13 +197,13 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def svi_2013_figure_12(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Held-out likelihood of the HDP over documents, a line for each κ."""
-    grid = {"forgetting_rate": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)}
+    grid = {"forgetting_rate": (0.5, 0.6, 0.8, 0.9, 1.0)}
     return draw_learning(setup, grid, "κ = {forgetting_rate:g}", {"delay": 1.0, "batch_size": 500}, "S = 500, τ₀ = 1")
 
 
 def svi_2013_figure_13(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Held-out likelihood of the HDP over documents, a line for each S."""
-    grid = {"batch_size": (10, 50, 100, 500, 1000)}
+    grid = {"batch_size": (50, 100, 500, 1000)}
     return draw_learning(setup, grid, "S = {batch_size}", {"delay": 1.0, "forgetting_rate": 0.9}, "κ = 0.9, τ₀ = 1")
 
 
@@ -215,11 +213,57 @@ def draw_learning(
     """Curves of one setting, of the HDP as printed and of ours side by side."""
     parts = []
     for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
-        study = Study((system,), grid=grid, fixed={"max_topics": 300, **fixed}, run=read(10, 3))
+        wished = {"max_topics": 150, **fixed}
+        study = Study((system,), grid=grid, fixed=wished, run=read(5, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
         parts.append(curves(scored, "documents_seen").assign(panel=f"{name}; {title}"))
     frame = pd.concat(parts, ignore_index=True)
     return frame, draw_panels(frame, Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
+
+
+def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Perplexity of online LDA over S, a line for each τ₀ and a panel for each κ."""
+    sizes = (4, 16, 64, 256, 1024)
+    grid = {"forgetting_rate": (0.5, 0.7, 0.9), "delay": (1.0, 64.0, 1024.0), "batch_size": sizes}
+    study = Study(
+        ("lda",), grid=grid, num_documents=3000, run=read(5), protocols=("perplexity_bound",), fixed={"max_topics": 100}
+    )
+    scored = setup.run({"τ₀ = {delay:g}": study}, "perplexity_bound", "fold_in")
+    frame = last_scores(scored, "forgetting_rate", "delay", "batch_size").rename(columns={"batch_size": "x"})
+    frame["y"] = np.exp(-frame["nats_per_word"])
+    frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    axes = Axes("mini-batch size S (log scale)", "perplexity (perplexity_bound)", True, sizes, "0", "0,0")
+    return frame, draw_panels(frame, axes, width=310)
+
+
+def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Test likelihood and bound over K, and test likelihood over sweeps, of collapsed and plain VB and of Gibbs."""
+    sizes = (10, 40, 80, 120)
+    more, by_size = {"num_documents": 1000, "run": read(40, 1)}, {"grid": {"max_topics": sizes}}
+    lines = {
+        "CV-HDP": Study(("cv-hdp",), **more, **by_size),
+        "CV-LDA": Study(("cv-lda",), **more, **by_size),
+        "V-LDA": Study(("batch-lda",), **more, **by_size, fixed={"doc_concentration": 0.1, "start": "hoffman"}),
+        "Gibbs LDA": Study(("gibbs-lda",), **more, **by_size),
+        "Gibbs HDP from {initial_topics}": Study(("gibbs-hdp",), grid={"initial_topics": (1, 100)}, **more),
+    }
+    scored = setup.run(lines, "disjoint_words", "own")
+    ends = scored.sort_values("documents_seen", kind="stable").groupby(["line", "max_topics"], sort=False).tail(1)
+    ends = ends.assign(x=ends["max_topics"]).sort_values(["line", "x"])
+    is_followed = scored["max_topics"].isna() | (scored["max_topics"] == sizes[-1])
+    followed = curves(scored[is_followed], "documents_seen")
+    sweeps = followed.assign(x=followed.groupby("line").cumcount() + 1, panel=f"over sweeps, K = {sizes[-1]}")
+    axes = Axes("topics K", DISJOINT, at=sizes)
+    parts = [
+        (ends.assign(y=ends["nats_per_word"], panel="test, over K"), axes),
+        (sweeps, axes._replace(x_label="sweeps", at=())),
+        (
+            ends.dropna(subset="bound").assign(y=lambda part: part["bound"], panel="bound, over K"),
+            axes._replace(y_label="bound, nats per training word"),
+        ),
+    ]
+    frame = pd.concat([part for part, _ in parts], ignore_index=True)[["panel", "line", "x", "y"]]
+    return frame, draw_unlike_panels(parts)
 
 
 def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -256,7 +300,7 @@ def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.DataFrame, Any]:
     """The three panels of Fig. 3 and 4."""
-    sizes, more = (1, 2, 5, 10, 50, 100, 500), {"num_documents": 3000, "run": read(5)}
+    sizes, more = (1, 5, 10, 50, 100, 500), {"num_documents": 2000, "run": read(3)}
     predictive = "own" if what == "components" else "fold_in"
     studies = {
         line: Study((system,), grid={"batch_size": sizes}, fixed=fixed, protocols=("importance_sampling",), **more)
@@ -265,7 +309,7 @@ def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.
     scored = setup.run(studies, "importance_sampling", predictive)
     ends = last_scores(scored, "batch_size").rename(columns={"batch_size": "x"})
     followed = {
-        line: Study((system,), fixed=fixed | {"batch_size": 100}, **more | {"run": read(5, 9)})
+        line: Study((system,), fixed=fixed | {"batch_size": 100}, **more | {"run": read(3, 9)})
         for line, (system, fixed) in lines.items()
     }
     growth = curves(setup.run(followed, "disjoint_words", "own"), "documents_seen", "num_topics")
@@ -294,6 +338,8 @@ FIGURES = {
     "svi-2013-fig-12": svi_2013_figure_12,
     "svi-2013-fig-13": svi_2013_figure_13,
     "wang-2011-fig-3": wang_2011_figure_3,
+    "hoffman-2010-table-1": hoffman_2010_table_1,
+    "teh-2007-fig-2": teh_2007_figure_2,
     "wang-blei-2012-fig-3": wang_blei_2012_figure_3,
     "wang-blei-2012-fig-4": wang_blei_2012_figure_4,
 }
