@@ -45,10 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """What one browser sees. `start` when its websocket is open, `stop` when it has gone.
-
-    user: who has logged in, None where nobody needs to. is_watching: whether the page only looks on.
-    """
+    """What one browser sees, of this user's if there is a login. `start` when its websocket is open, `stop` at its end."""
 
     def __init__(self, service: Service, make_recipe: Callable[[], Recipe] = first_recipe, user: str | None = None):
         self._service, self._make_recipe = service, make_recipe

@@ -1,0 +1,35 @@
+"""A class: one page controls a run, another looks on at it through a link."""
+
+import pytest
+from playwright.sync_api import expect
+
+from app.views.sharing import PRESENTER_GONE, WATCHING
+from tests.browser.conftest import SECONDS_UNUSED
+from tests.browser.dashboard import SLIDERS
+
+pytestmark = pytest.mark.browser
+
+
+def test_who_opens_the_link_follows_the_presenter_with_a_page_of_their_own_and_no_controls(visit):
+    presenter = visit()
+    presenter.pause()
+    presenter.button("Share").click()
+    link = presenter.page.get_by_label("Link to watch this run").input_value()
+    watcher = visit(at=link)
+    expect(watcher.page.get_by_text(WATCHING)).to_be_visible()
+    for name in ("Run", "Pause", "Step", "Restart", "Share", "Bring your own text", "Restart with these"):
+        expect(watcher.button(name)).to_have_count(0)
+    for setting in SLIDERS:
+        expect(watcher.slider(setting)).to_be_disabled()
+    expect(presenter.page.get_by_text("1 watches now.")).to_be_visible()
+
+    watcher.page.locator("body").press("Space")
+    watcher.button("Export").click()
+    presenter.step()
+    expect(watcher.documents).to_have_text(presenter.documents.inner_text())
+    expect(watcher.button("Curves")).to_be_enabled()
+    expect(presenter.button("Curves")).to_have_count(0)
+    watcher.page.wait_for_url(f"{link}&page=Export")
+
+    presenter.page.goto("about:blank")
+    expect(watcher.page.get_by_text(PRESENTER_GONE)).to_be_visible(timeout=1_000 * (SECONDS_UNUSED + 15))
