@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """What one browser sees, of this user's if there is a login. `start` when its websocket is open, `stop` at its end."""
+    """What one browser sees, of this user's. `start` when its websocket is open, `stop` when it has gone."""
 
     def __init__(self, service: Service, make_recipe: Callable[[], Recipe] = first_recipe, user: str | None = None):
         self._service, self._make_recipe = service, make_recipe
