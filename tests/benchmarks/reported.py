@@ -15,7 +15,7 @@ from tests.benchmarks.trials import Trial, trial
 
 PASSES, SWEEPS = 10, 200
 SIZES, WANG_SIZES, CV_SIZES = (25, 50, 100, 200, 300), (20, 40, 80, 150), (25, 80, 130)
-RATES, BATCH_SIZES, FREE_SIZES = (0.5, 0.6, 0.8, 1.0), (16, 64, 256, 1024), (1, 2, 5, 10, 50, 100, 500)
+RATES, BATCH_SIZES, FREE_SIZES = (0.5, 0.6, 0.8, 1.0), (16, 64, 256), (1, 2, 5, 10, 50, 100, 500)
 
 
 @dataclass(frozen=True)
