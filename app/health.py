@@ -49,7 +49,9 @@ def _check_engine() -> None:
 def _check_page() -> None:
     document = Document()
     with set_curdoc(document):
-        lay_out(Session(find_service())).server_doc(document)
+        session = Session(find_service())
+        lay_out(session).server_doc(document)
+        session.unfold()
     document.clear()
 
 

@@ -32,7 +32,7 @@ def lay_out(session: Session) -> pmui.Page:
     page = pmui.Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         header=[title],
-        sidebar=[session.controls],
+        sidebar=[session.side],
         sidebar_width=340,
         sidebar_open=False,
         sidebar_resizable=False,

@@ -96,6 +96,7 @@ class Session:
         )
         self.tabs.param.watch(self._turn_to, "value")
         self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
+        self.side = pn.Column(sizing_mode="stretch_width", margin=0)
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
@@ -114,6 +115,12 @@ class Session:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
         self.look()
+        self.unfold()
+
+    def unfold(self) -> None:
+        """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""
+        self._turn_to(None)
+        self.side.objects = [self.controls]
 
     def _take_role(self, is_watching: bool) -> None:
         """Have the controls, or only look on."""
@@ -303,7 +310,7 @@ class Session:
         self._run.runner.forget_earlier()
 
     def layout(self) -> pn.viewable.Viewable:
-        """Lay the views out without the page around them, as a notebook shows them."""
+        """Lay out the header and room for the pages; `unfold` fills it."""
         columns = [
             pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
             for view, flex in ((self.table, "3 1 690px"), (self.now, "1 1 300px"))
@@ -318,9 +325,8 @@ class Session:
             COMPARE: (self.compare, self.sweep),
             EXPORT: (self.export,),
         }
-        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0) for name in PAGES}
-        self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0)
-        self._turn_to(None)
+        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in PAGES}
+        self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0, visible=False)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
         parts = (self.header, self.sharing, self.tabs, self._note, *self._pages.values(), self.bring)

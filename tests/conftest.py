@@ -21,6 +21,16 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
+# Quiet, without sandbox (CI runs as root) and without traffic of its own.
+BROWSER_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 NO_BROWSER = "no Chromium or Chrome found: install one (Debian, Ubuntu: `sudo apt-get install chromium`), run again"
 
 
@@ -71,12 +81,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
-    """The system's own browser, quiet, without sandbox (CI runs as root) and without traffic of its own."""
-    flags = (
-        "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-        " --disable-component-update --disable-sync"
-    )
-    return browser_type_launch_args | {"executable_path": find_browser(), "args": flags.split()}
+    """The system's own browser."""
+    return browser_type_launch_args | {"executable_path": find_browser(), "args": list(BROWSER_FLAGS)}
 
 
 @pytest.fixture(scope="session", autouse=True)

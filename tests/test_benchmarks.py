@@ -9,7 +9,7 @@ import pytest
 from engine import RunSettings, load_corpus
 from engine.evaluation import split_tokens
 from engine.run import split_corpus
-from tests.benchmarks import claims, heldout, profile, race, robust, speed, systems, trials
+from tests.benchmarks import claims, heldout, profile, race, robust, soak, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
@@ -174,3 +174,16 @@ def test_what_does_not_hold_is_tried_otherwise(first, held, tried):
     row = claims.tell(claim, Made())
     assert (row["held"], row["tried"]) == (held, tried)
     assert {"paper", "claim", "reported", "measured", "held"} <= set(row)
+
+
+def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engine_is_compared_with_its_neighbour():
+    rows = [{"closed_sessions": 5 * n, "megabytes": 400 - 50 * max(0, 3 - n) + 2.0 * n} for n in range(9)]
+    speeds = [
+        {"0": 100.0, "1": 90.0, "5": 50.0},
+        {"0": 200.0, "1": 160.0, "5": 140.0},
+        {"0": 50.0, "1": 50.0, "5": 20.0},
+    ]
+    found = soak.summarize(rows, speeds)
+    assert found["megabytes_a_session"] == pytest.approx(0.4)
+    assert found["engine_with_1_browsers"] == pytest.approx(0.9)
+    assert found["engine_with_5_browsers"] == pytest.approx(0.5)

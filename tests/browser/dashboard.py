@@ -81,6 +81,12 @@ class Dashboard:
         self.choose_pace("As fast as it goes")
         self.expect_state("Finished", seconds=60)
 
+    def go_dark(self) -> None:
+        self.page.get_by_label("Toggle theme").click()
+        self.page.wait_for_function(
+            "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) < 60"
+        )
+
     def num_seen(self) -> int:
         return int(self.documents.inner_text().split()[0].replace(",", ""))
 

@@ -29,13 +29,6 @@ def read_ground(dashboard) -> int:
     return int(color.split("(")[1].split(",")[0])
 
 
-def go_dark(dashboard) -> None:
-    dashboard.page.get_by_label("Toggle theme").click()
-    dashboard.page.wait_for_function(
-        "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) < 60"
-    )
-
-
 def find_barriers(page) -> list[str]:
     """What axe finds that is serious or critical."""
     found = Axe().run(page).response["violations"]
@@ -54,7 +47,7 @@ def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(
     expect(dashboard.page.locator("td.new").first).to_be_attached()
     assert find_barriers(dashboard.page) == []
     assert read_ground(dashboard) > 200
-    go_dark(dashboard)
+    dashboard.go_dark()
     # Colours fade from one theme to the other for a moment, each component by itself.
     barriers, tries = find_barriers(dashboard.page), 10
     while barriers and tries:

@@ -1,0 +1,298 @@
+"""How the page bears being used: memory, ticks, what watching costs the engine, how soon it shows and answers.
+
+    python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--json FILE]
+
+A server of its own (`tests.benchmarks.watched`), with a folder of its own, and Chromium, all on this machine: what a
+browser takes to draw is missing to the engine, as for a reader with a server at home. In turn:
+
+* first paint, in a browser that has the page's files already: seconds from the request to the first text, to the
+  state of the run, to the first curve and to the settings; the median of some visits.
+* controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
+* the engine: documents a second of the same run, as fast as it goes, alone in a process, and on the server with one
+  page and with all of them open on it; alternating, a ratio is of neighbours.
+* the soak: all browsers open runs of their own, run them again as fast as they go, turn through the pages and close,
+  again and again. Megabytes are the resident memory of the server after a collection. What a session leaves behind
+  is the slope of memory over sessions closed, in the last two thirds: before that, caches and kept runs fill up.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+import time
+import urllib.request
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import sync_playwright
+
+import engine
+from engine.compile import compile_algorithm
+from engine.library import FOLDER_VARIABLE
+from tests.benchmarks.heldout import to_markdown
+from tests.browser.conftest import SECONDS_UNUSED, serving
+from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
+from tests.conftest import BROWSER_FLAGS, find_browser
+
+CORPUS = "state-of-the-union"
+PAGES = ("Topics", "Time", "Documents", "Compare", "Export", "Live")
+NUM_VISITS, NUM_PRESSES = 5, 5
+ROW_SECONDS = 60
+SECONDS_TO_FINISH = 240
+PERCENTILES = (50, 95, 99)
+PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": ["input[type=range]"]}
+SEEK = """places => {
+  const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
+    (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
+  const isSeen = (path) => path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted), document)
+    ?.getBoundingClientRect().height
+  window.seenAt = {}
+  const look = () => {
+    const missing = Object.keys(places).filter((name) => !(name in seenAt))
+    for (const name of missing) { if (isSeen(places[name])) { seenAt[name] = performance.now() } }
+    if (missing.length) { setTimeout(look, 40) }
+  }
+  look()
+}"""
+AWAIT_ANSWER = """(node, attribute) => {
+  const read = () => attribute ? node.getAttribute(attribute) : node.textContent
+  const before = read()
+  window.answeredAfter = undefined
+  const begin = () => {
+    const began = performance.now()
+    const look = () => {
+      if (read() !== before) { window.answeredAfter = performance.now() - began } else { requestAnimationFrame(look) }
+    }
+    look()
+  }
+  window.awaited?.abort()
+  window.awaited = new AbortController()
+  for (const kind of ["pointerdown", "keydown"]) {
+    window.addEventListener(kind, begin, {capture: true, once: true, signal: window.awaited.signal})
+  }
+}"""
+
+
+class Server:
+    """The address of a watched server, and what it says of itself."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def ask(self):
+        """Memory, sessions, and the looks and speeds since it was asked last."""
+        with urllib.request.urlopen(f"{self.address.rsplit('/', 1)[0]}/watched") as answer:
+            return json.load(answer)
+
+
+def open_page(browser, address, learns=True):
+    """A page in a browser of its own."""
+    context = browser.new_context(viewport=WIDE)
+    context.set_default_timeout(60_000)
+    return Dashboard(context.new_page()).open(address, learns)
+
+
+def measure_paint(browser, address):
+    """Rows of seconds until something is seen, from visits with a warm cache."""
+    context = browser.new_context(viewport=WIDE)
+    context.add_init_script(f"({SEEK})({json.dumps(PLACES)})")
+    seconds = []
+    for _ in range(NUM_VISITS + 1):
+        page = context.new_page()
+        page.goto(address, timeout=FIRST_SECONDS)
+        page.wait_for_function(f"() => Object.keys(seenAt).length === {len(PLACES)}", timeout=FIRST_SECONDS)
+        first = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        seconds.append({"first text": first, **page.evaluate("() => seenAt")})
+        Dashboard(page).leave()
+        page.close()
+    context.close()
+    warm = pd.DataFrame(seconds[1:]) / 1_000
+    return [
+        {"what": name, "median_seconds": warm[name].median(), "worst_seconds": warm[name].max()}
+        for name in ("first text", *PLACES)
+    ]
+
+
+def measure_controls(browser, address):
+    """Rows of milliseconds from a press to its answer, while the run learns."""
+    dashboard = open_page(browser, address)
+    page, taken = dashboard.page, {}
+
+    def time_answer(name, node, press, attribute=None):
+        node.evaluate(AWAIT_ANSWER, attribute)
+        press()
+        page.wait_for_function("() => window.answeredAfter !== undefined")
+        taken.setdefault(name, []).append(page.evaluate("() => window.answeredAfter"))
+
+    slider = dashboard.slider("forgetting_rate")
+    for number in range(NUM_PRESSES):
+        dashboard.expect_state("Running")
+        time_answer("Pause: the state", dashboard.state, dashboard.button("Pause").click)
+        dashboard.expect_state("Paused")
+        time_answer("Run: the state", dashboard.state, dashboard.button("Run").click)
+        key = ("ArrowRight", "ArrowLeft")[number % 2]
+        slider.focus()
+        time_answer("slider κ: its value", slider, lambda key=key: page.keyboard.press(key), "aria-valuetext")
+        for name in ("Topics", "Live"):
+            tab = dashboard.button(name)
+            time_answer("tab: the tab", tab, tab.click, "aria-pressed")
+            page.wait_for_timeout(1_000)
+    dashboard.leave()
+    page.context.close()
+    return [
+        {"what": name, "median_ms": float(np.median(values)), "worst_ms": max(values)} for name, values in taken.items()
+    ]
+
+
+def learn_alone():
+    """Documents a second of the default run with nothing around it, after one that does not count."""
+    algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(CORPUS)
+    compile_algorithm(algorithm, algorithm.config())
+    for _ in range(2):
+        began = time.perf_counter()
+        for event in engine.run(algorithm, algorithm.config(), corpus):
+            last = event
+        speed = last.documents_seen / (time.perf_counter() - began)
+    return speed
+
+
+def learn_watched(server, pages):
+    """Documents a second of the same run on the server, seen on these pages."""
+    server.ask()
+    pages[0].button("Run again").click()
+    pages[0].expect_state("Running")
+    pages[0].expect_state("Finished", SECONDS_TO_FINISH)
+    return server.ask()["speeds"][-1]
+
+
+def measure_engine(browser, server, num_browsers, num_rounds):
+    """Rows of documents a second without a browser, with one, and with several at one run."""
+    rows = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        first = open_page(browser, server.address)
+        first.choose_pace("As fast as it goes")
+        first.expect_state("Finished", SECONDS_TO_FINISH)
+        for _ in range(num_rounds):
+            headless = alone.submit(learn_alone).result()
+            one = learn_watched(server, [first])
+            others = [open_page(browser, first.page.url) for _ in range(num_browsers - 1)]
+            several = learn_watched(server, [first, *others])
+            close_all(others)
+            rows.append({"0": headless, "1": one, str(num_browsers): several})
+    close_all([first])
+    return rows
+
+
+def close_all(dashboards):
+    """Close their browsers."""
+    for dashboard in dashboards:
+        dashboard.page.context.close()
+
+
+def visit_all(browser, places):
+    """Open every run in a browser of its own, run all of them again as fast as they go, turn through their pages."""
+    dashboards = [open_page(browser, place, learns=False) for place in places]
+    for dashboard in dashboards:
+        again = dashboard.button("Run again")
+        again.click() if again.is_visible() else dashboard.choose_pace("As fast as it goes")
+    for name in PAGES:
+        for dashboard in dashboards:
+            dashboard.button(name).click()
+    for dashboard in dashboards:
+        dashboard.expect_state("Finished", SECONDS_TO_FINISH)
+    return dashboards
+
+
+def soak(browser, server, num_browsers, minutes):
+    """Rows of memory, sessions and ticks over time."""
+    places, rows, num_closed, looks, num_finished = [server.address] * num_browsers, [], 0, [], 0
+    began = time.monotonic()
+    while (seconds := time.monotonic() - began) < 60 * minutes or not rows:
+        dashboards = visit_all(browser, places)
+        places = [dashboard.page.url for dashboard in dashboards]
+        said = server.ask()
+        looks, num_finished = looks + said["looks"], num_finished + len(said["speeds"])
+        if seconds >= ROW_SECONDS * len(rows):
+            row = {"minute": seconds / 60, "megabytes": said["megabytes"], "open_sessions": said["sessions"]}
+            row |= {"closed_sessions": num_closed, "runs": num_finished}
+            rows.append(row | describe_looks(looks))
+            print(to_markdown(tidy(rows[-1:])), flush=True)
+            looks = []
+        close_all(dashboards)
+        num_closed += num_browsers
+    return rows
+
+
+def describe_looks(looks):
+    """The number of ticks and their percentiles in milliseconds."""
+    values = np.percentile(looks, PERCENTILES) if looks else [None] * len(PERCENTILES)
+    return {"ticks": len(looks)} | {f"p{p}_ms": value for p, value in zip(PERCENTILES, values, strict=True)}
+
+
+def summarize(rows, speeds):
+    """What a session leaves behind, and what pages leave to the engine: medians of ratios of neighbours."""
+    frame = pd.DataFrame(rows).iloc[len(rows) // 3 :]
+    slope = np.polyfit(frame["closed_sessions"], frame["megabytes"], 1)[0] if len(frame) > 2 else None
+    speeds = pd.DataFrame(speeds)
+    shares = (speeds.div(speeds["0"], axis=0)).median()
+    return {
+        "megabytes_a_session": slope,
+        **{f"engine_with_{number}_browsers": share for number, share in shares.items() if number != "0"},
+    }
+
+
+def tidy(rows):
+    """A data frame to print, figures rounded."""
+    return pd.DataFrame(rows).round(2)
+
+
+@contextmanager
+def watched_server():
+    """Serve with a folder of its own for whatever is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        command = ["-m", "panel", "serve", "--plugins", "tests.benchmarks.watched"]
+        with serving(command, Path(folder) / "server.txt") as address:
+            yield Server(address)
+
+
+def measure(arguments):
+    """Every table by its name."""
+    with watched_server() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
+        tables = {}
+        for name, table in (
+            ("paint", lambda: measure_paint(browser, server.address)),
+            ("controls", lambda: measure_controls(browser, server.address)),
+            ("engine", lambda: measure_engine(browser, server, arguments.browsers, arguments.rounds)),
+            ("soak", lambda: soak(browser, server, arguments.browsers, arguments.minutes)),
+        ):
+            tables[name] = table()
+            print(f"\n{name}\n\n{to_markdown(tidy(tables[name]))}", flush=True)
+            time.sleep(SECONDS_UNUSED)
+        browser.close()
+    return tables
+
+
+def main():
+    """Read the command line, measure, print, and write JSON where asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--browsers", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    tables = measure(arguments)
+    tables["summary"] = summarize(tables["soak"], tables["engine"])
+    print(f"\nsummary\n\n{to_markdown(tidy([tables['summary']]))}")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(tables, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

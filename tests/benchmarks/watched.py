@@ -1,0 +1,61 @@
+"""A served page that says how it fares: `panel serve app --plugins tests.benchmarks.watched`, then /watched.
+
+Nothing of the page is changed but that the clock is read around each `Session.look` and each engine's run.
+"""
+
+import gc
+import json
+import resource
+import time
+from functools import wraps
+from pathlib import Path
+
+from tornado.web import RequestHandler
+
+import engine
+from app.session import Session
+from engine.events import Finished
+
+PAGE_BYTES = resource.getpagesize()
+
+looks, speeds = [], []
+look, run = Session.look, engine.run
+
+
+@wraps(look)
+def timed_look(session):
+    """As ever; counts only where there was anything new to show."""
+    before, began = session._seen, time.perf_counter()
+    look(session)
+    if session._seen is not before:
+        looks.append(1_000 * (time.perf_counter() - began))
+
+
+@wraps(run)
+def timed_run(*arguments, **options):
+    """As ever; a run that comes to its end leaves its documents a second, the time between its events included."""
+    events, sent, began = run(*arguments, **options), None, time.perf_counter()
+    while True:
+        try:
+            event = events.send(sent)
+        except StopIteration:
+            return
+        if isinstance(event, Finished):
+            speeds.append(event.documents_seen / (time.perf_counter() - began))
+        sent = yield event
+
+
+class WatchedHandler(RequestHandler):
+    """Memory of the server in megabytes, open sessions, and since the last question: milliseconds of looks, speeds."""
+
+    def get(self):
+        gc.collect()
+        resident = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
+        sessions = len(self.application.get_sessions("/app"))
+        self.write(json.dumps({"megabytes": resident / 2**20, "sessions": sessions, "looks": looks, "speeds": speeds}))
+        looks.clear()
+        speeds.clear()
+
+
+Session.look, engine.run = timed_look, timed_run
+ROUTES = [("/watched", WatchedHandler, {})]
