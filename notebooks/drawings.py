@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from bokeh.layouts import row
-from bokeh.models import ColumnDataSource, FixedTicker, Legend, LegendItem, NumeralTickFormatter, Range1d
+from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Legend, LegendItem, NumeralTickFormatter, Range1d
 from bokeh.palettes import Colorblind
 from bokeh.plotting import figure
 
@@ -16,7 +16,7 @@ DASHES = ([], [7, 3], [2, 3], [9, 3, 2, 3])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 TITLE, LABEL, TICK = "15px", "14px", "13px"
 STAYS, GOES = "#111111", "#8a8a8a"
-LEGEND_WIDTH, LINE_HEIGHT = 215, 27
+LINE_HEIGHT = 27
 # Points of a line that are each worth a mark.
 MOST_DOTS = 12
 
@@ -42,7 +42,7 @@ def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int =
     figures = []
     for place, panel in enumerate(panels):
         own, is_last = frame[frame["panel"] == panel], place == len(panels) - 1
-        margin = (0 if place else 40) + (LEGEND_WIDTH if is_last else 0)
+        margin = (0 if place else 20) + (_legend_width(lines) if is_last else 0)
         named = axes if not place else axes._replace(y_label="")
         drawn = _draw_panel(own, named, lines, (width + margin, height), y_range)
         drawn.title.text = panel
@@ -53,16 +53,25 @@ def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int =
 
 
 def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350) -> Any:
-    """Panels that each have axes of their own; frames as `draw_panels` takes them, of one panel each."""
+    """Panels that each have axes of their own; frames as `draw_panels` takes them, of one panel each.
+
+    Counts, which is what the format "0" is for, begin at 0.
+    """
     lines = list(dict.fromkeys(line for frame, _ in parts for line in frame["line"]))
     figures = []
     for place, (frame, axes) in enumerate(parts):
-        extra = LEGEND_WIDTH if place == len(parts) - 1 else 0
-        drawn = _draw_panel(frame, axes, lines, (width + extra, height), _around(frame["y"]))
+        extra = _legend_width(lines) if place == len(parts) - 1 else 0
+        y = (0.0, 1.08 * frame["y"].max()) if axes.y_format == "0" else _around(frame["y"])
+        drawn = _draw_panel(frame, axes, lines, (width + extra, height), y)
         drawn.title.text = frame["panel"].iloc[0]
         figures.append(drawn)
     _add_legend(figures[-1], lines, any(_has_dots(frame) for frame, _ in parts))
     return row(*figures, spacing=0)
+
+
+def _legend_width(lines: Sequence[str]) -> int:
+    """About what the longest name takes, so that the last panel is as wide as the others."""
+    return 52 + round(7.4 * max(map(len, lines)))
 
 
 def _around(values: pd.Series) -> tuple[float, float]:
@@ -109,6 +118,7 @@ def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> 
         axis.axis_label_text_font_style = "normal"
     drawn.xaxis.formatter = NumeralTickFormatter(format=axes.x_format)
     drawn.yaxis.formatter = NumeralTickFormatter(format=axes.y_format)
+    drawn.yaxis.ticker = BasicTicker(desired_num_ticks=7, min_interval=1 if axes.y_format == "0" else 0)
     if y[0] < 0 < y[1]:
         drawn.hspan(0, line_color="#777777", line_dash=[4, 3])
     if axes.at:

@@ -310,7 +310,7 @@ def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.
     scored = setup.run(studies, "importance_sampling", predictive)
     ends = last_scores(scored, "batch_size").rename(columns={"batch_size": "x"})
     followed = {
-        line: Study((system,), fixed=fixed | {"batch_size": 100}, **more | {"run": read(3, 9)})
+        line: Study((system,), fixed=fixed | {"batch_size": 10}, **more | {"run": read(3, 9)})
         for line, (system, fixed) in lines.items()
     }
     growth = curves(setup.run(followed, "disjoint_words", "own"), "documents_seen", "num_topics")
@@ -322,7 +322,7 @@ def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.
             Axes("mini-batch size S (log scale)", f"{what} for 99 % of the tokens", **by_size, y_format="0"),
         ),
         (
-            growth.assign(panel="(b), S = 100"),
+            growth.assign(panel="(b), S = 10"),
             Axes(DOCUMENTS, f"{what} for 99 % of the tokens", x_format="0a", y_format="0"),
         ),
     ]
