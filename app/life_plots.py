@@ -1,16 +1,29 @@
-"""Plots over the length of a run: a word among the topics. Pure: frames in, figures out."""
+"""Plots over the length of a run: a word among the topics, and the life of topics. Pure: frames in, figures out."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-from bokeh.models import ColumnDataSource, DataRange1d, HoverTool, NumeralTickFormatter, TapTool
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    DataRange1d,
+    FixedTicker,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+    TapTool,
+)
 from bokeh.plotting import figure
 
-from app.theme import topic_color
+from app.theme import LIGHT_BACKGROUND, topic_color
+from app.topic_life import ALIKE, BORN, CLEAR, GONE
 from app.word_frames import OF_TOPIC
 
 WORD_HEIGHT = 260
+LANE_HEIGHT, LIFE_BORDERS = 20, 90
+MARKERS = {BORN: "circle", CLEAR: "star", ALIKE: "diamond", GONE: "x"}
+MARKER_SIZE = 13
 
 
 class WordPlot:
@@ -66,3 +79,53 @@ class WordPlot:
         if new:
             self._on_pick(int(self.dots.data["topic_id"][new[0]]))
             self.dots.selected.indices = []
+
+
+def life_plot(lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str, on_pick: Callable) -> figure:
+    """Draw lanes of topics, named from the top by `labels`, and marks on them; `on_pick(topic_id)` hears of taps."""
+    fig = figure(
+        height=LIFE_BORDERS + LANE_HEIGHT * len(labels),
+        sizing_mode="stretch_width",
+        tools="xpan,xwheel_zoom,reset,save",
+        y_range=Range1d(0.7 - len(labels), 0.7),
+        x_axis_label=axis,
+        min_border_right=16,
+    )
+    fig.toolbar.logo = None
+    fig.toolbar.autohide = True
+    fig.grid.grid_line_color = None
+    fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+    fig.yaxis.ticker = FixedTicker(ticks=[-y for y in range(len(labels))])
+    fig.yaxis.major_label_overrides = {-y: label for y, label in enumerate(labels)}
+    lane_source, mark_source = (ColumnDataSource(frame.to_dict("list")) for frame in (lanes, _marked(marks)))
+    drawn = fig.segment(
+        "x0", "y", "x1", "y", source=lane_source, line_width="width", line_color="color", nonselection_line_alpha=1.0
+    )
+    marked = fig.scatter(
+        "x",
+        "y",
+        source=mark_source,
+        marker="marker",
+        size=MARKER_SIZE,
+        line_color="color",
+        line_width=2,
+        fill_color=LIGHT_BACKGROUND,
+        nonselection_alpha=1.0,
+    )
+    of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
+    of_mark = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
+    fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), HoverTool(renderers=[marked], tooltips=of_mark))
+    fig.add_tools(TapTool(renderers=[drawn, marked]))
+    for source in (lane_source, mark_source):
+        source.selected.on_change("indices", lambda _n, _o, new, ids=source.data["topic_id"]: _pick(on_pick, ids, new))
+    return fig
+
+
+def _marked(marks: pd.DataFrame) -> pd.DataFrame:
+    return marks.assign(marker=[MARKERS[kind] for kind in marks["kind"]])
+
+
+def _pick(on_pick: Callable[[int], None], topic_ids: list[int], new: list[int]) -> None:
+    if new:
+        on_pick(int(topic_ids[new[0]]))

@@ -31,6 +31,7 @@ from app.views.sharing import WATCHING, Sharing
 from app.views.sweep import SweepPanel
 from app.views.take_away import TakeAway
 from app.views.topic_explorer import TopicExplorer
+from app.views.topic_life import TopicLife
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
 from app.views.word_life import WordLife
@@ -87,9 +88,11 @@ class Session:
         self.note = ReadingNote(self.read)
         self.word, self.map = WordLife(self.selection), TopicMap(self.selection)
         self.explorer = TopicExplorer(self.selection, self.rename, self.word)
-        self.calendar, self.documents = Calendar(self.selection), DocumentBrowser(self.selection)
+        self.calendar, self.life = Calendar(self.selection), TopicLife(self.selection)
+        self.documents = DocumentBrowser(self.selection)
         self.export = TakeAway(self.selection, lambda: self._run.runner.earlier if self._run is not None else ())
-        self._readers = (self.note, self.explorer, self.word, self.map, self.calendar, self.documents, self.export)
+        of_topics, of_time = (self.explorer, self.word, self.map), (self.calendar, self.life)
+        self._readers = (self.note, *of_topics, *of_time, self.documents, self.export)
         self.compare = Compare(self._kept, self._draw_curves, self._notify)
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
@@ -320,7 +323,7 @@ class Session:
         self._parts = {
             LIVE: (live,),
             TOPICS: (self.map, self.explorer),
-            TIME: (self.calendar,),
+            TIME: (self.calendar, self.life),
             DOCUMENTS: (self.documents,),
             COMPARE: (self.compare, self.sweep),
             EXPORT: (self.export,),
