@@ -86,10 +86,10 @@ def best_rate(holds):
 
 def judge_growth(outcomes, trials):
     """Topics rise over the truncation-free run and fall over the truncated one."""
-    counts = {name: [outcomes.topics(each, share) for share in (0.1, 0.5, 1.0)] for name, each in trials.items()}
+    counts = {name: [outcomes.topics(each, share) for share in (0.0, 0.1, 0.5, 1.0)] for name, each in trials.items()}
     text = "; ".join(f"{name} {' → '.join(f'{n:.0f}' for n in told)} topics" for name, told in counts.items())
     free, truncated = counts["truncation-free"], counts["mean-field"]
-    return f"{text} (after 10, 50, 100 % of the run)", free[0] < free[-1] and truncated[0] > truncated[-1]
+    return f"{text} (after a step, 10, 50, 100 % of the run)", free[0] < free[-1] and truncated[0] > truncated[-1]
 
 
 def judge_robustness(outcomes, trials):
