@@ -29,6 +29,7 @@ HELDOUT_COLUMNS = {
     "seconds": np.float64,
     "nats_per_word": np.float64,
 }
+BOUND_COLUMNS = {"step": np.int64, "nats_per_word": np.float64}
 NEXT_BATCH_COLUMNS = {**HELDOUT_COLUMNS, "num_tokens": np.int64}
 
 
@@ -104,6 +105,7 @@ class Progress:
     config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
     held_out_by: what is held out, a "document" or a whole "group" at a time.
     phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
+    bounds: of the algorithm's own objective, where it computes that.
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the recipe, for legends and titles.
     names: what people have called topics, by id.
@@ -131,6 +133,7 @@ class Progress:
     steps: Curve = field(default_factory=lambda: Curve.build(STEP_COLUMNS))
     heldout: Curve = field(default_factory=lambda: Curve.build(HELDOUT_COLUMNS))
     next_batch: Curve = field(default_factory=lambda: Curve.build(NEXT_BATCH_COLUMNS))
+    bounds: Curve = field(default_factory=lambda: Curve.build(BOUND_COLUMNS))
     marks: tuple[Mark, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
     now: Checkpoint | None = None

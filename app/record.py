@@ -9,7 +9,7 @@ import numpy as np
 
 from app.first_readings import FirstReadings
 from app.history import History
-from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
+from app.progress import BOUND_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
 from app.reading import Model
 from app.recipe import Recipe, describe_change, plan_columns
 from app.word_lists import find_top_words, take_lists
@@ -41,7 +41,7 @@ class Record:
         self._summarized: Any = None
         self._now: Checkpoint | None = None
         self._steps, self._heldout = History(STEP_COLUMNS), History(HELDOUT_COLUMNS)
-        self._next_batch = History(NEXT_BATCH_COLUMNS)
+        self._next_batch, self._bounds = History(NEXT_BATCH_COLUMNS), History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
         self._checkpoints: list[Checkpoint] = []
         self._first_readings = FirstReadings()
@@ -171,6 +171,7 @@ class Record:
             steps=self._steps.curve(),
             heldout=self._heldout.curve(),
             next_batch=self._next_batch.curve(),
+            bounds=self._bounds.curve(),
             marks=tuple(self._marks),
             checkpoints=tuple(self._checkpoints),
             now=self._summarize_now(),
@@ -220,6 +221,8 @@ class Record:
             0 if event.info.phase == "warm-up" else 1,
             event.batch_size,
         )
+        if event.info.bound is not None:
+            self._bounds.append(event.info.step, event.info.bound)
 
     def _take_score(self, event: Evaluated) -> None:
         if event.predictive != "own":

@@ -17,7 +17,7 @@ from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, first_recipe
 from app.sweep_plan import SweepError, plan_sweep
-from app.tabs import COMPARE, DOCUMENTS, EXPORT, LIVE, PAGES, READING_PAGES, TIME, TOPICS, make_tabs
+from app.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, TIME, TOPICS, make_tabs
 from app.views.bring_corpus import BringCorpus
 from app.views.calendar import Calendar
 from app.views.compare import Compare
@@ -34,6 +34,7 @@ from app.views.topic_explorer import TopicExplorer
 from app.views.topic_life import TopicLife
 from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
+from app.views.under_the_hood import UnderTheHood
 from app.views.word_life import WordLife
 from app.views.word_table import WordTable
 from app.visitors import Visitor, find_data, for_presenters, may_name_paths
@@ -97,8 +98,16 @@ class Session:
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
         )
+        self.hood = UnderTheHood(
+            self.selection,
+            RateSketch(),
+            lambda: self._run and self._run.runner.model(),
+            lambda: self._bell and self._bell.ring(),
+        )
         self.tabs.param.watch(self._turn_to, "value")
-        self.selection.param.watch(lambda event: self.tabs.param.update(value=DOCUMENTS), "document")
+        self.selection.param.watch(
+            lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
+        )
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
         self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
         self.sharing = Sharing()
@@ -138,6 +147,7 @@ class Session:
             self._service.leave(self._run, self._bell)
             self._address.close()
             self._run = self._document = None
+        self.hood.close()
         self.bring.close()
         self.export.close()
 
@@ -148,7 +158,7 @@ class Session:
         runner = self._run.runner
         progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
         present = len(self._run.presenters), self._run.num_watching
-        seen = (progress, earlier, job, self._kept.version, self._run.sweep.state, present)
+        seen = (progress, earlier, job, self._kept.version, self._run.sweep.state, present, self.hood.job)
         if seen == self._seen:
             return
         before, self._seen = self._seen, seen
@@ -179,6 +189,8 @@ class Session:
             self._attempt(self.compare.look)
             if self._run is not None:
                 self._attempt(self.sweep.read, self._run.sweep.state)
+        elif self.tabs.value == HOOD and self._run is not None:
+            self._attempt(self.hood.look, self._run.runner.progress)
 
     def _update_readers(self) -> None:
         """Show what the model says of the corpus, in the views that are open."""
@@ -327,6 +339,7 @@ class Session:
             DOCUMENTS: (self.documents,),
             COMPARE: (self.compare, self.sweep),
             EXPORT: (self.export,),
+            HOOD: (self.hood,),
         }
         self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in PAGES}
         self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0, visible=False)
@@ -339,6 +352,8 @@ class Session:
         """Show the page that is chosen, and what it needs; a browser is sent a page when it is first turned to."""
         self._note.visible = self.tabs.value in READING_PAGES
         self.export.is_open = self.tabs.value == EXPORT
+        if self.tabs.value != HOOD:
+            self.hood.close()
         for name, page in self._pages.items():
             page.visible = name == self.tabs.value
         page = self._pages[self.tabs.value]

@@ -2,14 +2,16 @@
 
 import panel_material_ui as pmui
 
-PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT = ("Live", "Topics", "Time", "Documents", "Compare", "Export")
+PAGES = ("Live", "Topics", "Time", "Documents", "Compare", "Export", "Under the hood")
+LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT, HOOD = PAGES
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 STYLE = {
     # Theirs is too pale for small type once the pointer is over one.
     "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
+    "& .MuiButtonBase-root": {"whiteSpace": "nowrap"},
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",
-        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px"},
+        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px", "width": "auto"},
     },
 }
 

@@ -108,9 +108,8 @@ class _Run:
 
     def _next_batch(self) -> tuple[Batch, Any]:
         """The next mini-batch under the present batch size, and the newest date in it."""
-        start = self.seen % self.train.num_documents
-        batch = next(self.train.batches(step_size(self.config, self.train.num_documents), start=start))
-        end = start + len(batch.doc_ids)
+        batch = next_batch(self.config, self.train, self.seen)
+        end = self.seen % self.train.num_documents + len(batch.doc_ids)
         return batch, self.train.dates[:end].max()
 
     def _learn(self, batch: Batch, date: Any) -> Stepped:
@@ -140,6 +139,12 @@ class _Run:
 
     def _is_due(self, points: np.ndarray, before: int) -> bool:
         return is_due(points, before, self.total if self.has_converged else self.seen)
+
+
+def next_batch(config: Any, train: Corpus, documents_seen: int) -> Batch:
+    """The mini-batch that a settled config reads after so many documents, of however many passes."""
+    size = step_size(config, train.num_documents)
+    return next(train.batches(size, start=documents_seen % train.num_documents))
 
 
 def is_due(points: np.ndarray, before: int, now: int) -> bool:

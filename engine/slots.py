@@ -11,7 +11,7 @@ from engine.expectations import document_prior, topic_weights
 from engine.global_step import Statistics
 from engine.kernels.counts import room_for
 from engine.kernels.dirichlet import Sweeps
-from engine.kernels.two_level import Asked, Limits, Prior, fit_two_level
+from engine.kernels.two_level import Asked, Limits, Prior, fit_one, fit_two_level
 from engine.sticks import expected_log_weights, expected_weights
 
 START_SWEEPS = Sweeps(10, 0.0, 0.01)
@@ -61,7 +61,7 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has
     Eq. 15-18 until they settle; nothing is drawn, and statistics of shards add up. α₀ is that of the expectations.
     """
     topics, num_topics, num_documents = expectations.topics, len(expectations.prior), len(documents.starts) - 1
-    prior = Prior(expectations.prior, expectations.expected_log_weights, np.argsort(-expectations.prior, kind="stable"))
+    prior = _prior_of(expectations)
     tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
     shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)
     own = documents.indexed(expectations.words)
@@ -71,3 +71,19 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
     statistics = Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature, asked.sticks)
     return statistics, shares, bounds.sum()
+
+
+def trace_slots(documents, expectations, limits, num_iterations):
+    """What one document's slots are after 1, 2, ... iterations of Eq. 18, 15-16 and 17: ids (A,), Slots, `bound_slots`.
+
+    Each is fitted from its start anew by the code that runs; none ends because it has settled.
+    """
+    own, prior = documents.indexed(expectations.words), _prior_of(expectations)
+    limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
+    each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
+    return [fit_one(own, expectations.topics, prior, START_SWEEPS, some) for some in each]
+
+
+def _prior_of(expectations):
+    order = np.argsort(-expectations.prior, kind="stable")
+    return Prior(expectations.prior, expectations.expected_log_weights, order)

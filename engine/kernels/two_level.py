@@ -257,6 +257,36 @@ def start_slots(chosen, c, h, limits, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, active, is_taken):
+    """The two-level local step on document j: its counts (N,), ids of its topics (A,) and its slots, in the scratch.
+
+    active: (K,) ids of all topics, is_taken: (K,), both used up.
+    """
+    c, weights = load_document(documents, j, topics, room)
+    num_active = topics.shape[1]
+    if not limits.is_uniform_start:
+        _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, room)
+        num_active = choose_topics(
+            room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
+        )
+    own = active[:num_active]
+    chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
+    slots = start_slots(chosen, c, room.h, limits, scratch)
+    ascend(c, chosen, limits, slots, scratch)
+    return c, own, slots
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def fit_one(documents, topics, prior, sweeps, limits):
+    """The first document alone: ids of its topics (A,), its slots, and its `bound_slots`."""
+    longest, num_topics = longest_document(documents), topics.shape[1]
+    room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
+    active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
+    c, own, slots = fit_document(documents, 0, topics, prior, sweeps, limits, room, scratch, active, is_taken)
+    return own, slots, bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares, out_asked):
     """The two-level local step on each document.
 
@@ -268,18 +298,9 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
     longest = longest_document(documents)
     room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
     active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
-    num_active, place = num_topics, 0
+    place = 0
     for j in range(documents.starts.shape[0] - 1):
-        c, weights = load_document(documents, j, topics, room)
-        if not limits.is_uniform_start:
-            _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, room)
-            num_active = choose_topics(
-                room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
-            )
-        own = active[:num_active]
-        chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
-        slots = start_slots(chosen, c, room.h, limits, scratch)
-        ascend(c, chosen, limits, slots, scratch)
+        c, own, slots = fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, active, is_taken)
         sums, is_learning = scratch.sums[:, : slots.phi.shape[1]], out_counts.tokens.shape[0] > 0
         sum_slots(slots, limits.num_slots, sums)
         add_sums(sums, own, is_learning, out_tables, out_tokens, out_shares[j])

@@ -1,0 +1,251 @@
+"""Under the hood, for teaching: the stick, one document's slots, ρ, the noisy gradient of a topic, and the bound."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from app.anatomy import Anatomist, AnatomyJob, Dissection, Question
+from app.anatomy_frames import (
+    arrow_frame,
+    bound_frame,
+    corpus_bound_frame,
+    describe_moment,
+    slot_frame,
+    slot_rows,
+    stick_frame,
+    topic_choices,
+)
+from app.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
+from app.anatomy_sentences import (
+    INTRODUCTION,
+    explain_arrows,
+    explain_bound,
+    explain_document_bound,
+    explain_end,
+    explain_rate,
+    explain_slots,
+    explain_stick,
+)
+from app.frames import date_text
+from app.pick_list import PickList
+from app.progress import Progress
+from app.reading import Model
+from app.selection import Selection
+
+STYLE = """
+:host { color: var(--panel-on-surface-color, inherit); }
+p { margin: 4px 0; font-size: 14px; line-height: 1.5; } h2 { margin: 0; } h3 { font-size: 17px; margin: 6px 0 0; }
+"""
+WAITING = "It comes with the first mini-batch."
+LOOKING = "Looking inside … The first look of a process takes some seconds longer."
+
+
+class UnderTheHood(Viewer):
+    """The page; nothing is worked out before `look` and after `close`.
+
+    rates: draws the learning rate, and is shown among the rest. find_model(): the run's, as it stands. ring(): called
+    from a thread when there is something new to look at.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        rates: Any,
+        find_model: Callable[[], Model | None],
+        ring: Callable[[], None],
+        **params: Any,
+    ):
+        super().__init__(**params)
+        self._selection, self._rates, self._find_model = selection, rates, find_model
+        self._anatomist = Anatomist(ring)
+        self._progress = Progress()
+        self._shown: tuple = ()
+        self._is_writing = self._is_open = False
+        self._place = 0
+        self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
+        self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
+        self._list = PickList(self._pick_slot)
+        self._moment = _html(f"<p role='status'>{WAITING}</p>")
+        self._texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
+        self._topic = pmui.Select(label="Topic of the arrows", options={}, size="small", sizing_mode="stretch_width")
+        shared = {"variant": "outlined", "size": "small", "margin": (4, 10)}
+        self._again = pmui.Button(label="Look at the present model", icon="visibility", **shared)
+        self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
+        self._again.on_click(lambda event: self._ask())
+        self._other.on_click(lambda event: self._turn_over())
+        self._topic.param.watch(self._choose, "value")
+        selection.param.watch(lambda event: self._ask(), "topic")
+        self._layout = self._lay_out()
+        self._show(AnatomyJob())
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        panes = {
+            # A figure keeps its place when it is hidden; what it is in does not.
+            name: pn.Column(pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width"), margin=0, visible=False)
+            for name, plot in (
+                ("stick", self._stick),
+                ("slots", self._slots),
+                ("own", self._own_bound),
+                ("arrows", self._arrows),
+                ("bound", self._bound),
+            )
+        }
+        self._panes, texts = panes, self._texts
+        left = [
+            _heading("The corpus' stick, broken"), texts["stick"], panes["stick"],
+            _heading("The learning rate"), texts["rate"], self._rates,
+            _heading("A noisy step of one topic"), texts["arrows"], self._topic, panes["arrows"],
+        ]  # fmt: skip
+        right = [
+            _heading("One document's slots"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
+            texts["own"], panes["own"],
+            _heading("The bound"), texts["bound"], panes["bound"],
+        ]  # fmt: skip
+        columns = [
+            pn.Column(*parts, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"})
+            for parts in (left, right)
+        ]
+        head = _html(f"<h2>Under the hood</h2><p>{INTRODUCTION}</p>")
+        body = pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+        return pn.Column(head, self._moment, self._again, body, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def job(self) -> AnatomyJob:
+        """Where the last look stands."""
+        return self._anatomist.job
+
+    def look(self, progress: Progress) -> None:
+        """Show what is inside the algorithm: of a run that stands still after each step, of others now and then."""
+        self._progress, self._is_open = progress, True
+        found = self.job.dissection
+        is_new = found is None or found.model.run_id != progress.run_id
+        if self.job.status != "failed" and (is_new or progress.status != "running" or self._anatomist.is_rested):
+            self._ask()
+        self._rates.update(progress)
+        self._show(self.job)
+
+    def close(self) -> None:
+        """Let go of the model; the next look is a new one."""
+        self._is_open = False
+        self._anatomist.forget()
+
+    def _ask(self) -> None:
+        """Ask for a look at the present model, with the topic and the document that are chosen."""
+        model, chosen = self._find_model(), self._selection
+        if self._is_open and model is not None:
+            settings = self._progress.settings
+            self._anatomist.ask(Question(model, settings, chosen.topic, chosen.document, self._place))
+
+    def _show(self, job: AnatomyJob) -> None:
+        progress, dissection = self._progress, job.dissection
+        self._write(self._moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
+        self._write(self._texts["rate"], f"<p>{explain_rate(progress)}</p>")
+        self._draw_bound()
+        self._offer_topics(dissection)
+        shown = (dissection, dict(progress.names))
+        if shown != self._shown:
+            self._shown = shown
+            self._draw(dissection)
+
+    def _draw_bound(self) -> None:
+        progress = self._progress
+        text = explain_bound(progress, progress.label.partition(",")[0]) if progress.config is not None else WAITING
+        self._write(self._texts["bound"], f"<p>{escape(text)}</p>")
+        frame = corpus_bound_frame(progress)
+        self._panes["bound"].visible = bool(len(frame))
+        if len(frame) and list(self._bound.source.data["x"]) != frame["x"].tolist():
+            self._bound.show(frame)
+
+    def _draw(self, found: Dissection | None) -> None:
+        has = {"stick": found and found.stick, "slots": found and found.trace, "arrows": found and found.arrows}
+        for name, part in {**has, "own": has["slots"]}.items():
+            self._panes[name].visible = part is not None
+        self._other.visible = self._list.visible = has["slots"] is not None
+        self._topic.visible = has["arrows"] is not None
+        title = self._progress.topic_title
+        texts = dict.fromkeys(("stick", "slots", "arrows"), WAITING) | {"end": "", "own": ""}
+        if found is not None:
+            name = escape(title(found.topic)) if found.topic is not None else ""
+            texts |= {"stick": explain_stick(found), "slots": explain_slots(found)}
+            texts["arrows"] = explain_arrows(found, name)
+        if has["stick"] is not None:
+            self._stick.show(stick_frame(found.stick, title))
+        if has["arrows"] is not None:
+            self._arrows.show(arrow_frame(found.arrows, found.model.corpus.vocabulary))
+        if has["slots"] is not None:
+            texts |= {"end": explain_end(found), "own": explain_document_bound(found)}
+            texts["slots"] += f"</p><p>{_describe_document(found)}"
+            self._draw_document(found)
+        for name, text in texts.items():
+            self._write(self._texts[name], f"<p>{text}</p>" if text else "")
+
+    def _draw_document(self, found: Dissection) -> None:
+        title, taken = self._progress.topic_title, found.trace.num_taken
+        self._slots.show(slot_frame(found.trace, title), taken)
+        self._own_bound.show(bound_frame(found.trace), taken)
+        self._list.show(slot_rows(found.trace, title), "It has no words.")
+
+    def _offer_topics(self, found: Dissection | None) -> None:
+        """Offer the topics, with the one whose arrows are shown as the chosen one."""
+        options = topic_choices(self._progress)
+        topic = None if found is None else found.topic
+        if topic is not None and topic not in options.values():
+            options[self._progress.topic_title(topic)] = topic
+        if options == self._topic.options and topic == self._topic.value:
+            return
+        self._is_writing = True
+        try:
+            self._topic.param.update(options=options, value=topic)
+        finally:
+            self._is_writing = False
+
+    def _choose(self, event) -> None:
+        if not self._is_writing and event.new is not None:
+            self._selection.topic = int(event.new)
+
+    def _pick_slot(self, slot: int) -> None:
+        found: Dissection = self._shown[0]
+        last = min(found.trace.num_taken, len(found.trace.bounds)) - 1
+        self._selection.topic = int(found.trace.topic_ids[found.trace.slot_topics[last, slot - 1].argmax()])
+
+    def _turn_over(self) -> None:
+        """Take the document that is read after the one shown, whatever was chosen before."""
+        self._place += 1
+        self._selection.document = None
+        self._ask()
+
+    @staticmethod
+    def _write(pane: pn.pane.HTML, text: str) -> None:
+        if pane.object != text:
+            pane.object = text
+
+
+def _describe(job: AnatomyJob, progress: Progress) -> str:
+    if job.status == "failed":
+        return f"The algorithm could not be looked into: {job.message}"
+    if job.dissection is None:
+        return LOOKING if job.status == "looking" else WAITING
+    return describe_moment(job.dissection, progress)
+
+
+def _describe_document(found: Dissection) -> str:
+    corpus, row = found.model.corpus, found.row
+    source = "Chosen under Documents" if found.is_chosen else "One of those read next"
+    title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
+    size = int(corpus.counts[[row]].sum())
+    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {size:,} words."
+
+
+def _heading(text: str) -> pn.pane.HTML:
+    return _html(f"<h3>{escape(text)}</h3>")
+
+
+def _html(text: str = "") -> pn.pane.HTML:
+    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
