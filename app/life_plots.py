@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from bokeh.models import (
     BasicTicker,
@@ -23,7 +24,7 @@ from app.word_frames import OF_TOPIC
 WORD_HEIGHT = 260
 LANE_HEIGHT, LIFE_BORDERS = 20, 90
 MARKERS = {BORN: "circle", CLEAR: "star", ALIKE: "diamond", GONE: "x"}
-MARKER_SIZE = 13
+MARKER_SIZE = 15
 
 
 class WordPlot:
@@ -108,9 +109,9 @@ def life_plot(lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis:
         source=mark_source,
         marker="marker",
         size=MARKER_SIZE,
-        line_color="color",
-        line_width=2,
-        fill_color=LIGHT_BACKGROUND,
+        fill_color="color",
+        line_color="line",
+        line_width="stroke",
         nonselection_alpha=1.0,
     )
     of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
@@ -123,7 +124,13 @@ def life_plot(lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis:
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:
-    return marks.assign(marker=[MARKERS[kind] for kind in marks["kind"]])
+    """Marks with a light rim, so that they stand out from a thick lane; a cross is all rim, and off its lane."""
+    is_cross = marks["kind"] == GONE
+    return marks.assign(
+        marker=[MARKERS[kind] for kind in marks["kind"]],
+        line=marks["color"].where(is_cross, LIGHT_BACKGROUND),
+        stroke=np.where(is_cross, 2.5, 1.2),
+    )
 
 
 def _pick(on_pick: Callable[[int], None], topic_ids: list[int], new: list[int]) -> None:

@@ -31,8 +31,8 @@ WHOLE = (
     "“then” to show."
 )
 UNSCORED = (
-    "Nothing was kept of how the documents were first read, since the run was told not to score each next batch: turn "
-    "that on under Advanced, and restart."
+    "Nothing was kept of how the documents were first read, since “Score each next batch” is off: turn it on under "
+    "Advanced settings, and restart."
 )
 TOO_EARLY = "What was known then is kept from the second mini-batch on."
 

@@ -19,8 +19,9 @@ MOST_LABEL = 22
 KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, "gone": GONE}
 RULES = (
     "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>What became of the topics, as far as the columns "
-    f"of the word lists tell. The {NUM_LANES} topics that were ever the largest, each a lane as thick as its share of "
-    "words. A topic is there at a column where it explains a word or more.</p><ul style='margin:4px 0;font-size:14px'>"
+    "of the word lists tell; more of them, under Advanced settings, tell it more finely. A topic is there at a column "
+    f"where it explains a word or more. Drawn are the {NUM_LANES} topics that were ever the largest, each a lane as "
+    "thick as its share of words.</p><ul style='margin:4px 0;font-size:14px'>"
     "<li>● <b>born</b>: there for the first time, after the first column.</li>"
     f"<li>★ <b>clear</b>: from here on each of its lists has at least {NUM_STEADY} of the {NUM_WORDS} top words it has "
     "now; known from the second column on, and taken back if they change later.</li>"
