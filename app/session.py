@@ -317,7 +317,7 @@ class Session:
     def weigh(self, algorithm: Algorithm, config: Any) -> int:
         """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
         corpus = self._run.runner.corpus if self._run is not None else None
-        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents)
+        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
 
     @for_presenters
     def clear(self) -> None:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import panel as pn
 import panel_material_ui as pmui
@@ -10,6 +11,7 @@ from panel.io.state import set_curdoc
 from app.page import keep_to_own_files, lay_out
 from app.service import CORPUS_NAME, Service
 from app.session import Session
+from engine import find_algorithm
 from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
 
@@ -154,3 +156,12 @@ def test_a_page_is_not_told_of_what_other_pages_do(session):
         assert not page.busy
     finally:
         pn.state._remove_busy_event("elsewhere")
+
+
+def test_what_a_sampler_would_remember_is_weighed_on_the_corpus_of_the_run(session, tiny_corpus, monkeypatch):
+    monkeypatch.setattr(session, "_run", SimpleNamespace(runner=SimpleNamespace(corpus=tiny_corpus)))
+    sampler, plain = find_algorithm("gibbs-hdp"), find_algorithm("hdp")
+    expected = sampler.memory(sampler.config(), tiny_corpus.documents())
+    assert session.weigh(sampler, sampler.config()) == expected > 0
+    assert session.weigh(plain, plain.config()) == 0
+    monkeypatch.undo()

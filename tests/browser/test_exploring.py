@@ -57,3 +57,15 @@ def test_nothing_serious_stands_in_the_way_of_a_screen_reader(finished):
         expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)
         found = Axe().run(finished.page).response["violations"]
         assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], name
+
+
+def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(finished):
+    page = finished.page
+    finished.button("Under the hood").click()
+    expect(page.get_by_text("The model after 9,384 documents.")).to_be_visible(timeout=60_000)
+    slot = page.get_by_role("button", name=re.compile("^choose topic: slot")).last
+    topic = re.search(r"topic \d+$", slot.get_attribute("aria-label") or slot.inner_text())[0]
+    slot.click()
+    expect(page.get_by_text(f"Worked out for {topic} from")).to_be_visible()
+    found = Axe().run(page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
