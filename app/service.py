@@ -30,6 +30,8 @@ from engine.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
 CORPUS_NAME = "state-of-the-union"
+# A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
+FULL_CLASS = 8
 NOT_YOURS = "This address is of somebody else's run; here is one of your own. Ask them for a link to watch theirs."
 NOTHING_TO_WATCH = (
     "The run that this link was made to watch is not here any more, or never was; here is one of your own."
@@ -62,6 +64,10 @@ class Run:
     def num_watching(self) -> int:
         """How many pages look on."""
         return max(0, len(self.hub) - len(self.presenters))
+
+    def ring(self) -> None:
+        """Wake its pages; of a full class only those that control it: each page looks once a second by itself."""
+        (self.hub if self.num_watching <= FULL_CLASS else self.presenters).ring()
 
 
 class Seat(NamedTuple):
@@ -137,7 +143,7 @@ class Service:
             return Seat(self._open(visitor.user, make_recipe(), bell), False, fault)
         if resumes:
             run.runner.resume()
-        run.hub.ring()
+        run.ring()
         return Seat(run, is_watching)
 
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
@@ -166,7 +172,7 @@ class Service:
             run.runner.pause()
             self._sweep_later()
         else:
-            run.hub.ring()
+            run.ring()
 
     def sweep(self) -> None:
         """Free every run whose last page closed five minutes ago, once its sweep is over."""
@@ -193,8 +199,12 @@ class Service:
         hub.add(bell)
         presenters.add(bell)
         make_runner = partial(self._make_runner, user)
-        runner = make_runner(hub.ring, kept.keep)
-        sweep, reader = Sweep(make_runner, kept, hub.ring), Reader(runner.model, hub.ring)
+
+        def ring() -> None:
+            run.ring()
+
+        runner = make_runner(ring, kept.keep)
+        sweep, reader = Sweep(make_runner, kept, ring), Reader(runner.model, ring)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         run = Run(key, watch, user, runner, reader, sweep, hub, presenters)
         with self._lock:

@@ -11,7 +11,7 @@ from panel.io.state import set_curdoc, state
 
 import engine
 from app.page import lay_out
-from app.service import CORPUS_NAME, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
+from app.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
 from app.session import Session
 from app.views.sharing import PRESENTER_GONE, WATCHING
 from app.visitors import GUEST, Visitor, find_data, find_user, may_name_paths
@@ -41,8 +41,11 @@ ACTS = {
 
 
 class Page:
+    def __init__(self):
+        self.num_rings = 0
+
     def ring(self):
-        pass
+        self.num_rings += 1
 
 
 @pytest.fixture
@@ -300,6 +303,20 @@ def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
     assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this one is next."
     presenter.toggle()
     until(lambda: waiting._run.runner.progress.status == "running")
+
+
+def test_a_full_class_is_left_to_its_own_looks_and_the_presenter_is_woken_as_ever(service, until):
+    presenter, watchers = Page(), [Page() for _ in range(FULL_CLASS + 1)]
+    run = service.join(Visitor(), presenter, make_recipe).run
+    for page in watchers:
+        assert service.join(Visitor(watch=run.watch), page, make_recipe) == (run, True, "")
+    before = presenter.num_rings, [page.num_rings for page in watchers]
+    run.runner.configure(delay=3.0)
+    until(lambda: presenter.num_rings > before[0])
+    assert [page.num_rings for page in watchers] == before[1]
+    service.leave(run, watchers[0])
+    run.runner.configure(delay=4.0)
+    until(lambda: all(page.num_rings > rung for page, rung in zip(watchers[1:], before[1][1:], strict=True)))
 
 
 def test_no_name_leads_out_of_the_users_folder_or_into_another_s(data):
