@@ -126,7 +126,8 @@ class Session:
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
-        self.look()
+        # Not at once: what is shown while Panel still loads the page may reach the browser after what is shown next.
+        self._bell.ring()
         self.unfold()
 
     def unfold(self) -> None:

@@ -13,10 +13,11 @@ from app.links import Place, read_link, write_link
 from app.page import lay_out
 from app.progress import Progress
 from app.recipe import left_fields, live_fields
+from app.runner import Engine
 from app.selection import EARLIEST, LATEST
-from app.service import Service, first_recipe
+from app.service import Service, count_training, first_recipe
 from app.session import EXPORT, PAGES, TIME, Session
-from tests.app.toy_engine import Compiled, Toy
+from tests.app.toy_engine import Compiled
 
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
 CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
@@ -146,9 +147,9 @@ def short_recipe():
 
 
 @pytest.fixture
-def open_link():
+def open_link(tiny_corpus):
     """Open an address in a browser of its own, on a service that knows nothing of earlier runs."""
-    service, opened = Service(Toy().engine(), Compiled(), 2), []
+    service, opened = Service(Engine(lambda name, **where: tiny_corpus, count_training, engine.run), Compiled(), 2), []
 
     def open_link(search):
         document = Document()
