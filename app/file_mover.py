@@ -1,6 +1,7 @@
 """Files between browser and server, part by part, so that neither stands still for a large one."""
 
 import base64
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,6 +11,8 @@ import param
 
 from app.uploads import PART_BYTES, Upload
 from engine.corpus import CorpusError
+
+_log = logging.getLogger(__name__)
 
 
 class FileMover(pn.custom.JSComponent):
@@ -35,6 +38,8 @@ class FileMover(pn.custom.JSComponent):
         kind = message.get("kind") if isinstance(message, dict) else None
         if kind == "next":
             self._send_part()
+        elif not self.takes_files:
+            _log.warning("A browser sent a file where none is asked for")
         elif kind == "fault":
             self._refuse(f"The browser could not read the file ({message.get('text')}): choose it again.")
         else:

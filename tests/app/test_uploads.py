@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from app import uploads
+from app.file_mover import FileMover
 from app.uploads import Upload
 from engine.corpus import CorpusError
 
@@ -79,3 +80,10 @@ def test_damaged_and_stray_parts_are_refused(upload):
     empty = Upload()
     with pytest.raises(CorpusError, match="No file has come"):
         empty.end()
+
+
+def test_where_no_file_is_asked_for_none_is_taken():
+    mover = FileMover(lambda path: pytest.fail("taken"), pytest.fail, takes_files=False)
+    for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1}, {"kind": "end"}):
+        mover._handle_msg(message)
+    assert mover.upload._folder is None
