@@ -1,0 +1,110 @@
+"""Every page of the dashboard as it looked when somebody last looked at it.
+
+    STICKBREAKER_WRITE_EXPECTED=1 python -m pytest tests/browser/test_expected.py
+
+writes the pictures in `tests/browser/expected` anew; look at what has changed before it is committed.
+
+A run of the default seed has finished. Fonts, the order of equals and figures of speed differ between machines, so
+pictures are compared by the mean luminance of coarse blocks. What counts as the same is taken from the pictures
+themselves: one may be half as far from its own as the nearest other page of the same size and theme is. A page that
+comes out empty, in the other theme or without a part is farther away.
+What is under the hood is not among them yet.
+"""
+
+import base64
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.tabs import HOOD, PAGES
+from engine.library import FOLDER_VARIABLE
+from tests.browser.conftest import serving
+from tests.browser.dashboard import PHONE, WIDE
+
+FOLDER = Path(__file__).with_name("expected")
+IS_WRITING = os.environ.get("STICKBREAKER_WRITE_EXPECTED") == "1"
+BLOCK_PIXELS = 30
+SHARE_OF_DISTANCE = 0.5
+SETTLE_MILLISECONDS, PATIENCE = 500, 16
+MEASURE_BLOCKS = """async ([data, size]) => {
+  const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())
+  const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d")
+  canvas.drawImage(picture, 0, 0)
+  const columns = Math.floor(picture.width / size), rows = Math.floor(picture.height / size)
+  const {data: pixels} = canvas.getImageData(0, 0, columns * size, rows * size)
+  const blocks = new Array(columns * rows).fill(0)
+  for (let i = 0; i < pixels.length; i += 4) {
+    const x = (i / 4) % (columns * size), y = Math.floor(i / 4 / (columns * size))
+    blocks[Math.floor(y / size) * columns + Math.floor(x / size)] +=
+      (0.2126 * pixels[i] + 0.7152 * pixels[i + 1] + 0.0722 * pixels[i + 2]) / (size * size)
+  }
+  return blocks
+}"""
+
+
+@pytest.fixture
+def fresh_address(tmp_path, monkeypatch):
+    """A server whose kept runs are only those of this test."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    with serving(["-m", "panel", "serve"], tmp_path / "log.txt") as address:
+        yield address
+
+
+def measure_blocks(page, picture):
+    """Mean luminance of the blocks of a PNG picture, 0 to 255; the browser decodes it."""
+    data = base64.b64encode(picture).decode()
+    return np.array(page.evaluate(MEASURE_BLOCKS, [data, BLOCK_PIXELS]))
+
+
+def is_like(dashboard, name, expected):
+    """Whether the page comes to look as expected before patience ends."""
+    own = expected[name]
+    limit = SHARE_OF_DISTANCE * min(
+        np.abs(own - other).mean() for page, other in expected.items() if page != name and other.shape == own.shape
+    )
+    distances = []
+    for _ in range(PATIENCE):
+        distances.append(np.abs(measure_blocks(dashboard.page, dashboard.page.screenshot()) - own).mean())
+        if distances[-1] <= limit:
+            return True
+        dashboard.page.wait_for_timeout(SETTLE_MILLISECONDS)
+    return False
+
+
+def take_settled(page):
+    """A picture of the page once three in a row have been the same."""
+    pictures = [page.screenshot()]
+    while len(pictures) < 3 or len(set(pictures[-3:])) > 1:
+        page.wait_for_timeout(2 * SETTLE_MILLISECONDS)
+        pictures.append(page.screenshot())
+    return pictures[-1]
+
+
+def look_through(dashboard, size_name, theme):
+    """Names of pages that do not look as expected; writes them instead where that is asked for."""
+    files = {
+        name: FOLDER / f"{name.lower().replace(' ', '-')}-{size_name}-{theme}.png" for name in PAGES if name != HOOD
+    }
+    if not IS_WRITING:
+        expected = {name: measure_blocks(dashboard.page, file.read_bytes()) for name, file in files.items()}
+    strange = []
+    for name, file in files.items():
+        dashboard.button(name).click()
+        dashboard.page.mouse.move(0, 0)
+        if IS_WRITING:
+            file.write_bytes(take_settled(dashboard.page))
+        elif not is_like(dashboard, name, expected):
+            strange.append(file.name)
+    return strange
+
+
+@pytest.mark.parametrize(("size_name", "size"), [("1440x900", WIDE), ("390x844", PHONE)])
+def test_every_page_looks_as_it_did_in_light_and_dark(visit, fresh_address, size_name, size):
+    dashboard = visit(size, fresh_address)
+    dashboard.finish()
+    strange = look_through(dashboard, size_name, "light")
+    dashboard.go_dark()
+    strange += look_through(dashboard, size_name, "dark")
+    assert strange == []
