@@ -126,9 +126,9 @@ class Session:
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
-        # Not at once: what is shown while Panel still loads the page may reach the browser after what is shown next.
+        # Not at once: what is sent while Panel still loads the page may reach the browser after what is sent next.
         self._bell.ring()
-        self.unfold()
+        self._document.add_next_tick_callback(self.unfold)
 
     def unfold(self) -> None:
         """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""

@@ -82,6 +82,8 @@ def visit(service):
             session._notify = session.said.append
             session.layout()
             session.start()
+            # As the page does in its next tick.
+            session.look()
         opened.append((document, session))
         return session
 
