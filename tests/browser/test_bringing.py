@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from engine.library import delete_own, list_own
 from tests.browser.dashboard import PHONE, WIDE
-from tests.browser.test_looks import OVERFLOWS, find_barriers, go_dark
+from tests.browser.test_looks import OVERFLOWS, find_barriers
 
 EVIL = "<img src=x onerror=window.isTaken=1>"
 SUBJECTS = (
@@ -187,7 +187,7 @@ def test_the_dialog_fits_and_hinders_nobody_in_the_dark(visit, size):
     dashboard = visit(size)
     page = dashboard.page
     dashboard.pause()
-    go_dark(dashboard)
+    dashboard.go_dark()
     if size == PHONE:
         page.get_by_label("Open drawer").click()
     drop(dashboard, ("speeches.csv", write_speeches()))
