@@ -16,7 +16,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from app.theme import EARLIER_RUN, MARK, THIS_RUN
+from app.theme import EARLIER_RUN, MARK, THIS_RUN, hide_tools
 
 ROW_HEIGHT, AXIS_HEIGHT = 24, 80
 SLOT_HEIGHT, BOUND_HEIGHT = 300, 220
@@ -25,8 +25,7 @@ SLOT_HEIGHT, BOUND_HEIGHT = 300, 220
 def _figure(**more: Any) -> figure:
     """A figure that leaves a page's scrolling alone."""
     fig = figure(sizing_mode="stretch_width", tools="save", toolbar_location="above", **more)
-    fig.toolbar.logo = None
-    fig.toolbar.autohide = True
+    hide_tools(fig)
     return fig
 
 

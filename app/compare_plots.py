@@ -7,6 +7,7 @@ from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, 
 from bokeh.plotting import figure
 
 from app.plots import LEFT_BORDER, set_x_axis
+from app.theme import hide_tools
 
 HEIGHT = 340
 HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
@@ -27,8 +28,7 @@ def _score_figure(title: str, **more: Any) -> figure:
         min_border_right=16,
         **more,
     )
-    fig.toolbar.autohide = True
-    fig.toolbar.logo = None
+    hide_tools(fig)
     fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=6)
     fig.xgrid.grid_line_color = None

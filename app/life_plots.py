@@ -17,7 +17,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from app.theme import LIGHT_BACKGROUND, topic_color
+from app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
 from app.topic_life import ALIKE, BORN, CLEAR, GONE
 from app.word_frames import OF_TOPIC
 
@@ -41,8 +41,7 @@ class WordPlot:
             y_range=DataRange1d(start=0, range_padding=0.1),
             min_border_right=16,
         )
-        self.figure.toolbar.logo = None
-        self.figure.toolbar.autohide = True
+        hide_tools(self.figure)
         self.figure.xgrid.grid_line_color = None
         self.figure.xaxis.formatter = NumeralTickFormatter(format="0,0")
         self.figure.multi_line("xs", "ys", source=self.lines, line_color="color", line_width=2.2)
@@ -92,8 +91,7 @@ def life_plot(lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis:
         x_axis_label=axis,
         min_border_right=16,
     )
-    fig.toolbar.logo = None
-    fig.toolbar.autohide = True
+    hide_tools(fig)
     fig.grid.grid_line_color = None
     fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)

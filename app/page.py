@@ -12,6 +12,7 @@ from panel.util import edit_readonly
 
 from app.service import find_service
 from app.session import Session
+from app.theme import PAGE_THEME
 from app.visitors import find_user
 
 TITLE = "Stickbreaker"
@@ -39,6 +40,7 @@ def lay_out(session: Session) -> pmui.Page:
         main=[session.layout()],
         busy_indicator=None,
         sx=NO_BUSY_LINE,
+        theme_config=PAGE_THEME,
     )
     # It follows what goes on in any page of the server, and Panel walks through all of a page to tell it.
     with edit_readonly(page):

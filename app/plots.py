@@ -22,7 +22,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from app.frames import CURVE_COLUMNS
-from app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
+from app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP, hide_tools
 from engine.evaluation import NUM_TOPICS_RULE
 
 CURVE_HEIGHT = 270
@@ -118,8 +118,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
     )
     fig.extra_x_ranges = {"frame": Range1d(0, 1)}
     fig.extra_y_ranges = {"frame": Range1d(0, 1)}
-    fig.toolbar.autohide = True
-    fig.toolbar.logo = None
+    hide_tools(fig)
     fig.yaxis.formatter = NumeralTickFormatter(format=kind.tick)
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
     fig.xgrid.grid_line_color = None

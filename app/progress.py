@@ -109,6 +109,7 @@ class Progress:
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the recipe, for legends and titles.
     names: what people have called topics, by id.
+    work: what the engine is at, told as a step begins; begun_at: when that was, by the runner's clock.
     """
 
     version: int = 0
@@ -141,6 +142,8 @@ class Progress:
     planned_columns: tuple[int, ...] = ()
     label: str = ""
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    work: str = ""
+    begun_at: float = 0.0
 
     def topic_title(self, topic_id: int) -> str:
         """Call a topic by the name it has been given, or by its id."""

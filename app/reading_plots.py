@@ -8,10 +8,12 @@ import pandas as pd
 from bokeh.layouts import gridplot
 from bokeh.models import (
     ColumnDataSource,
+    CustomJSTickFormatter,
     FactorRange,
     FixedTicker,
     HoverTool,
     LinearColorMapper,
+    NoOverlap,
     NumeralTickFormatter,
     Range1d,
     TapTool,
@@ -19,7 +21,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from app.reading_frames import REST, REST_COLOR
-from app.theme import DARK_BACKGROUND, topic_color
+from app.theme import DARK_BACKGROUND, hide_tools, topic_color
 
 KINDS = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
@@ -28,6 +30,10 @@ RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
+LABEL_GAP, BAR_HEIGHT = 4, 14
+MOST_LABEL, MOST_PHONE_LABEL = 40, 18
+# Rows keep their room on a phone, whatever topics are called.
+LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
 
 
 def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
@@ -58,10 +64,10 @@ def _period_figure(frame: pd.DataFrame, **more: Any) -> figure:
         tools="xpan,xwheel_zoom,reset,save",
         **more,
     )
-    fig.toolbar.logo = None
-    fig.toolbar.autohide = True
+    hide_tools(fig)
     fig.xgrid.grid_line_color = None
     fig.xaxis.major_label_orientation = 0.9
+    fig.xaxis.major_label_policy = NoOverlap(min_distance=LABEL_GAP)
     fig.xaxis.ticker = FixedTicker(ticks=list(range(0, len(names), -(-len(names) // MAX_LABELS))))
     fig.xaxis.major_label_overrides = dict(enumerate(names))
     return fig
@@ -83,12 +89,19 @@ def _heat_map(frame: pd.DataFrame, measure: str) -> figure:
         fill_color={"field": "value", "transform": mapper},
         nonselection_fill_alpha=1.0,
     )
-    fig.add_layout(
-        rects.construct_color_bar(title=measure, formatter=NumeralTickFormatter(format=_format(measure))), "right"
-    )
+    look = {"height": BAR_HEIGHT, "formatter": NumeralTickFormatter(format=_format(measure))}
+    fig.add_layout(rects.construct_color_bar(title=measure, **look), "below")
     fig.add_tools(HoverTool(renderers=[rects], tooltips=_hover(frame, measure)))
     fig.ygrid.grid_line_color = None
+    labels = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
+    fig.yaxis.formatter = CustomJSTickFormatter(args=labels, code=LABEL_OF_WIDTH)
     return fig
+
+
+def _cut(titles: list[str], most: int) -> dict[str, str]:
+    """Titles by themselves, those that are too long without their last words, or cut."""
+    short = {title: title if len(title) <= most else title.rpartition(", ")[0] or title for title in titles}
+    return {title: label if len(label) <= most else f"{label[: most - 1]}…" for title, label in short.items()}
 
 
 def _stack(frame: pd.DataFrame, measure: str) -> figure:

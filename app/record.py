@@ -21,6 +21,7 @@ from engine.schedules import step_size
 NUM_TOP_WORDS = 10
 MAX_MARKS = 100
 SPEED_SECONDS = 5.0
+SLOW_SECONDS = 1.0
 MAX_NAME = 60
 
 
@@ -49,6 +50,12 @@ class Record:
         self._sent_config = recipe.config
         self._times: deque[tuple[float, int]] = deque()
         self._names: dict[int, str] = {}
+        self._begun_at, self._step_seconds = 0.0, 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the last step took so long that a page should be told when the next one begins."""
+        return self._step_seconds >= SLOW_SECONDS
 
     @property
     def documents_total(self) -> int:
@@ -115,8 +122,16 @@ class Record:
             tuple(self._checkpoints),
         )
 
+    def start_step(self) -> None:
+        """Note that a step begins, before `advance` takes it."""
+        self._begun_at = self._clock()
+
     def advance(self, events: Generator) -> None:
         """Pull events until one mini-batch has been learned from, or the stream has ended."""
+        self._pull_step(events)
+        self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
+
+    def _pull_step(self, events: Generator) -> None:
         self._learned_config = self.recipe.config
         before, event = self.documents_seen, None
         while not isinstance(event, Stepped | Finished):
@@ -179,7 +194,17 @@ class Record:
             planned_columns=self._plan_columns(),
             label=recipe.label(),
             names=MappingProxyType(dict(self._names)),
+            work=self._describe_step() if self.status == "running" and self._begun_at else "",
+            begun_at=self._begun_at,
         )
+
+    def _describe_step(self) -> str:
+        """Say what the step that has begun learns from."""
+        size, num_passes = step_size(self.recipe.config, self.corpus_size), self.documents_seen // self.corpus_size
+        if size >= self.corpus_size:
+            return f"Pass {num_passes + 1} over all {self.corpus_size:,} documents"
+        last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
+        return f"Learning from documents {self.documents_seen + 1:,} to {last:,}"
 
     def _pull(self, events: Generator) -> Any:
         if self._sent_config is self.recipe.config:

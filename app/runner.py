@@ -251,7 +251,8 @@ class Runner:
         started, is_single = self._clock(), self._wishes.num_steps > 0
         if self._events is None:
             self._events = record.begin(self._engine.run)
-        self._show_running()
+        record.start_step()
+        self._show_running(is_news=record.is_slow)
         record.advance(self._events)
         self._due = self._next_due(started, is_single) + self._delay(record)
         if is_single:
@@ -261,9 +262,9 @@ class Runner:
         if self._clock() - self._published_at >= PUBLISH_SECONDS:
             self._publish()
 
-    def _show_running(self) -> None:
+    def _show_running(self, is_news: bool = False) -> None:
         self._record.status, self._record.message = "running", ""
-        if self.progress.status != "running":
+        if is_news or self.progress.status != "running":
             self._publish()
 
     def _keep_pace(self) -> None:

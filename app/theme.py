@@ -6,6 +6,7 @@ change when the page turns dark. Text on a plot stands on a chip of its own colo
 
 import colorsys
 from functools import lru_cache
+from typing import Any
 
 LIGHT_BACKGROUND = "#ffffff"
 DARK_BACKGROUND = "#1e1e1e"
@@ -16,6 +17,15 @@ WARM_UP = "#8a6500"
 MARK = "#9a52c2"
 NOTE = "#455a64"
 ON_CHIP = "#ffffff"
+
+# The ring is of the colour of what stands in a button, which differs from its ground whatever that is.
+KEYBOARD_FOCUS = {"outline": "2px solid currentColor", "outlineOffset": "-4px"}
+PAGE_THEME = {"components": {"MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}}}}
+# Bokeh takes hidden tools out of the keyboard's way, which then never comes to them.
+TOOLS_STYLE = """
+:host(.bk-hidden) { visibility: visible; pointer-events: none; }
+:host(.bk-hidden:focus-within) { opacity: 1; }
+"""
 
 STATUS_COLORS = {
     "ready": "#546e7a",
@@ -52,6 +62,11 @@ def contrast(one: str, other: str) -> float:
     """
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
+
+
+def hide_tools(figure: Any) -> None:
+    """Show a Bokeh figure's tools only while the pointer is over it or the keyboard among them."""
+    figure.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
 
 
 @lru_cache(maxsize=4096)

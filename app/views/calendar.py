@@ -44,7 +44,7 @@ class Calendar(Viewer):
         super().__init__(**params)
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
-        shared = {"size": "small", "width": 190, "margin": (5, 10)}
+        shared = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
         self._unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
         self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
@@ -60,7 +60,10 @@ class Calendar(Viewer):
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
-        controls = pn.FlexBox(self._unit, self._measure, self._kind, self._from, self._to)
+        asked = (self._unit, self._measure, self._kind, self._from, self._to)
+        # Two beside each other on a phone, all in a row where there is room.
+        cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
+        controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
         parts = (self._heading, self._known, controls, self._note, self._pane)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 

@@ -1,5 +1,6 @@
 """The line at the top: corpus, state and phase, how far the stream has come, and the buttons that move it."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ PHASE_HELP = {
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; says "toggle" for a space pressed outside of anything that takes it.
 
+    The seconds that a long step has taken tick in the browser, so that they cost the server nothing.
+
     Where the window is narrow it also turns the page's side into a drawer, closed at first.
     """
 
@@ -58,6 +61,8 @@ class StatusBar(pn.custom.JSComponent):
     speed = param.String()
     share = param.Number(0.0)
     note = param.String()
+    work = param.String(doc="What the engine is at; told, with the seconds since, once that is long.")
+    work_seconds = param.Number(0.0, doc="Since when, as of the moment `work` is sent.")
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
@@ -106,6 +111,9 @@ class Header(pn.viewable.Viewer):
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; what has not changed is not sent."""
         self.bar.param.update(**describe_progress(progress))
+        if progress.work != self.bar.work:
+            seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
+            self.bar.param.update(work=progress.work, work_seconds=seconds)
         is_going = progress.status in ("running", "opening", "compiling", "waiting")
         is_over = progress.status in ("finished", "failed")
         label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")

@@ -9,6 +9,10 @@ const ICONS = {
   failed: "M1 21h22L12 2 1 21zm12-3h-2v-2h2v2zm0-4h-2v-4h2v4z",
 }
 
+const LONG_SECONDS = 3
+
+const spell = (seconds) => seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+
 const make = (tag, name, parent) => {
   const node = document.createElement(tag)
   node.className = name
@@ -52,6 +56,25 @@ export function render({model, view}) {
   track.setAttribute("aria-valuemax", "100")
   const fill = make("div", "fill", track)
   const note = make("p", "note", bar)
+  // What is being done is said once; the seconds are for the eye.
+  const work = make("p", "note work", bar)
+  const doing = make("span", "doing", work)
+  doing.setAttribute("role", "status")
+  const since = make("span", "since", work)
+  since.setAttribute("aria-hidden", "true")
+  let begun = 0
+
+  const tick = () => {
+    const seconds = Math.floor((performance.now() - begun) / 1000)
+    const is_long = model.work !== "" && seconds >= LONG_SECONDS
+    write(doing, is_long ? model.work : "")
+    write(since, is_long ? `, begun ${spell(seconds)} ago. Pause and settings act once it is done.` : "")
+    work.style.display = is_long ? "" : "none"
+  }
+  const begin = () => {
+    begun = performance.now() - 1000 * model.work_seconds
+    tick()
+  }
 
   const update = () => {
     bar.dataset.status = model.status
@@ -69,7 +92,10 @@ export function render({model, view}) {
   }
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
     "note"], update)
+  model.on(["work", "work_seconds"], begin)
   update()
+  begin()
+  const clock = setInterval(tick, 1000)
 
   const press = (event) => {
     if (event.key !== " " || event.repeat || event.ctrlKey || event.altKey || event.metaKey) { return }
@@ -86,6 +112,7 @@ export function render({model, view}) {
   wide.addEventListener("change", fitPage)
   setTimeout(fitPage, 0)
   model.on("remove", () => {
+    clearInterval(clock)
     document.removeEventListener("keydown", press)
     wide.removeEventListener("change", fitPage)
   })

@@ -1,3 +1,4 @@
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,6 +168,16 @@ def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing
     assert failed["note"] == "The engine has stopped: ValueError: too hot. Everything computed so far stays below."
     empty = describe_progress(Progress())
     assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
+
+
+def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_taken_back_after_it():
+    header = Header({})
+    began = time.perf_counter() - 40
+    header.update(progress_of(ToyConfig(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
+    assert header.bar.work == "Pass 1 over all 9,384 documents"
+    assert 40 <= header.bar.work_seconds < 45
+    header.update(progress_of(ToyConfig(), status="running"))
+    assert header.bar.work == ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from app.reading_frames import (
     word_rows,
     word_topics,
 )
-from app.reading_plots import KINDS, calendar_plot
+from app.reading_plots import KINDS, MOST_PHONE_LABEL, calendar_plot
 from app.selection import Selection
 from app.views.calendar import Calendar
 from app.views.documents import DocumentBrowser
@@ -171,6 +171,16 @@ def test_the_calendar_adds_up_over_topics_and_is_drawn_in_every_kind(job, unit, 
         np.testing.assert_allclose(sums, 1.0, rtol=1e-5)
     for kind in KINDS:
         assert calendar_plot(frame, kind, measure) is not None
+
+
+def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_room_a_phone_has(job):
+    named = {0: "w" * 60}
+    frame = calendar_frame(job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7"))
+    drawn = calendar_plot(frame, "heat map", MEASURES[0])
+    narrow = drawn.yaxis[0].formatter.args["narrow"]
+    assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all others"}
+    assert max(map(len, narrow.values())) <= MOST_PHONE_LABEL
+    assert all(label.startswith(("topic 7 · ", "www")) for label in narrow.values())
 
 
 def test_a_map_is_finite_and_stays_where_it_was_when_nothing_changes(job):

@@ -1,9 +1,11 @@
 import threading
+import time
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
 from app.compiling import Compilation
+from app.record import SLOW_SECONDS
 from app.runner import MAX_EARLIER, PUBLISH_SECONDS
 from app.slots import Slots
 from tests.app.toy_engine import Toy, sized_recipe, toy_recipe
@@ -45,6 +47,28 @@ def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
     assert runner.progress.documents_seen == 10
     runner.resume()
     until(lambda: runner.progress.status == "finished")
+
+
+def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow(make_runner, until):
+    gate, told = threading.Event(), []
+    runner = make_runner(Toy(gate=gate), ring=lambda: told.append(runner.progress.work))
+    runner.restart(toy_recipe(batch_size=100), is_running=False)
+    runner.resume()
+    until(lambda: runner.progress.work)
+    progress = runner.progress
+    assert (progress.work, progress.documents_seen) == ("Pass 1 over all 100 documents", 0)
+    assert 0.0 <= time.perf_counter() - progress.begun_at < 5.0
+    gate.set()
+    until(lambda: runner.progress.status == "finished")
+    assert runner.progress.work == ""
+    gate.clear()
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.work == "Learning from documents 1 to 10")
+    time.sleep(SLOW_SECONDS)
+    del told[:]
+    gate.set()
+    until(lambda: runner.progress.status == "finished")
+    assert [text for text in told if text] == ["Learning from documents 11 to 20"]
 
 
 def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_runner, until):
