@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernels.likeness import compare_pairs, multiply_rows
+from engine.kernels.likeness import compare_pairs, measure_rest, multiply_rows
 
 # Tokens below which a topic is nothing to compare, and its nearest topics that it is compared with.
 LEAST_TOKENS = 1.0
@@ -42,6 +42,9 @@ class Merging(NamedTuple):
 def find_duplicates(topic_words):
     """Merging of topics whose counts (K, V) are more alike than two samples of one topic.
 
+    Each of the two must also be nearer to the other than to all that the rest of the topics hold: where topics have yet
+    to part, all of them are alike and none is a copy.
+
     Round after round the most alike of such pairs are merged, a topic at most once a round, and what a round made is
     compared anew. The id kept is that of the topic that was larger before any merging.
     """
@@ -51,9 +54,11 @@ def find_duplicates(topic_words):
     tokens = counts.sum(1, dtype=np.float64)
     tokens_before = tokens.copy()
     changed, ratios = np.flatnonzero(tokens >= LEAST_TOKENS), {}
+    corpus, rests = counts.sum(0), np.zeros(len(counts))
     roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None].astype(counts.dtype))
     while len(changed):
-        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS))
+        measure_rest(counts, corpus, changed, rests)
+        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS), rests)
         taken = set()
         for one, other in sorted(ratios, key=ratios.get):
             if taken & {one, other}:
@@ -84,8 +89,8 @@ def find_near(roots, changed, is_live):
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def _compare(counts, pairs):
+def _compare(counts, pairs, rests):
     """The pairs that are copies, with their ratios of G to its degrees of freedom."""
     ratios = np.empty(len(pairs))
-    compare_pairs(counts, pairs, HIGHEST_RATIO, ratios)
+    compare_pairs(counts, pairs, HIGHEST_RATIO, rests, ratios)
     return {tuple(pair): ratio for pair, ratio in zip(pairs.tolist(), ratios, strict=True) if ratio < HIGHEST_RATIO}

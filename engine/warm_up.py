@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.kernels.dirichlet import Sweeps
 from engine.kernels.special import raise_rows
-from engine.schedules import first_pass_rates
+from engine.schedules import WARM_UP_SHARE, first_pass_rates
 from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import fit_documents
 from engine.threads import map_on_threads, split_evenly
@@ -22,25 +22,29 @@ def sweeps_at(temperature):
     return Sweeps(10, 0.0, 0.0, temperature)
 
 
-def cool(config, state, batch, expectations):
+def cool(config, state, batch, expectations, until_parted=False):
     """The expectations of the next online step: a warm-up takes a pass of rates, and its pilot is the batch's first."""
     if state.phase != "warm-up":
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, len(batch.documents.starts) - 1))
-    return cool_to(progress, state.temperature, pilot, expectations)
+    return cool_to(progress, state.temperature, pilot, expectations, until_parted)
 
 
-def cool_to(progress, temperature, pilot, expectations):
+def cool_to(progress, temperature, pilot, expectations, until_parted=False):
     """The expectations at the temperature that a place in the warm-up asks for, from that of the step before.
 
     Documents shall hold at least K^(1-p) topics on the average, p being the progress from 0 to 1, and a document's
     number of topics the exponential of its shares' entropy. The temperature falls, by factors of 2^(-1/8), as long as
-    the pilot's documents do, and rises by one where they don't; at 1 the warm-up is over for good.
+    the pilot's documents do, and rises by one where they don't; at 1 the warm-up is over for good. Documents hold all K
+    topics at 1 as well while these are alike: `until_parted` lets it last, at 1, until they hold √K or three quarters
+    of it are spent.
     """
-    target = (1.0 - progress) * np.log(expectations.topics.shape[1])
-    temperature = _find_temperature(pilot, expectations, temperature, target)
-    if temperature == 1.0:
+    most = np.log(expectations.topics.shape[1])
+    parts, of_pilot = _cut_to(pilot, expectations)
+    temperature = _find_temperature(parts, of_pilot, temperature, (1.0 - progress) * most)
+    waits = until_parted and progress < WARM_UP_SHARE
+    if temperature == 1.0 and not (waits and _measure_spread(parts, of_pilot, 1.0) > most / 2):
         return expectations
     return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)
 
@@ -54,21 +58,29 @@ def temper(expectations, temperature):
     return expectations._replace(topics=raised)
 
 
-def _find_temperature(pilot, expectations, temperature, target):
-    """Down from the given one while the mean entropy of the pilot's shares is at least the target, or a step up."""
+def _cut_to(pilot, expectations):
+    """The pilot in as many parts as threads take, and the expectations for its words alone."""
     words = pilot.distinct_words()
     weights = expectations.topics[np.searchsorted(expectations.words, words)]
-    expectations = expectations._replace(words=words, topics=weights)
     parts = [pilot.cut(*span) for span in split_evenly(pilot.starts)]
+    return parts, expectations._replace(words=words, topics=weights)
 
-    def is_spread(at):
-        tempered, sweeps = temper(expectations, at), sweeps_at(at)
-        fits = map_on_threads(lambda part: fit_documents(part, tempered, sweeps, is_learning=False)[1], parts)
-        shares = np.concatenate(fits)
-        return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean() >= target
 
-    if not is_spread(temperature):
+def _measure_spread(parts, expectations, temperature):
+    """Mean entropy of the pilot's shares at a temperature, in nats."""
+    tempered, sweeps = temper(expectations, temperature), sweeps_at(temperature)
+    fits = map_on_threads(lambda part: fit_documents(part, tempered, sweeps, is_learning=False)[1], parts)
+    shares = np.concatenate(fits)
+    return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean()
+
+
+def _find_temperature(parts, expectations, temperature, target):
+    """Down from the given one while the pilot is spread as widely as the target at least, or a step up."""
+    if _measure_spread(parts, expectations, temperature) < target:
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
-    while temperature > 1.0 and is_spread(lower := max(1.0, temperature * COOLING)):
+    while temperature > 1.0:
+        lower = max(1.0, temperature * COOLING)
+        if _measure_spread(parts, expectations, lower) < target:
+            break
         temperature = lower
     return temperature

@@ -26,6 +26,9 @@ from engine.sticks import corpus_sticks, expected_weights
 from engine.sweeps import fit_documents
 from engine.warm_up import cool, sweeps_at
 
+# From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
+TOKENS_OF_A_SLOT = 25
+
 START = {
     "symbol": "",
     "help": "warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013",
@@ -111,7 +114,8 @@ def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), "two-level")
-    return cool(config, state, batch, expectations)
+    has_short_documents = batch.documents.counts.sum() < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
+    return cool(config, state, batch, expectations, until_parted=has_short_documents)
 
 
 def _scale_start(config, state, corpus_size):

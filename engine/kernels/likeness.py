@@ -76,9 +76,34 @@ def multiply_rows(rows, chosen, out_products):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def compare_pairs(topic_words, pairs, highest_ratio, out_ratios):
-    """G over its degrees of freedom for pairs (P, 2) of topics (K, V), into (P,); infinite if above the highest."""
+def distance(counts, other, statistic):
+    """How far two topics (V,) of that G are apart, whatever their sizes: G (a + b) / (a b), a and b being totals."""
+    total, total_other = counts.sum(), other.sum()
+    return statistic / (total * (total_other / (total + total_other)))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def measure_rest(topic_words, corpus, chosen, out_distances):
+    """Distances of the chosen topics (C,) of (K, V) from all that the corpus (V,) holds besides, at their places (K,).
+
+    A topic that is all there is stands infinitely far from nothing.
+    """
+    zero = corpus.dtype.type(0)
+    for k in chosen:
+        # Sums of float32 may fall short of their parts.
+        rest = np.maximum(corpus - topic_words[k], zero)
+        has_rest = rest.sum() > zero
+        out_distances[k] = distance(topic_words[k], rest, g_statistic(topic_words[k], rest)[0]) if has_rest else np.inf
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def compare_pairs(topic_words, pairs, highest_ratio, rests, out_ratios):
+    """G over its degrees of freedom for pairs (P, 2) of topics (K, V), into (P,).
+
+    It is infinite if above the highest, or if the two are no nearer to each other than either is to the rest (K,).
+    """
     for p in range(pairs.shape[0]):
         one, other = topic_words[pairs[p, 0]], topic_words[pairs[p, 1]]
         statistic, freedom = g_statistic(one, other, highest_ratio)
-        out_ratios[p] = statistic / max(freedom, 1.0)
+        is_near = statistic < np.inf and distance(one, other, statistic) < min(rests[pairs[p, 0]], rests[pairs[p, 1]])
+        out_ratios[p] = statistic / max(freedom, 1.0) if is_near else np.inf

@@ -78,3 +78,14 @@ def test_a_comparison_that_cannot_end_below_the_highest_ratio_is_cut_short_and_n
     copy = (0.4 * topics[0]).astype(np.float32)
     assert g_statistic(topics[0], topics[1], 0.5)[0] == np.inf
     assert g_statistic(topics[0], copy, 0.5) == g_statistic(topics[0], copy)
+
+
+def test_topics_that_have_yet_to_part_are_alike_and_no_copies():
+    rng = np.random.default_rng(6)
+    frequencies = rng.dirichlet(np.full(400, 0.1))
+    unparted = frequencies * rng.uniform(0.8, 1.2, (12, 400)) * 2000
+    for one, other in [(0, 1), (5, 6)]:
+        statistic, freedom = g_statistic(unparted[one], unparted[other])
+        assert statistic < 0.5 * freedom
+    kept = find_duplicates(unparted.astype(np.float32)).targets
+    assert len(set(kept.tolist())) >= 6

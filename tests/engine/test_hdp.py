@@ -14,8 +14,10 @@ from engine.algorithms import hdp
 from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
+from engine.estimators import OnlineHDP
 from engine.hyperparameters import first_concentrations
 from engine.schedules import learning_rate
+from engine.simulate import simulate_hdp
 from engine.slots import limits_of
 from engine.startup import STARTUP_TOKENS
 from engine.warm_up import sweeps_at
@@ -193,6 +195,12 @@ def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
             phases.append(info.phase)
         assert (phases[0], phases[-1]) == (first, "two-level")
         assert phases == sorted(phases, reverse=True)
+
+
+def test_a_truncation_of_twice_the_true_number_of_topics_does_not_end_with_a_few():
+    rng = np.random.default_rng(0)
+    corpus = simulate_hdp(rng.dirichlet(np.full(600, 0.1), 10), 1000, 50, 1.0, 5.0, rng).corpus
+    assert OnlineHDP(max_topics=20, random_state=0).fit(corpus).n_topics_ >= 10
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])

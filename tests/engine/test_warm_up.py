@@ -79,3 +79,22 @@ def test_a_warm_up_that_is_over_never_comes_back():
 def test_long_documents_that_stay_spread_by_themselves_need_no_warm_up():
     batch, expectations = draw_batch(), draw_expectations(sharpness=0.001)
     assert cool(*state_after(0.2, batch), batch, expectations).temperature == 1.0
+
+
+def test_the_warm_up_lasts_while_topics_are_all_alike_until_there_is_no_time_for_more():
+    batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
+    early, late = (cool(*state_after(progress, batch), batch, alike, until_parted=True) for progress in (0.2, 0.76))
+    assert num_topics_held(batch, alike, 1.0) > 20**0.5
+    assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
+
+
+def test_the_warm_up_is_over_once_topics_have_parted():
+    # Each topic has three words of its own, and each document the words of three topics.
+    blocks = np.repeat(np.eye(20), 3, axis=0) / 3 + 1e-6
+    alike = draw_expectations(sharpness=1.0)
+    starts, first = np.arange(19) * 9, np.arange(18) * 3
+    words = (first[:, None] + np.arange(9)).ravel().astype(np.int32)
+    batch = Batch(np.arange(18), Documents(starts, words, np.full(len(words), 5, np.int32)), 1000)
+    parted = alike._replace(topics=blocks)
+    assert num_topics_held(batch, parted, 1.0) <= 20**0.5
+    assert cool(*state_after(0.7, batch), batch, parted, until_parted=True) is parted
