@@ -8,6 +8,7 @@ from pathlib import Path
 from panel.command.serve import Serve
 
 PORT = 5006
+LAST_PORT = 65_535
 
 
 def serve(arguments: list[str] | None = None) -> None:
@@ -27,10 +28,18 @@ def serve(arguments: list[str] | None = None) -> None:
 
 def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m app", description="Watch a topic model learn, in a browser.")
-    parser.add_argument("--port", type=int, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)")
+    parser.add_argument(
+        "--port", type=_read_port, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)"
+    )
     parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
     parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
     return parser.parse_args(arguments)
+
+
+def _read_port(text: str) -> int:
+    if not text.isdigit() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a whole number from 0 to {LAST_PORT}")
+    return int(text)
 
 
 def _find_port(address: str | None) -> int:

@@ -100,7 +100,8 @@ def settle_columns(table: Table, columns: Columns) -> Columns:
     """Fill in what needs no choice, and check the rest. Raises CorpusError with the columns there are."""
     text = columns.text
     if text is None:
-        text = "text" if "text" in table.columns else table.columns[0] if len(table.columns) == 1 else None
+        called_text = [column for column in table.columns if column.lower() == "text"]
+        text = called_text[0] if called_text else table.columns[0] if len(table.columns) == 1 else None
     names = ", ".join(repr(column) for column in table.columns[:30])
     if text is None:
         raise CorpusError(f'{table.path}: say which column holds the text, text="..."; there are {names}.')
@@ -188,7 +189,8 @@ def _take_counts(source: Path, columns: Columns, words: WordChoices | None, repo
     empty = np.setdiff1d(np.arange(counts.shape[0]), kept)
     bad.add([BadRow(str(source), None, f"document {number + 1} has no word to count") for number in empty])
     if not len(kept):
-        raise CorpusError(f"{source} has no document with a word: check its list of words.")
+        reason = f"The first fault: {counted.bad[0]}" if counted.bad else "Check its list of words"
+        raise CorpusError(f"{source} has no document with a word. {reason}.")
     name = source.name.partition(".")[0] if counted.kind != "UCI bag-of-words" else source.name.split(".")[1]
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")

@@ -16,7 +16,7 @@ HINT = "write a year (1863) or an ISO date (1863-12-08), or one other form throu
 
 
 def read_dates(cells: Sequence[str]) -> np.ndarray:
-    """Dates (D,) of the form that most cells have: whole years as years, days as days, times to the second.
+    """Dates (D,) of the form that most cells have: years as years, months as months, days as days, times to the second.
 
     NaT where a cell is empty, of another form, or absurd: before the year 1000 or after 2100.
 
@@ -29,7 +29,7 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
     import pandas as pd
 
     cells = pd.Series(list(cells), dtype=str).str.strip()
-    forms = (_read_years, _read_months, _read_iso, _read_stamps, _read_other)
+    forms = (_read_years, _read_months, _read_named_months, _read_iso, _read_stamps, _read_other)
     best, most = np.full(len(cells), "NaT", "datetime64[D]"), 0
     num_filled = int((cells != "").sum())
     for form in forms:
@@ -73,6 +73,15 @@ def _read_years(cells: "pd.Series") -> np.ndarray:
 def _read_months(cells: "pd.Series") -> np.ndarray:
     is_month = cells.str.fullmatch(r"\d{4}-(0[1-9]|1[0-2])").to_numpy(bool)
     return np.where(is_month, cells.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
+
+
+def _read_named_months(cells: "pd.Series") -> np.ndarray:
+    """May 1863, in full or by three letters."""
+    import pandas as pd
+
+    months = (pd.to_datetime(cells, format=form, errors="coerce") for form in ("%b %Y", "%B %Y"))
+    short, full = (each.to_numpy().astype("datetime64[M]") for each in months)
+    return np.where(np.isnat(short), full, short)
 
 
 def _read_iso(cells: "pd.Series") -> np.ndarray:

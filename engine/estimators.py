@@ -103,7 +103,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         _check_counts(X.data if issparse(X) else X)
         num_documents, vocab_size = X.shape
         dates = np.full(num_documents, "NaT", "datetime64[D]")
-        return Corpus("X", csr_array(X), Vocabulary(tuple(map(str, range(vocab_size)))), dates, ("",) * num_documents)
+        # Of whole numbers: SciPy has no sparse array of float16.
+        counts, words = csr_array(X, dtype=np.int32), Vocabulary(tuple(map(str, range(vocab_size))))
+        return Corpus("X", counts, words, dates, ("",) * num_documents)
 
     def _read_corpus(self, corpus: Corpus, is_new: bool) -> Corpus:
         if not corpus.num_documents:
@@ -270,7 +272,8 @@ def _draw_seed(random_state: Any) -> int:
 
 
 def _check_counts(entries: np.ndarray) -> None:
-    is_odd = (entries != np.rint(entries)) | (entries > LARGEST_COUNT)
+    # A float64, since a float16 would have to hold what it is compared with.
+    is_odd = (entries != np.rint(entries)) | (entries > np.float64(LARGEST_COUNT))
     if is_odd.any():
         raise ValueError(
             f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"

@@ -1,6 +1,7 @@
 """The one door to corpora: by name those that come with the project or were built, by path one's own files."""
 
 import logging
+import os
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,8 @@ from engine.packed import FILES, load_built_in
 from engine.sources import KINDS, find_source, is_known
 from engine.words import WordChoices
 
+LONGEST_NAME = 255
+LONGEST_SHOWN = 80
 logger = logging.getLogger(__name__)
 
 
@@ -42,7 +45,9 @@ def load_corpus(
             raise CorpusError(f"{name_or_path} has its text and dates: leave text, date, title, group and words out.")
         return load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
     path = Path(name_or_path).expanduser()
-    if not path.is_dir() and not is_known(path):
+    # Unlike those of Path, these say no to an empty name and to one that is too long.
+    is_there = os.path.exists(os.path.expanduser(name_or_path))
+    if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
     built = build_corpus(find_source(path), columns, words)
     for note in built.notes:
@@ -64,10 +69,8 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
-    known = list_corpora()
-    near = get_close_matches(str(name_or_path), known, n=1)
+    known, name = list_corpora(), str(name_or_path)
+    name = name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
+    near = get_close_matches(name, known, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return (
-        f"There is no corpus {str(name_or_path)!r}.{guess} Known corpora: {', '.join(known)}; a file of your own"
-        f" must be {KINDS}."
-    )
+    return f"There is no corpus {name!r}.{guess} Known corpora: {', '.join(known)}; a file of your own must be {KINDS}."

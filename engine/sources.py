@@ -1,5 +1,6 @@
 """A path to what lies there: a table, a folder or archive of text files, or words already counted."""
 
+import os
 from os import PathLike
 from pathlib import Path
 
@@ -13,19 +14,29 @@ KINDS = (
     " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words beside it"
 )
 MAX_FILE_BYTES = 4_000_000_000
+REMEDIES = (
+    dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "unpack it first")
+    | dict.fromkeys((".xls", ".xlsx", ".ods"), "save its table as CSV")
+    | dict.fromkeys((".txt", ".md"), "put it into a folder, of which each file is a document")
+    | dict.fromkeys((".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "save its text as .txt, in a folder")
+    | {".json": "write one object a line, and name it .jsonl"}
+)
 
 
 def find_source(path: str | PathLike) -> Path:
     """The file that a path means: itself, or within a folder the only table or the counts. Raises CorpusError."""
     path = Path(path).expanduser()
-    if path.is_dir():
+    # A corpus is called by its path, and "." names nothing.
+    path = path if path.name else path.resolve()
+    if os.path.isdir(path):
         files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
         counted = [file for file in files if name_kind(file)]
         is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
         return counted[0] if len(counted) == 1 else files[0] if is_alone else path
     if not is_known(path):
-        raise CorpusError(f"{path} is of no kind that is read here: give {KINDS}.")
-    if not path.is_file():
+        remedy = REMEDIES.get(path.suffix.lower(), f"give {KINDS}")
+        raise CorpusError(f"{path} is of no kind that is read here: {remedy}.")
+    if not os.path.isfile(path):
         raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise CorpusError(f"{path} is larger than {MAX_FILE_BYTES / 1e9:g} GB: part it, or take a sample of it.")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine.corpus import CorpusError
 from engine.encodings import name_encoding
-from engine.tables import MAX_ROWS, MAX_TEXT, BadRow, Chunk, Table, gather
+from engine.tables import MAX_ROWS, MAX_TEXT, TABLE_SUFFIXES, BadRow, Chunk, Table, gather
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
@@ -114,6 +114,8 @@ def _find_fault(name: str, size: int) -> str:
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in ARCHIVES:
         return "it is an archive within the folder or archive, which is not opened: unpack it first"
+    if suffix in TABLE_SUFFIXES:
+        return "it is a table, and tables are read one by one: give the path of this file, unpacked"
     if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
         return f"{suffix} is not among the text files read (.txt, .md, .rst, .tex, .log): leave it out or rename it"
     return f"it is larger than {MAX_TEXT:,} bytes: part it" if size > MAX_TEXT else ""

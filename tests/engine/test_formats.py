@@ -129,6 +129,11 @@ def test_a_zip_gives_what_its_folder_gives_and_nothing_leaves_it(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["texts.zip"]
 
 
+def test_a_table_within_a_zip_is_left_out_with_what_to_do_about_it(tmp_path):
+    path = pack(tmp_path / "kept.zip", **{"a.txt": "peace and trade", "table.csv": "text\npeace"})
+    assert "table.csv: it is a table, and tables are read one by one" in reasons(build(path))[0]
+
+
 def test_a_zip_that_would_burst_is_not_opened(tmp_path, monkeypatch):
     with pytest.raises(CorpusError, match=r"bomb\.zip would unpack to [\d,]+ times its size"):
         build(pack(tmp_path / "bomb.zip", a="0" * 20_000_000))
@@ -226,7 +231,7 @@ def test_bad_lines_of_counts_are_left_out_and_named(tmp_path):
         ("a.mtx", "3 4 5\n", r"does not begin with %%MatrixMarket"),
         ("a.mtx", MATRIX.replace("coordinate", "array") + "3 4\n", r"write it as coordinate integer general"),
         ("a.mtx", MATRIX + "3 9 5\n", r"one of the two must be the words"),
-        ("a.ldac", "1 9:1\n", r"no document with a word"),
+        ("a.ldac", "1 9:1\n", r"no document with a word\. The first fault: .*a\.ldac, row 1"),
     ],
 )
 def test_counts_that_cannot_be_read_say_why(tmp_path, name, content, message):
@@ -272,8 +277,9 @@ def test_a_few_wrong_bytes_do_not_turn_a_utf8_file_into_another(tmp_path):
         ("a.csv", b"text" + b"x" * 10_000_000, "line 1 is longer than 10,000,000 characters"),
         ("a.jsonl", b'[{"text": "peace"}]', "one JSON list, not JSON lines"),
         ("a.jsonl", b"peace\n", "no JSON object"),
-        ("a.xlsx", b"PK", "of no kind that is read here: give CSV"),
-        ("a.txt", b"peace", "of no kind that is read here: .*folder or a .zip of text files"),
+        ("a.xlsx", b"PK", "of no kind that is read here: save its table as CSV"),
+        ("a.txt", b"peace", "of no kind that is read here: put it into a folder"),
+        ("a.dat", b"peace", "of no kind that is read here: .*folder or a .zip of text files"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_and_what_to_do(tmp_path, name, content, message):

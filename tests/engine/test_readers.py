@@ -212,6 +212,7 @@ def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
         (["2020-01-02T03:04:05Z", "2020-01-02"], ["2020-01-02T03:04:05", "2020-01-02T00:00:00"]),
         (['"December 8, 1863"', '"January 2, 1864"'], ["1863-12-08", "1864-01-02"]),
         (["12/8/1863", "1/2/1864"], ["1863-12-08", "1864-01-02"]),
+        (["Dec 1863", "January 1864"], ["1863-12", "1864-01"]),
     ],
 )
 def test_dates_keep_the_precision_they_are_written_in(write_csv, cells, dates):
@@ -242,6 +243,39 @@ def test_a_missing_column_is_answered_with_the_columns_there_are(write_csv, colu
 def test_the_text_column_must_be_said_where_it_is_in_doubt(write_csv):
     with pytest.raises(CorpusError, match="say which column .* 'body', 'year'"):
         load_corpus(write_csv("body,year", "peace,1900"))
+
+
+def test_a_column_called_text_holds_it_however_it_is_written(write_csv):
+    assert load_corpus(write_csv("Text,Year", "peace,1900")).num_documents == 1
+
+
+@pytest.mark.parametrize("name", ["", "The treaty of peace. " * 500, "x" * 300 + ".csv"])
+def test_what_cannot_be_a_path_is_no_corpus(name):
+    with pytest.raises(CorpusError, match="There is no corpus '") as refused:
+        load_corpus(name)
+    assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("mine.csv.gz", "unpack it first"),
+        ("mine.json", "one object a line"),
+        ("mine.txt", "put it into a folder"),
+        ("mine.xlsx", "as CSV"),
+        ("mine.dat", "give CSV"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_with_what_to_do_about_it(tmp_path, name, remedy):
+    (tmp_path / name).write_text("peace")
+    with pytest.raises(CorpusError, match=f"{re.escape(name)} is of no kind that is read here: .*{remedy}"):
+        load_corpus(tmp_path / name)
+
+
+def test_the_folder_one_is_in_gives_the_corpus_its_name(tmp_path, monkeypatch):
+    (tmp_path / "one.txt").write_text("peace treaty")
+    monkeypatch.chdir(tmp_path)
+    assert load_corpus(".").name == tmp_path.name
 
 
 def test_a_missing_file_is_named_in_full(tmp_path):
