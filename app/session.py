@@ -12,30 +12,23 @@ from app.address import Address
 from app.bench import Bench
 from app.hub import Bell
 from app.links import read_link
+from app.pages import Pages, Readers, lay_side_by_side
 from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, first_recipe
 from app.sweep_plan import SweepError, plan_sweep
-from app.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, TIME, TOPICS, make_tabs
+from app.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, make_tabs
 from app.views.bring_corpus import BringCorpus
-from app.views.calendar import Calendar
 from app.views.compare import Compare
 from app.views.controls import Controls
 from app.views.curves import Curves
-from app.views.documents import DocumentBrowser
 from app.views.header import Header
 from app.views.rate_sketch import RateSketch
-from app.views.reading_note import ReadingNote
 from app.views.sharing import WATCHING, Sharing
 from app.views.sweep import SweepPanel
-from app.views.take_away import TakeAway
-from app.views.topic_explorer import TopicExplorer
-from app.views.topic_life import TopicLife
-from app.views.topic_map import TopicMap
 from app.views.topics_now import TopicsNow
 from app.views.under_the_hood import UnderTheHood
-from app.views.word_life import WordLife
 from app.views.word_table import WordTable
 from app.visitors import Visitor, find_data, for_presenters, may_name_paths
 from engine.algorithm import Algorithm
@@ -86,14 +79,9 @@ class Session:
         self.bring = BringCorpus(Bench(self._library), act, may_name_paths(), self._library)
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
-        self.note = ReadingNote(self.read)
-        self.word, self.map = WordLife(self.selection), TopicMap(self.selection)
-        self.explorer = TopicExplorer(self.selection, self.rename, self.word)
-        self.calendar, self.life = Calendar(self.selection), TopicLife(self.selection)
-        self.documents = DocumentBrowser(self.selection)
-        self.export = TakeAway(self.selection, lambda: self._run.runner.earlier if self._run is not None else ())
-        of_topics, of_time = (self.explorer, self.word, self.map), (self.calendar, self.life)
-        self._readers = (self.note, *of_topics, *of_time, self.documents, self.export)
+        self.readers = Readers(
+            self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
+        )
         self.compare = Compare(self._kept, self._draw_curves, self._notify)
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
@@ -104,7 +92,7 @@ class Session:
             lambda: self._run and self._run.runner.model(),
             lambda: self._bell and self._bell.ring(),
         )
-        self.tabs.param.watch(self._turn_to, "value")
+        self.tabs.param.watch(lambda event: self._turn(), "value")
         self.selection.param.watch(
             lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
         )
@@ -132,13 +120,13 @@ class Session:
 
     def unfold(self) -> None:
         """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""
-        self._turn_to(None)
+        self._turn()
         self.side.objects = [self.controls]
 
     def _take_role(self, is_watching: bool) -> None:
         """Have the controls, or only look on."""
         self.is_watching = is_watching
-        for view in (self.header, self.controls, self.explorer, self.compare, self.sweep):
+        for view in (self.header, self.controls, self.readers.explorer, self.compare, self.sweep):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
@@ -150,7 +138,7 @@ class Session:
             self._run = self._document = None
         self.hood.close()
         self.bring.close()
-        self.export.close()
+        self.readers.export.close()
 
     def look(self) -> None:
         """Show what has changed since the last look, all of it in one message."""
@@ -202,7 +190,7 @@ class Session:
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()
             job = self._run.reader.job
-        for view in self._readers:
+        for view in self.readers.views:
             self._attempt(view.read, job, progress)
 
     def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
@@ -327,39 +315,22 @@ class Session:
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
-        columns = [
-            pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
-            for view, flex in ((self.table, "3 1 690px"), (self.now, "1 1 300px"))
-        ]
-        lists = pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
+        lists = lay_side_by_side(self.table, self.now)
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
-        self._parts = {
-            LIVE: (live,),
-            TOPICS: (self.map, self.explorer),
-            TIME: (self.calendar, self.life),
-            DOCUMENTS: (self.documents,),
-            COMPARE: (self.compare, self.sweep),
-            EXPORT: (self.export,),
-            HOOD: (self.hood,),
-        }
-        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in PAGES}
-        self._note = pn.Column(self.note, sizing_mode="stretch_width", margin=0, visible=False)
+        parts = {LIVE: (live,), **self.readers.parts, COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
+        self._pages = Pages({name: parts[name] for name in PAGES}, self.readers.note)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
-        parts = (self.header, self.sharing, self.tabs, self._note, *self._pages.values(), self.bring)
+        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
-    def _turn_to(self, event: Any) -> None:
-        """Show the page that is chosen, and what it needs; a browser is sent a page when it is first turned to."""
-        self._note.visible = self.tabs.value in READING_PAGES
-        self.export.is_open = self.tabs.value == EXPORT
-        if self.tabs.value != HOOD:
+    def _turn(self) -> None:
+        """Show the page that is chosen, and what it needs."""
+        page = self.tabs.value
+        self.readers.export.is_open = page == EXPORT
+        if page != HOOD:
             self.hood.close()
-        for name, page in self._pages.items():
-            page.visible = name == self.tabs.value
-        page = self._pages[self.tabs.value]
-        if not page.objects:
-            page.objects = list(self._parts[self.tabs.value])
+        self._pages.open(page)
         self._update_page()
 
     def may_act(self) -> bool:
