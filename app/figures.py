@@ -6,7 +6,7 @@ import pandas as pd
 from bokeh.models import CustomJS, Range1d, SaveTool
 from bokeh.plotting import figure
 
-from app.frames import CURVES, axis_span, curve_frame, earlier_frame, mark_frame, warm_up_frame
+from app.frames import CURVES, axis_span, curve_frame, earlier_frame, mark_frame, warm_up_columns
 from app.plots import CURVE_KINDS, curve_plot, curve_title, mark_columns
 from app.progress import Progress
 from app.reading import Reading
@@ -54,7 +54,7 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
     plot.points.data = frame.to_dict("list")
     plot.newest.data = frame.tail(1)[["x", "y"]].to_dict("list")
     plot.earlier.data = earlier_frame(earlier, name).to_dict("list")
-    plot.warm_up.data = warm_up_frame(progress).to_dict("list")
+    plot.warm_up.data = warm_up_columns(progress)
     plot.marks.data = mark_columns(mark_frame(progress.marks), span)
     if len(frame):
         plot.seed.data = {"x": [], "y": []}

@@ -29,34 +29,37 @@ DEFAULT_TOPICS_RULE = (
 
 
 def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
-    """One curve of a run: columns x, y, documents_seen, date (text), seconds; one row a point.
+    """One curve of a run: the columns of `curve_columns`, one row a point."""
+    return pd.DataFrame(curve_columns(progress, name, axis))
+
+
+def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
+    """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
 
     On the axis of dates each new pass over the corpus starts with an empty row, so that no line runs back in time.
     """
     source, column = CURVES[name]
     curve = getattr(progress, source)
-    dates = np.asarray(curve["date"])
-    frame = pd.DataFrame(
-        {
-            "x": axis_values(curve[AXES[axis]]),
-            "y": np.asarray(curve[column], dtype=float),
-            "documents_seen": np.asarray(curve["documents_seen"]),
-            "date": np.datetime_as_string(dates, unit=date_unit(progress.date))
-            if len(dates)
-            else np.array([], dtype=str),
-            "seconds": np.asarray(curve["seconds"], dtype=float),
-        }
-    )
-    return _break_passes(frame) if axis == "dates" else frame
+    columns = {
+        "x": axis_values(curve[AXES[axis]]),
+        "y": np.asarray(curve[column], dtype=float),
+        "documents_seen": np.asarray(curve["documents_seen"]),
+        "date": _date_texts(np.asarray(curve["date"]), date_unit(progress.date)),
+        "seconds": np.asarray(curve["seconds"], dtype=float),
+    }
+    return _break_passes(columns) if axis == "dates" else columns
 
 
-def _break_passes(frame: pd.DataFrame) -> pd.DataFrame:
-    backwards = np.flatnonzero(np.diff(frame["x"].to_numpy()) < 0) + 1
-    if not len(backwards):
-        return frame
-    gaps = frame.iloc[backwards].assign(x=np.nan, y=np.nan)
-    gaps.index = backwards - 0.5
-    return pd.concat([frame, gaps]).sort_index().reset_index(drop=True)
+def _date_texts(dates: np.ndarray, unit: str) -> np.ndarray:
+    return np.datetime_as_string(dates, unit=unit).astype(object) if len(dates) else np.array([], dtype=object)
+
+
+def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    backwards = np.flatnonzero(np.diff(columns["x"]) < 0) + 1
+    broken = {column: np.insert(values, backwards, values[backwards]) for column, values in columns.items()}
+    for column in ("x", "y"):
+        broken[column][backwards + np.arange(len(backwards))] = np.nan
+    return broken
 
 
 def axis_values(values: np.ndarray) -> np.ndarray:
@@ -105,15 +108,14 @@ def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None
     return (start, end + END_ROOM * (end - start)) if end > start else None
 
 
-def warm_up_frame(progress: Progress, axis: str = "documents") -> pd.DataFrame:
+def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, list[float]]:
     """The span of the warm-up: columns start, end; one row, or none where the run has no warm-up (yet)."""
     steps = progress.steps
     warm = np.flatnonzero(steps["phase"] == 0)
     if not len(warm):
-        return pd.DataFrame({"start": [], "end": []}, dtype=float)
+        return {"start": [], "end": []}
     x = axis_values(steps[AXES[axis]])
-    start = x[0] if axis == "dates" else 0.0
-    return pd.DataFrame({"start": [start], "end": [x[warm].max()]})
+    return {"start": [float(x[0]) if axis == "dates" else 0.0], "end": [float(x[warm].max())]}
 
 
 def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
@@ -137,9 +139,9 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
     """The same curve of earlier runs: columns xs, ys (lists), label; one row a run that has points."""
     rows = []
     for run in earlier:
-        frame = curve_frame(run, name, axis)
-        if len(frame):
-            rows.append((frame["x"].to_numpy(), frame["y"].to_numpy(), run.label or f"run {run.run_id}"))
+        columns = curve_columns(run, name, axis)
+        if len(columns["x"]):
+            rows.append((columns["x"], columns["y"], run.label or f"run {run.run_id}"))
     return pd.DataFrame(rows, columns=["xs", "ys", "label"])
 
 
@@ -150,18 +152,24 @@ def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None
     """
     if checkpoint is None or vocabulary is None:
         return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
-    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
-    order = used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+    order = rank_topics(checkpoint)
     return pd.DataFrame(
         {
             "topic_id": checkpoint.topic_ids[order],
             "weight": checkpoint.weights[order],
-            "words": [_words(row, vocabulary) for row in checkpoint.top_words[order]],
+            "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
         }
     )
 
 
-def _words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
+def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
+    """Places of the topics in use in a checkpoint's arrays, largest first; ids decide ties."""
+    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
+    return used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+
+
+def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
+    """The first ten words of a row of word ids."""
     return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
 
 
@@ -176,7 +184,7 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
         before: tuple[str, ...] = ()
         for column, checkpoint in enumerate(checkpoints):
             position = _position(checkpoint, topic_id)
-            words = () if position is None else _words(checkpoint.top_words[position], vocabulary)
+            words = () if position is None else list_words(checkpoint.top_words[position], vocabulary)
             for rank, word in enumerate(words):
                 is_new = bool(before) and word not in before
                 head = (int(topic_id), column, checkpoint.documents_seen, date_text(checkpoint.date))
@@ -210,10 +218,7 @@ def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
 
 
 def _large_topics(checkpoint: Checkpoint) -> list[int]:
-    """The largest topics in use, largest first; ids decide ties."""
-    order = np.lexsort((checkpoint.topic_ids, -checkpoint.expected_tokens))
-    used = order[checkpoint.expected_tokens[order] >= TOKENS_OF_A_TOPIC]
-    return [int(topic_id) for topic_id in checkpoint.topic_ids[used[:NUM_LARGE_TOPICS]]]
+    return checkpoint.topic_ids[rank_topics(checkpoint)[:NUM_LARGE_TOPICS]].tolist()
 
 
 def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
@@ -227,14 +232,14 @@ def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) ->
     return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
 
 
-def steady_order(topics: pd.DataFrame, shown: Sequence[int], limit: int) -> list[int]:
-    """Rows of the largest topics in the order to show them: by weight to 0.1 %, and as they stood where that is equal.
+def steady_order(topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int) -> list[int]:
+    """Places of the largest topics in the order to show them: by weight to 0.1 %, as they stood where that is equal.
 
     Without the second rule two topics of nearly the same weight would change places at every repaint.
     """
     place = {topic_id: position for position, topic_id in enumerate(shown)}
     keys = [
         (-round(weight, 3), place.get(topic_id, len(place)), row)
-        for row, (topic_id, weight) in enumerate(zip(topics["topic_id"], topics["weight"], strict=True))
+        for row, (topic_id, weight) in enumerate(zip(topic_ids.tolist(), weights.tolist(), strict=True))
     ]
     return [row for *_, row in sorted(keys)[:limit]]

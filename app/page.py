@@ -42,10 +42,20 @@ def lay_out(session: Session) -> pmui.Page:
         sx=NO_BUSY_LINE,
         theme_config=PAGE_THEME,
     )
-    # It follows what goes on in any page of the server, and Panel walks through all of a page to tell it.
+    stop_following_the_server(page)
+    return page
+
+
+def stop_following_the_server(page: pmui.Page) -> None:
+    """Have a page not know whether the server is busy with any page.
+
+    Panel would walk through all of it at each event to tell it, and what tells it would keep the page for ever.
+    """
     with edit_readonly(page):
         page.busy = False
-    return page
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
 
 
 def keep_to_own_files(document: Any) -> None:

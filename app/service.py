@@ -1,6 +1,7 @@
 """Everything this process shares between its pages: the runs by their address, the processor, the compiled kernels."""
 
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from engine.packed import FILES
 from engine.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
+SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
 FULL_CLASS = 8
@@ -265,6 +267,8 @@ def _load(name: str, folder: Path | None, built_at: str) -> engine.Corpus:
 
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
+    # Engine threads come back from compiled code every few hundred microseconds, and wait so long for a page's tick.
+    sys.setswitchinterval(SWITCH_SECONDS)
     service = Service(Engine(load_by_name, count_training, engine.run), Compilation(compile_algorithm))
     service.compilation.ask(first_recipe())
     return service

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-import pandas as pd
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import param
@@ -12,13 +12,12 @@ from panel.viewable import Viewer
 
 from app.frames import (
     AXES,
-    CURVE_COLUMNS,
     CURVES,
     axis_span,
-    curve_frame,
+    curve_columns,
     earlier_frame,
     mark_frame,
-    warm_up_frame,
+    warm_up_columns,
 )
 from app.plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
 from app.progress import Progress
@@ -101,7 +100,7 @@ class Curves(Viewer):
         self._shown = shown
         self._move_range()
         marks = mark_columns(mark_frame(progress.marks, self.axis), self._span)
-        warm_up = warm_up_frame(progress, self.axis).to_dict("list")
+        warm_up = warm_up_columns(progress, self.axis)
         for name, plot in self._plots.items():
             if earlier != self._shown_earlier:
                 plot.earlier.data = earlier_frame(self._earlier, name, self.axis).to_dict("list")
@@ -112,14 +111,12 @@ class Curves(Viewer):
         self._write_legend()
 
     def _draw_curve(self, name: str, plot: CurvePlot, is_fresh: bool) -> None:
-        frame = curve_frame(self._progress, name, self.axis)
-        if not grow_source(plot.points, frame, is_fresh) and not is_fresh:
-            self._draw_note(name, plot, is_empty=frame.empty)
-            return
-        last = frame.tail(1)
-        plot.newest.data = {"x": last["x"].tolist(), "y": last["y"].tolist()}
-        plot.figure.title.text = curve_title(name, last["y"].iloc[0] if len(last) else None)
-        self._draw_note(name, plot, is_empty=frame.empty)
+        columns = curve_columns(self._progress, name, self.axis)
+        x, y = columns["x"], columns["y"]
+        if grow_source(plot.points, columns, is_fresh) or is_fresh:
+            plot.newest.data = {"x": x[-1:].tolist(), "y": y[-1:].tolist()}
+            plot.figure.title.text = curve_title(name, y[-1] if len(y) else None)
+        self._draw_note(name, plot, is_empty=not len(y))
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
         """Say in an empty plot what will come, and when; an axis without values shows no numbers."""
@@ -193,19 +190,19 @@ def replace_if_changed(source: ColumnDataSource, columns: dict[str, list]) -> No
         source.data = columns
 
 
-def grow_source(source: ColumnDataSource, frame: pd.DataFrame, is_fresh: bool) -> bool:
-    """Bring a source up to a frame, whose `documents_seen` tells rows apart; returns whether anything changed.
+def grow_source(source: ColumnDataSource, columns: dict[str, np.ndarray], is_fresh: bool) -> bool:
+    """Bring a source up to columns, whose `documents_seen` tells rows apart; returns whether anything changed.
 
     Streams the rows it lacks where it holds the beginning already; replaces it otherwise, as for a thinned curve.
     """
-    shown, seen = source.data["documents_seen"], frame["documents_seen"].to_numpy()
-    num_shown, num_rows = len(shown), len(frame)
+    shown, seen = source.data["documents_seen"], columns["documents_seen"]
+    num_shown, num_rows = len(shown), len(seen)
     is_prefix = 0 < num_shown <= num_rows and shown[0] == seen[0] and shown[-1] == seen[num_shown - 1]
     if is_fresh or not is_prefix:
         has_changed = bool(num_shown or num_rows)
         if has_changed:
-            source.data = {column: frame[column].to_numpy() for column in CURVE_COLUMNS}
+            source.data = columns
         return has_changed
     if num_shown < num_rows:
-        source.stream({column: frame[column].to_numpy()[num_shown:] for column in CURVE_COLUMNS})
+        source.stream({column: values[num_shown:] for column, values in columns.items()})
     return num_shown < num_rows

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import panel as pn
 import param
 from panel.viewable import Viewer
 
-from app.frames import steady_order, topics_frame
+from app.frames import list_words, rank_topics, steady_order
 from app.pick_list import PickList
 from app.progress import Progress
 from app.theme import topic_color
@@ -58,25 +59,24 @@ class TopicsNow(Viewer):
 
 def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict]:
     """Rows of the largest topics; `shown` are the ids as they stand now, so that equals keep their order."""
-    topics = topics_frame(progress.now, progress.vocabulary)
-    if topics.empty:
+    now = progress.now
+    ranked = rank_topics(now) if now is not None and progress.vocabulary is not None else np.zeros(0, np.int64)
+    if not len(ranked):
         return []
-    largest = float(topics["weight"].max()) or 1.0
-    rows = []
-    for position in steady_order(topics, shown, NUM_TOPICS_SHOWN):
-        topic_id, weight, words = topics.iloc[position]
-        rows.append(
-            {
-                "key": int(topic_id),
-                "title": progress.topic_title(topic_id),
-                "color": topic_color(topic_id),
-                "weight": f"{100 * weight:.1f} %",
-                "share": round(float(weight) / largest, 3),
-                "words": " ".join(words),
-                "action": "show in table",
-            }
-        )
-    return rows
+    topic_ids, weights = now.topic_ids[ranked], now.weights[ranked]
+    largest = float(weights[0]) or 1.0
+    return [
+        {
+            "key": int(topic_ids[row]),
+            "title": progress.topic_title(topic_ids[row]),
+            "color": topic_color(topic_ids[row]),
+            "weight": f"{100 * weights[row]:.1f} %",
+            "share": round(float(weights[row]) / largest, 3),
+            "words": " ".join(list_words(now.top_words[ranked[row]], progress.vocabulary)),
+            "action": "show in table",
+        }
+        for row in steady_order(topic_ids, weights, shown, NUM_TOPICS_SHOWN)
+    ]
 
 
 def empty_note(progress: Progress) -> str:

@@ -13,10 +13,11 @@ from app.frames import (
     default_topics,
     earlier_frame,
     mark_frame,
+    rank_topics,
     steady_order,
     table_frame,
     topics_frame,
-    warm_up_frame,
+    warm_up_columns,
 )
 from app.progress import HELDOUT_COLUMNS, STEP_COLUMNS, Checkpoint, Curve, Mark, Progress
 
@@ -57,7 +58,7 @@ def test_a_run_without_points_gives_empty_frames(name, axis):
     frame = curve_frame(Progress(), name, axis)
     assert frame.empty
     assert list(frame.columns) == ["x", "y", "documents_seen", "date", "seconds"]
-    assert warm_up_frame(Progress(), axis).empty
+    assert not warm_up_columns(Progress(), axis)["start"]
     assert earlier_frame([Progress()], name, axis).empty
 
 
@@ -90,8 +91,8 @@ def test_the_axis_of_documents_reaches_to_the_end_of_the_run_from_the_start():
 
 
 def test_the_warm_up_spans_from_the_start_to_its_last_step():
-    assert warm_up_frame(run()).to_dict("list") == {"start": [0.0], "end": [200.0]}
-    assert warm_up_frame(run(phases=(1, 1, 1))).empty
+    assert warm_up_columns(run()) == {"start": [0.0], "end": [200.0]}
+    assert warm_up_columns(run(phases=(1, 1, 1))) == {"start": [], "end": []}
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -178,10 +179,12 @@ def test_no_checkpoint_and_only_dead_topics_give_no_first_topics_and_one_topic_g
 
 
 def test_topics_of_nearly_equal_weight_keep_their_places():
-    topics = topics_frame(checkpoint(100, [WORDS] * 3, [1000.0, 1000.3, 2500.0]), VOCABULARY)
-    in_order = [int(topics["topic_id"][row]) for row in steady_order(topics, [7, 5, 6], 3)]
+    point = checkpoint(100, [WORDS] * 3, [1000.0, 1000.3, 2500.0])
+    ranked = rank_topics(point)
+    topics = point.topic_ids[ranked], point.weights[ranked]
+    in_order = [int(topics[0][row]) for row in steady_order(*topics, [7, 5, 6], 3)]
     assert in_order == [7, 5, 6]
-    assert len(steady_order(topics, [], 2)) == 2
+    assert len(steady_order(*topics, [], 2)) == 2
 
 
 def test_held_out_scores_keep_their_sign_and_place():

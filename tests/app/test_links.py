@@ -16,7 +16,8 @@ from app.recipe import left_fields, live_fields
 from app.runner import Engine
 from app.selection import EARLIEST, LATEST
 from app.service import Service, count_training, first_recipe
-from app.session import EXPORT, PAGES, TIME, Session
+from app.session import Session
+from app.tabs import EXPORT, PAGES, TIME
 from tests.app.toy_engine import Compiled
 
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))

@@ -1,3 +1,5 @@
+import gc
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -146,6 +148,15 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     session.compare._table._handle_msg({"do": "delete", "key": new.key})
     assert session.compare.live == ()
     assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
+
+
+def test_nothing_of_the_server_keeps_a_page_that_nobody_looks_at(service):
+    with set_curdoc(Document()):
+        page = lay_out(Session(service, make_recipe))
+    kept = weakref.ref(page)
+    del page
+    gc.collect()
+    assert kept() is None
 
 
 def test_a_page_is_not_told_of_what_other_pages_do(session):

@@ -154,7 +154,7 @@ def test_every_button_of_a_watcher_s_page_is_put_away_or_leads_to_what_is_refuse
     assert watcher.controls.algorithm.disabled
     assert not watcher.controls.advanced.visible
     assert not watcher.controls.bring.visible
-    assert watcher.explorer._name.disabled
+    assert watcher.readers.explorer._name.disabled
     assert not watcher.sweep._asked.visible
     number = presenter._run.runner._wishes.number
     for name, slider in watcher.controls.sliders.items():
