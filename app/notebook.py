@@ -1,11 +1,21 @@
-"""A run in a notebook: the page's own views of it, and a coroutine that learns while they move."""
+"""A run in a notebook: the page's own views of it, and a coroutine that learns while they move.
+
+`load_panel` makes Panel and HoloViews work in a notebook without a network, and mends what goes wrong otherwise when
+all cells are run at once.
+"""
 
 import asyncio
+import base64
 import time
 from typing import Any
 
+import holoviews as hv
 import panel as pn
-from panel.io.notebook import block_comm
+import pyviz_comms
+from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.models import Plot
+from panel.io import resources
+from panel.io.notebook import block_comm, push_on_root
 from panel.viewable import Viewer
 
 import engine
@@ -18,6 +28,33 @@ from app.views.word_table import WordTable
 from engine.run import split_corpus
 
 SHOW_SECONDS = 0.25
+_PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
+
+
+def load_panel() -> None:
+    """Load Panel and HoloViews into this notebook, from this machine alone."""
+    pn.extension(inline=True)
+    hv.extension("bokeh", inline=True, logo=False)
+    # Where there is no graphics card browsers warn of every plot drawn with WebGL.
+    hv.renderer("bokeh").webgl = False
+    mend_panel(asyncio.get_running_loop())
+
+
+def mend_panel(loop: asyncio.AbstractEventLoop) -> None:
+    """Have Panel ask for no style sheet, and answer the browser in turn with the cells, which run on this loop."""
+    # Panel's own `inline` covers what a cell shows first, not what is changed later nor what HoloViews shows.
+    resources.patch_stylesheet = pn.reactive.patch_stylesheet = send_stylesheet
+    # JupyterLab hands messages from the browser to another thread of the kernel while a cell runs. Panel's end of the
+    # line takes the standard output there, of all threads, and so that cell's; and two threads would change one view.
+    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, message: loop.call_soon_threadsafe(_HANDLE, comm, message)
+
+
+def send_stylesheet(sheet: Any, address: str) -> None:
+    """Put the text of a style sheet of Panel's in place of its address; other sheets are left to Panel."""
+    _PATCH(sheet, address)
+    path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
+    if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
+        sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 class LiveRun(Viewer):
@@ -39,7 +76,9 @@ class LiveRun(Viewer):
         self._version = 0
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(self._pick, "picked", onlychanged=False)
-        self._layout = pn.Column(self.curves, self.table, self.now, sizing_mode="stretch_width")
+        self._views = self.curves, self.table, self.now
+        self._waiting: Any = None
+        self._layout = pn.Column(*self._views, sizing_mode="stretch_width")
         self._show()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -77,18 +116,42 @@ class LiveRun(Viewer):
         return reader.job.reading
 
     def _show(self) -> None:
-        """Bring the views up to date, all in one message, once the notebook has opened its end of the line.
+        """Bring the views up to date, all in one message, as soon as the browser has drawn what a cell has shown.
 
-        Messages that Panel sends before that would arrive later, one by one and in any order.
+        Where all cells are run at once that may be long after the last of them. Nothing is written into the views
+        till then, for the first message from the browser makes Panel forget what has not been sent.
         """
+        if self._waiting:
+            self._waiting.cancel()
+        if not all(_is_drawn(root, comm) for _, root, _, comm in self._roots().values()):
+            self._waiting = asyncio.get_running_loop().call_later(SHOW_SECONDS, self._show)
+            return
         self._version += 1
         progress = self.progress
         with block_comm():
-            for view in (self.curves, self.table, self.now):
+            for view in self._views:
                 view.update(progress)
-        comms = [pn.state._views[ref][3] for ref in self._layout._models if ref in pn.state._views]
-        if self._record.is_over or all(comm is None or comm._comm for comm in comms):
-            pn.io.push_notebook(self._layout)
+        for ref in self._roots():
+            push_on_root(ref)
+
+    def _roots(self) -> dict[str, Any]:
+        """What Panel knows of each place where a view is shown, by its key."""
+        refs = {ref for view in self._views for ref in view.__panel__()._models}
+        return {ref: pn.state._views[ref] for ref in refs if ref in pn.state._views}
 
     def _pick(self, event: Any) -> None:
         self.table.show(event.new)
+
+
+def _is_drawn(root: Any, comm: Any) -> bool:
+    """Whether a browser has opened its end of the line and laid out a plot, if there is any."""
+    plots = list(root.select({"type": Plot}))
+    return comm is None or (bool(comm._comm) and (not plots or any(map(_is_laid_out, plots))))
+
+
+def _is_laid_out(plot: Plot) -> bool:
+    """A plot has no width before the browser has told it."""
+    try:
+        return plot.inner_width is not None
+    except UnsetValueError:
+        return False

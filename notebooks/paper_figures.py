@@ -13,9 +13,13 @@ import engine
 from app.frames import default_topics, table_frame
 from app.progress import Checkpoint
 from app.record import find_top_words
+from engine.cells import score_further
+from engine.compile import compile_algorithm
+from engine.corpus import Corpus
 from engine.evaluation import count_topics
-from engine.events import Snapshot, Stepped
+from engine.events import Finished, Snapshot, Stepped
 from engine.expectations import expected_log_likelihood, log_expected_likelihood
+from engine.run import learn, split_corpus
 from engine.settings import RunSettings
 from engine.study import SHUFFLED, Study, run_study
 from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
@@ -80,20 +84,37 @@ def read(passes: int | None, num_evaluations: int = 1) -> RunSettings:
 
 
 def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood over time: online HDP, online LDA, batch HDP."""
-    more = {"protocols": ("tokens_90_10",), "run": read(5, 4), "num_documents": 3000}
+    """Held-out likelihood over time: online HDP and online LDA on all passages, batch HDP on a tenth of them."""
+    train, test = split_corpus(few(engine.load_corpus("state-of-the-union"), setup), SHUFFLED)
+    tenth = train.select(np.arange(train.num_documents // 10))
     fixed = HDP_AT_64 | {"batch_size": 256, "forgetting_rate": 0.6}
-    lines = {
-        "online HDP, ours": Study(("hdp",), fixed=fixed, **more),
-        "online HDP, as printed": Study(("hdp",), fixed=fixed | WANG, **more),
-        "online LDA, K={max_topics}": Study(("lda",), grid={"max_topics": (20, 60, 150)}, fixed=fixed, **more),
-        "batch HDP, ours": Study(("batch-hdp",), **more | {"run": read(20)}),
-        "batch HDP, as printed": Study(("batch-hdp",), fixed=WANG, **more | {"run": read(20)}),
-    }
-    frame = curves(setup.run(lines, "tokens_90_10", "fold_in"), "seconds")
-    frame["panel"] = "3,000 passages of State of the Union, κ = 0.6, τ₀ = 64, S = 256"
+    lines = {"online HDP, ours": ("hdp", fixed, train), "online HDP, as printed": ("hdp", fixed | WANG, train)}
+    lines |= {f"online LDA, K={size}": ("lda", fixed | {"max_topics": size}, train) for size in (20, 150)}
+    lines |= {"batch HDP, ours, a tenth": ("batch-hdp", {}, tenth), "batch HDP, ours, all": ("batch-hdp", {}, train)}
+    lines["batch HDP, as printed, a tenth"] = ("batch-hdp", WANG, tenth)
+    parts = []
+    for line, (system, values, read_from) in lines.items():
+        online, batch = (1, 2) if setup.is_fast else (5, 40)
+        followed = follow(system, values, read_from, test, batch if system == "batch-hdp" else online)
+        parts.append(followed.assign(line=line))
+    frame = pd.concat(parts, ignore_index=True)
+    frame["panel"] = "State of the Union, κ = 0.6, τ₀ = 64, S = 256"
     axes = Axes("seconds of learning (log scale)", TOKENS, True, x_format="0.[00]")
     return frame, draw_panels(frame, axes, height=440, width=560)
+
+
+def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, passes: int) -> pd.DataFrame:
+    """Columns x, y, steps, num_topics: seconds of learning and the held-out score after 1, 2, 4, 8 … steps and all."""
+    algorithm = engine.find_algorithm(system)
+    config = engine.settle(algorithm.config(**values), train.num_documents, train.num_tokens)
+    compile_algorithm(algorithm, config)
+    rows, step = [], None
+    for event in learn(algorithm, config, train, replace(SHUFFLED, passes=passes)):
+        step = event if isinstance(event, Stepped) else step
+        if isinstance(event, Finished) or (event is step and step.info.step & (step.info.step - 1) == 0):
+            scores = score_further("tokens_90_10", algorithm, config, event.state, test, SHUFFLED.seed)
+            rows.append((event.seconds, scores["fold_in"], step.info.step, step.num_topics))
+    return pd.DataFrame(rows, columns=["x", "y", "steps", "num_topics"]).drop_duplicates("steps")
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:

@@ -1,10 +1,16 @@
 import asyncio
+import threading
 
 import numpy as np
+import panel as pn
 import pytest
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet, Plot
+from panel.io import resources
+from pyviz_comms import Comm, JupyterCommJS
 
 import engine
-from app.notebook import LiveRun
+from app.notebook import LiveRun, mend_panel
 
 
 @pytest.fixture
@@ -55,3 +61,68 @@ def test_reading_gives_every_document_shares_that_sum_to_one_once_something_has_
     shares = live.read().doc_shares
     assert shares.shape[0] == tiny_corpus.num_documents
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-6)
+
+
+@pytest.fixture
+def loop(monkeypatch):
+    """A loop of cells; what `mend_panel` puts in Panel's places goes with it."""
+    for owner, name in ((resources, "patch_stylesheet"), (pn.reactive, "patch_stylesheet")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(JupyterCommJS, "_handle_msg", JupyterCommJS._handle_msg)
+    with asyncio.Runner() as runner:
+        mend_panel(runner.get_loop())
+        yield runner
+
+
+def test_what_is_shown_and_what_is_put_there_later_asks_for_no_style_sheet(loop):
+    shown = pn.Column(pn.widgets.FloatSlider(), pn.pane.HTML("early"))
+    root = shown.get_root(Document(), Comm())
+    shown.append(pn.Card(pn.widgets.Select(options=["late"]), pn.indicators.Progress()))
+    addresses = {model.url for model in root.references() if isinstance(model, ImportedStyleSheet)}
+    assert addresses
+    assert {address.partition(",")[0] for address in addresses} == {"data:text/css;base64"}
+
+
+def test_a_message_that_comes_on_another_thread_is_handled_on_that_of_the_cells(loop, monkeypatch):
+    handled = []
+    monkeypatch.setattr("app.notebook._HANDLE", lambda line, what: handled.append((threading.current_thread(), what)))
+
+    async def cell():
+        await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
+        await asyncio.sleep(0)
+
+    loop.run(cell())
+    assert handled == [(threading.main_thread(), "moved")]
+
+
+class Line(Comm):
+    """Panel's end of the line to a browser that has not opened its own."""
+
+    def init(self, on_msg=None):
+        self._comm = self
+
+    def send(self, data=None, metadata=None, buffers=()):
+        self.sent = True
+
+
+def test_a_dashboard_is_brought_up_to_date_once_the_browser_has_drawn_it_and_not_before(live, monkeypatch):
+    monkeypatch.setattr("app.notebook.SHOW_SECONDS", 0.01)
+    line, is_filled = Line(), []
+    root = live.__panel__()._render_model(Document(), line)
+    root.document.hold()
+
+    async def run_all_cells():
+        await live.learn()
+        for happen in (lambda: None, line.init, lambda: draw(root)):
+            happen()
+            await asyncio.sleep(0.1)
+            is_filled.append(bool(live.table.topics))
+
+    asyncio.run(run_all_cells())
+    assert is_filled == [False, False, True]
+    assert line.sent
+
+
+def draw(root):
+    """What a browser says of the first plot once it has laid it out."""
+    next(iter(root.select({"type": Plot}))).set_from_json("inner_width", 300)
