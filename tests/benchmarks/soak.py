@@ -11,7 +11,8 @@ browser takes to draw is missing to the engine, as for a reader with a server at
 * the engine: documents a second of the same run, as fast as it goes, alone in a process, and on the server with one
   page and with all of them open on it; alternating, a ratio is of neighbours.
 * the soak: all browsers open runs of their own, run them again as fast as they go, turn through the pages and close,
-  again and again. Megabytes are the resident memory of the server after a collection. What a session leaves behind
+  again and again. A tick that waits for a core or for the engine's threads takes longer by the clock than it works.
+  Megabytes are the resident memory of the server after a collection. What a session leaves behind
   is the slope of memory over sessions closed, in the last two thirds: before that, caches and kept runs fill up.
 """
 
@@ -228,9 +229,10 @@ def soak(browser, server, num_browsers, minutes):
 
 
 def describe_looks(looks):
-    """The number of ticks and their percentiles in milliseconds."""
-    values = np.percentile(looks, PERCENTILES) if looks else [None] * len(PERCENTILES)
-    return {"ticks": len(looks)} | {f"p{p}_ms": value for p, value in zip(PERCENTILES, values, strict=True)}
+    """The number of ticks and their percentiles in milliseconds, by the clock and of the processor."""
+    values = np.percentile(looks or [[np.nan, np.nan]], PERCENTILES, axis=0)
+    names = [f"p{p}_{kind}" for p in PERCENTILES for kind in ("ms", "cpu_ms")]
+    return {"ticks": len(looks)} | dict(zip(names, values.ravel().tolist(), strict=True))
 
 
 def summarize(rows, speeds):
@@ -247,7 +249,7 @@ def summarize(rows, speeds):
 
 def tidy(rows):
     """A data frame to print, figures rounded."""
-    return pd.DataFrame(rows).round(2)
+    return pd.DataFrame(rows).round(2).astype(object).fillna("-")
 
 
 @contextmanager

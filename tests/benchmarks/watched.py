@@ -25,10 +25,10 @@ look, run = Session.look, engine.run
 @wraps(look)
 def timed_look(session):
     """As ever; counts only where there was anything new to show."""
-    before, began = session._seen, time.perf_counter()
+    before, began, worked = session._seen, time.perf_counter(), time.thread_time()
     look(session)
     if session._seen is not before:
-        looks.append(1_000 * (time.perf_counter() - began))
+        looks.append([1_000 * (time.perf_counter() - began), 1_000 * (time.thread_time() - worked)])
 
 
 @wraps(run)
@@ -46,7 +46,10 @@ def timed_run(*arguments, **options):
 
 
 class WatchedHandler(RequestHandler):
-    """Memory of the server in megabytes, open sessions, and since the last question: milliseconds of looks, speeds."""
+    """Megabytes of the server, open sessions, and since the last question: milliseconds of looks, speeds.
+
+    A look has two: by the clock, and of the processor for its thread alone.
+    """
 
     def get(self):
         gc.collect()
