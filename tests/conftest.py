@@ -12,6 +12,8 @@ from engine.library import FOLDER_VARIABLE
 from engine.readers import load_corpus
 
 TIERS = ("fast", "recovery", "notebooks", "browser")
+# Minutes that each may take in CI.
+SHARES = {"fast": 2, "recovery": 5, "notebooks": 6, "browser": 8}
 TIMEOUTS = {"recovery": 900, "notebooks": 900, "browser": 180}
 BROWSERS = (
     "chromium",
@@ -77,6 +79,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
     skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
+    seconds = dict.fromkeys(TIERS, 0.0)
+    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        tier = next((tier for tier in TIERS[1:] if tier in getattr(report, "keywords", ())), "fast")
+        seconds[tier] += getattr(report, "duration", 0.0)
+    told = (f"{tier} {seconds[tier] / 60:.1f} of {SHARES[tier]}" for tier in TIERS if seconds[tier])
+    terminalreporter.write_line(f"minutes: {', '.join(told)}")
 
 
 @pytest.fixture(scope="session")
