@@ -18,6 +18,7 @@ order of the `doc_ids` beside it. A config without `batch_size` asks for the who
 app's form, checkpoints and the contract tests know algorithms by this record alone.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
@@ -96,7 +97,7 @@ def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None
 
 
 def check_settings(config: Any) -> None:
-    """Check every field against its declared bounds or choices.
+    """Check every field against its declared bounds or choices; a whole number that came as 5.0 becomes 5.
 
     Raises ValueError that names the setting, its value, what is allowed and the default.
     """
@@ -108,7 +109,9 @@ def check_settings(config: Any) -> None:
             continue
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
-        is_fit = is_number and (not must_be_whole or float(value).is_integer())
+        is_fit = is_number and math.isfinite(value) and (not must_be_whole or float(value).is_integer())
+        if is_fit and must_be_whole and isinstance(value, (float, np.floating)):
+            object.__setattr__(config, each.name, int(value))
         if not is_fit or not bounds[0] <= value <= bounds[1]:
             kind = "whole number" if must_be_whole else "number"
             low, high = bounds

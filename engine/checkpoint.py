@@ -70,6 +70,9 @@ def load(path: str | PathLike[str]) -> Position:
     """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
     path = Path(path)
     try:
+        # numpy would take any other file for a pickle, and tell how to trust it.
+        if path.is_file() and not zipfile.is_zipfile(path):
+            raise zipfile.BadZipFile("it is no .npz")
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             header = json.loads(str(arrays["header"]))
             if header["format"] != FORMAT:

@@ -99,6 +99,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """X as a Corpus; of a new model its words become those of the model, else they are compared with these."""
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
+        _refuse_texts(X)
         X = validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True)
         _check_counts(X.data if issparse(X) else X)
         num_documents, vocab_size = X.shape
@@ -236,6 +237,8 @@ class OnlineTopicModel(TopicModel):
 
         The same documents again count as others. Raises ValueError as `fit` does.
         """
+        if corpus_size is not None and not (isinstance(corpus_size, int | np.integer) and corpus_size >= 1):
+            raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
         is_new = not hasattr(self, "state_")
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
         if is_new:
@@ -269,6 +272,13 @@ def _draw_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _refuse_texts(X: object) -> None:
+    """scikit-learn would advise to reshape them."""
+    first = next(iter(X), None) if isinstance(X, list | tuple | pd.Series) or getattr(X, "ndim", 0) == 1 else X
+    if isinstance(first, str):
+        raise ValueError("X holds texts: count their words first, with CountVectorizer, or read them by load_corpus.")
 
 
 def _check_counts(entries: np.ndarray) -> None:

@@ -212,6 +212,8 @@ def test_whoever_is_given_no_seed_draws_one(tiny_corpus):
         ([[-1, 1]], "Negative values"),
         ([[np.nan, 1]], "NaN"),
         ([[1, 1, 1]], "3 features, but OnlineHDP is expecting 2"),
+        (["peace", "war"], "X holds texts: count their words first, with CountVectorizer"),
+        (pd.Series(["peace", "war"]), "X holds texts"),
     ],
 )
 def test_what_are_no_counts_is_refused(X, message):
@@ -232,10 +234,22 @@ def test_what_cannot_be_fitted_or_scored_names_the_remedy(tiny_corpus):
         model.fit(tiny_corpus.select([]))
     with pytest.raises(ValueError, match="max_topics is 0"):
         engine.OnlineHDP(max_topics=0).fit(tiny_corpus)
+    with pytest.raises(ValueError, match="delay is inf: give a number of at least 0"):
+        engine.OnlineHDP(delay=np.inf).fit(tiny_corpus)
     with pytest.raises(ValueError, match="holds 0.5"):
         model.fit([[0.5]])
+    with pytest.raises(ValueError, match="corpus_size is '3': give a whole number of at least 1"):
+        model.partial_fit(tiny_corpus, corpus_size="3")
+    with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one a column"):
+        make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=["peace"])
     with pytest.raises(NotFittedError):
         model.transform(tiny_corpus)
+
+
+def test_whole_numbers_may_come_as_floats(tiny_corpus):
+    whole = make(engine.OnlineHDP).set_params(max_topics=4, max_slots=3).fit(tiny_corpus)
+    floats = make(engine.OnlineHDP).set_params(max_topics=4.0, max_slots=np.float64(3)).fit(tiny_corpus)
+    assert bits(floats) == bits(whole)
 
 
 def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
