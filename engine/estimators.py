@@ -274,9 +274,10 @@ def _draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _refuse_texts(X: object) -> None:
+def _refuse_texts(X: Any) -> None:
     """scikit-learn would advise to reshape them."""
-    first = next(iter(X), None) if isinstance(X, list | tuple | pd.Series) or getattr(X, "ndim", 0) == 1 else X
+    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    first = next(iter(X), None) if is_row else X
     if isinstance(first, str):
         raise ValueError("X holds texts: count their words first, with CountVectorizer, or read them by load_corpus.")
 
