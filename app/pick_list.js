@@ -34,7 +34,14 @@ export function render({ model }) {
     put(item.lastChild, row.words)
   }
 
+  // Who pressed a row that is gone goes on from the one in its place.
+  function find_focus() {
+    const focused = list.getRootNode().activeElement?.closest?.("li")
+    return focused ? [...list.children].indexOf(focused) : -1
+  }
+
   function write() {
+    const place = find_focus()
     const wanted = new Set(model.rows.map(row => row.key))
     for (const [key, item] of items) if (!wanted.has(key)) { item.remove(); items.delete(key) }
     model.rows.forEach((row, index) => {
@@ -46,6 +53,7 @@ export function render({ model }) {
     put(empty, model.empty)
     empty.hidden = model.empty === ""
     list.hidden = model.rows.length === 0
+    if (place >= 0 && find_focus() < 0) list.children[Math.min(place, list.children.length - 1)]?.querySelector("button").focus()
   }
 
   model.on(["rows", "empty"], write)

@@ -28,7 +28,7 @@ export function render({ model }) {
     const send = (what, value) => model.send_msg({do: what, key, value})
     tick.addEventListener("change", () => send("tick", tick.checked))
     name.addEventListener("change", () => send("rename", name.value))
-    name.addEventListener("keydown", event => { event.stopPropagation(); if (event.key === "Enter") name.blur() })
+    name.addEventListener("keydown", event => { event.stopPropagation() })
     remove.addEventListener("click", () => {
       if (remove.textContent === "Delete") {
         put(remove, "Really?")
@@ -55,7 +55,14 @@ export function render({ model }) {
     row.cells.forEach((text, place) => put(item.cells[place], text))
   }
 
+  // Who deleted a row goes on from the one in its place.
+  function find_focus() {
+    const focused = body.getRootNode().activeElement?.closest?.("tr")
+    return focused ? [...body.children].indexOf(focused) : -1
+  }
+
   function write() {
+    const place = find_focus()
     const wanted = new Set(model.rows.map(row => row.key))
     for (const [key, item] of items) if (!wanted.has(key)) { item.node.remove(); items.delete(key) }
     model.rows.forEach((row, index) => {
@@ -66,6 +73,7 @@ export function render({ model }) {
     })
     put(empty, model.rows.length ? "" : model.empty)
     scroller.hidden = model.rows.length === 0
+    if (place >= 0 && find_focus() < 0) body.children[Math.min(place, body.children.length - 1)]?.querySelector("button").focus()
   }
 
   model.on(["rows", "empty", "is_fixed"], write)

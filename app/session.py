@@ -24,6 +24,7 @@ from app.views.compare import Compare
 from app.views.controls import Controls
 from app.views.curves import Curves
 from app.views.header import Header
+from app.views.keyboard import Keyboard
 from app.views.rate_sketch import RateSketch
 from app.views.sharing import WATCHING, Sharing
 from app.views.sweep import SweepPanel
@@ -321,7 +322,7 @@ class Session:
         self._pages = Pages({name: parts[name] for name in PAGES}, self.readers.note)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
-        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring)
+        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring, Keyboard())
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:

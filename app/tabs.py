@@ -11,7 +11,14 @@ STYLE = {
     "& .MuiButtonBase-root": {"whiteSpace": "nowrap"},
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",
-        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px", "width": "auto"},
+        "& .MuiButtonBase-root": {
+            "padding": "10px 5px",
+            "fontSize": "13px",
+            "width": "auto",
+            # The second line has a left end too.
+            "borderLeft": "1px solid",
+            "borderColor": "divider",
+        },
     },
 }
 

@@ -1,0 +1,44 @@
+const OPENS = ["Enter", " ", "ArrowDown", "ArrowUp"]
+const PRESSES = ["keydown", "click"]
+const LOOK_MILLISECONDS = 100
+
+// panel-material-ui's select opens at a click only.
+const openSelect = (event) => {
+  const [target] = event.composedPath()
+  if (!target?.matches?.(".MuiSelect-select[role=combobox]") || target.getAttribute("aria-disabled") === "true") { return }
+  if (!OPENS.includes(event.key) || event.ctrlKey || event.altKey || event.metaKey) { return }
+  event.preventDefault()
+  target.click()
+}
+
+export function render({model}) {
+  let last = null
+  let timer = null
+
+  // A dialog gives the focus back to the host of the shadow root where it was, which cannot have it. Focus that moves
+  // within one such root is not told outside of it, so what is pressed tells where the focus is.
+  const follow = (event) => {
+    const path = event.composedPath()
+    const overlay = path.find((node) => node.matches?.(".MuiModal-root"))
+    clearInterval(timer)
+    if (!overlay) {
+      last = path.find((node) => node.tabIndex >= 0) ?? last
+      return
+    }
+    timer = setInterval(() => {
+      if (overlay.isConnected) { return }
+      clearInterval(timer)
+      if (document.activeElement === document.body) { last?.focus() }
+    }, LOOK_MILLISECONDS)
+  }
+  document.addEventListener("keydown", openSelect)
+  for (const name of PRESSES) { document.addEventListener(name, follow, true) }
+  model.on("remove", () => {
+    clearInterval(timer)
+    document.removeEventListener("keydown", openSelect)
+    for (const name of PRESSES) { document.removeEventListener(name, follow, true) }
+  })
+  const nothing = document.createElement("div")
+  nothing.hidden = true
+  return nothing
+}

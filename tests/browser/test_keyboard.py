@@ -1,0 +1,182 @@
+"""Whatever a mouse can press, drag or write in is reached by the Tab and arrow keys alone, and is seen to be."""
+
+import re
+
+from playwright.sync_api import expect
+
+from app.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
+
+MOST_STOPS = 200
+SETTLE_MILLISECONDS = 300
+# What is there once a page is.
+LANDMARKS = {
+    LIVE: ("region", "Word lists over time"),
+    TOPICS: ("button", re.compile("^open: ")),
+    TIME: ("combobox", "Period"),
+    DOCUMENTS: ("button", re.compile("^open: ")),
+    COMPARE: ("checkbox", re.compile("^Draw ")),
+    EXPORT: ("button", "Save the figure"),
+    HOOD: ("button", re.compile("^choose topic: slot")),
+}
+# The control that has the focus, through all shadow roots.
+FOCUSED = """
+  let focused = document.activeElement
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement
+"""
+# What may be pressed: controls by their element or role, and whatever has the pointer of one and is in none.
+# A label stands for its box, an icon of a plot's tool for the tool around it, a slider's track for its thumb.
+COLLECT = """() => {
+  const controls = "button, a[href], input:not([type=hidden]), select, textarea, summary, [tabindex], " +
+    "[contenteditable=true], [role=button], [role=combobox], [role=slider], [role=switch], [role=checkbox]"
+  const found = []
+  const look = (root) => { for (const node of root.querySelectorAll("*")) {
+    if (node.shadowRoot) look(node.shadowRoot)
+    const has_pointer = getComputedStyle(node).cursor === "pointer"
+      && !node.closest(`${controls}, label, .MuiSlider-root`) && !node.matches(".bk-tool-icon")
+    if (!node.matches(controls) && !has_pointer) continue
+    if (node.disabled || node.closest("[aria-disabled=true], [aria-hidden=true]")) continue
+    if (node.checkVisibility({visibilityProperty: true}) && node.getBoundingClientRect().width) found.push(node)
+  } }
+  look(document)
+  window.collected = found
+  window.looks = found.map(window.describe_look)
+  return found.map(node =>
+    `${node.tagName} ${node.getAttribute("aria-label") || node.title || node.innerText || node.className}`.slice(0, 90))
+}"""
+# How a control and what is beside and around it look: a ring, a frame or a ground that differs shows the focus.
+DESCRIBE_LOOK = """() => { window.describe_look = (node) => {
+  const near = [node, node.parentElement, ...(node.parentElement?.children ?? [])].filter(Boolean)
+  return near.map(each => { const style = getComputedStyle(each)
+    return [style.outlineStyle, style.outlineColor, style.boxShadow, style.borderTopColor, style.borderTopWidth,
+      style.backgroundColor, each.matches(":focus") ? "" : style.opacity].join()
+  }).join("|")
+} }"""
+LOOK = f"""() => {{ {FOCUSED}
+  const place = window.collected.indexOf(focused)
+  const group = focused.closest("[role=group]")
+  return [place, focused.tagName, place < 0 || window.describe_look(focused) !== window.looks[place],
+    group ? group.querySelectorAll("button").length : 1]
+}}"""
+NAME_FOCUSED = f"""() => {{ {FOCUSED}
+  return focused.getAttribute("aria-label") || focused.innerText || focused.outerHTML.slice(0, 90) }}"""
+
+
+class Round:
+    """A way by the Tab key from the row of pages: `reached` are places of controls, `unseen` do not show the focus."""
+
+    def __init__(self, page):
+        self.page = page
+        self.names = self._collect()
+        self.reached, self.unseen = set(), set()
+        self.start, _, _, size = page.evaluate(LOOK)
+        self._walk_group(size)
+        # How it looks without the focus is seen from another page.
+        self.unseen.discard(self.start)
+
+    def go(self, is_whole):
+        """Press Tab to the end of the page, or all around to the start; fail where it stays or goes back."""
+        for _ in range(MOST_STOPS):
+            self.page.keyboard.press("Tab")
+            place, tag, is_seen, size = self.page.evaluate(LOOK)
+            if place in self.reached or (tag in ("BODY", "HTML") and not is_whole):
+                break
+            assert place >= 0 or tag in ("BODY", "HTML"), f"{self.page.evaluate(NAME_FOCUSED)} cannot be seen"
+            self._note(place, is_seen)
+            self._walk_group(size)
+        else:
+            raise AssertionError(f"{MOST_STOPS} stops, and not come round")
+        first = 0 if is_whole else self.start
+        return [name for place, name in enumerate(self.names) if place >= first and place not in self.reached]
+
+    def _collect(self):
+        """All controls, once there come no more."""
+        seen = [self.page.evaluate(COLLECT)]
+        while len(seen) < 3 or seen[-3:] != 3 * seen[-1:]:
+            self.page.wait_for_timeout(SETTLE_MILLISECONDS)
+            seen.append(self.page.evaluate(COLLECT))
+        return seen[-1]
+
+    def not_seen(self):
+        return [self.names[place] for place in sorted(self.unseen)]
+
+    def _note(self, place, is_seen):
+        self.reached.add(place)
+        self.reached.discard(-1)
+        if not is_seen:
+            self.unseen.add(place)
+
+    def _walk_group(self, size):
+        """Go through a row of buttons, which is one stop, by its arrow keys, and come back to where it was entered."""
+        for _ in range(size if size > 1 else 0):
+            self.page.keyboard.press("ArrowRight")
+            place, _, is_seen, _ = self.page.evaluate(LOOK)
+            self._note(place, is_seen)
+
+
+def turn_by_keys(dashboard, name):
+    """Go on in the row of pages to the next one, and open it."""
+    page = dashboard.page
+    if name != LIVE:
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(dashboard.button(name)).to_have_attribute("aria-pressed", "true")
+    role, landmark = LANDMARKS[name]
+    expect(page.get_by_role(role, name=landmark).first).to_be_visible(timeout=60_000)
+    assert page.evaluate(NAME_FOCUSED) == name
+
+
+def act_by_keys(dashboard):
+    """Choose a topic, name it, open a dialog and leave it; the focus stays or comes back."""
+    page, keys = dashboard.page, dashboard.page.keyboard
+    topic = page.get_by_role("combobox", name="Topic").first
+    expect(topic).to_be_visible()
+    before = topic.inner_text()
+    topic.focus()
+    keys.press("Enter")
+    expect(page.get_by_role("menuitem", name=before).or_(page.get_by_role("option", name=before))).to_be_focused()
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    expect(topic).not_to_have_text(before)
+    expect(topic).to_be_focused()
+    page.get_by_role("textbox", name="Its name").focus()
+    keys.type("by keys")
+    keys.press("Enter")
+    expect(topic).to_have_text(re.compile("^by keys"))
+    expect(page.get_by_role("textbox", name="Its name")).to_be_focused()
+    nearest = page.get_by_role("button", name=re.compile("^choose: ")).first
+    nearest.press("Enter")
+    expect(topic).not_to_have_text(re.compile("^by keys"))
+    assert page.evaluate(NAME_FOCUSED).startswith("choose: ")
+    bring = dashboard.button("Bring your own text")
+    bring.press("Enter")
+    expect(page.get_by_role("dialog").get_by_role("button", name="Choose files")).to_be_visible()
+    keys.press("Tab")
+    assert page.evaluate(NAME_FOCUSED) == "close"
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(bring).to_be_focused()
+
+
+def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_does(dashboard):
+    page = dashboard.page
+    dashboard.button("Pause").press("Enter")
+    dashboard.expect_state("Paused")
+    dashboard.button("Run").press("Enter")
+    dashboard.expect_state("Running")
+    dashboard.finish()
+    page.evaluate(DESCRIBE_LOOK)
+    dashboard.button(LIVE).focus()
+    found = {}
+    for name in PAGES:
+        turn_by_keys(dashboard, name)
+        around = Round(page)
+        # What is around the pages is the same on all of them.
+        found[name] = (around.go(is_whole=name == LIVE), around.not_seen())
+        dashboard.button(name).focus()
+    assert found == {name: ([], []) for name in PAGES}
+    dashboard.button(TOPICS).press("Enter")
+    act_by_keys(dashboard)
+    page.get_by_role("button", name=re.compile("^open: ")).first.press("Enter")
+    expect(page.get_by_text("the order of the text is not kept")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("textbox", name="Find", exact=True)).to_be_focused()
