@@ -131,8 +131,7 @@ def act_by_keys(dashboard):
     topic = page.get_by_role("combobox", name="Topic").first
     expect(topic).to_be_visible()
     before = topic.inner_text()
-    topic.focus()
-    keys.press("Enter")
+    topic.press("Enter")
     expect(page.get_by_role("menuitem", name=before).or_(page.get_by_role("option", name=before))).to_be_focused()
     keys.press("ArrowDown")
     keys.press("Enter")
