@@ -98,7 +98,7 @@ class KeptContent:
 
 @dataclass(frozen=True)
 class Listing:
-    """The kept runs, newest first, and a sentence for each file that cannot be read."""
+    """The kept runs, newest first, and a sentence for each file that cannot be read or, of late, written."""
 
     runs: tuple[KeptRun, ...] = ()
     faults: tuple[str, ...] = ()
@@ -111,6 +111,7 @@ class KeptRuns:
         self._folder = Path(folder) if folder is not None else find_folder().parent / "runs"
         self._lock = threading.Lock()
         self._known: dict[str, tuple[int, KeptRun | str]] = {}
+        self._refusals: tuple[str, ...] = ()
         self.version = 0
 
     def listing(self) -> Listing:
@@ -118,18 +119,25 @@ class KeptRuns:
         with self._lock:
             found = [self._look(path) for path in self._paths()]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
-        return Listing(tuple(runs), tuple(fault for fault in found if isinstance(fault, str)))
+        return Listing(tuple(runs), self._refusals + tuple(fault for fault in found if isinstance(fault, str)))
 
     def keep(self, progress: Progress, model: Model, sweep: str = "") -> KeptRun | None:
         """Keep a run, and drop the oldest of more than fifty, those without a name first.
 
-        A run that was left before its first held-out score is not kept: there is nothing to compare.
+        A run that was left before its first held-out score is not kept: there is nothing to compare. Raises
+        KeptRunError where it cannot be written, which `listing` says too until one can.
         """
         if progress.status != "finished" and not len(progress.heldout):
             return None
         run, content = replace(describe_run(progress), sweep=sweep), take_content(progress, model)
         with self._lock:
-            self._write(run, content)
+            try:
+                self._write(run, content)
+            except KeptRunError as error:
+                self._refusals = (str(error),)
+                self.version += 1
+                raise
+            self._refusals = ()
             runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
             for other in runs[: max(0, len(runs) - MAX_KEPT)]:
                 self._place(other.key).unlink(missing_ok=True)
@@ -183,6 +191,13 @@ class KeptRuns:
             return _describe_damage(path)
 
     def _write(self, run: KeptRun, content: KeptContent) -> None:
+        try:
+            self._write_file(run, content)
+        except OSError as error:
+            reason = f"A run could not be kept in {self._folder} ({error.strerror}): make room there, or allow it."
+            raise KeptRunError(reason) from error
+
+    def _write_file(self, run: KeptRun, content: KeptContent) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in TOPIC_ARRAYS}

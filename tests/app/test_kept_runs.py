@@ -85,6 +85,17 @@ def test_damaged_files_are_passed_over_with_a_sentence_each(kept, tmp_path):
     assert all("delete the file" in fault for fault in listing.faults)
 
 
+def test_a_run_that_cannot_be_written_is_told_of_until_one_can(kept, tmp_path):
+    (tmp_path / "runs").touch()
+    with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): make room"):
+        kept.keep(make_progress(), make_model())
+    (tmp_path / "runs").unlink()
+    assert kept.version == 1
+    assert "could not be kept" in kept.listing().faults[0]
+    kept.keep(make_progress(), make_model())
+    assert kept.listing().faults == ()
+
+
 def test_curves_that_are_damaged_are_said_to_be(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
     with np.load(tmp_path / "runs" / f"{run.key}.npz") as file:
