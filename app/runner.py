@@ -24,6 +24,8 @@ HURRIED_PUBLISH_SECONDS = 0.5
 POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
 MAX_LAG_SECONDS = 0.5
+LONG_PAUSE_SECONDS = 15.0
+PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
 MAX_EARLIER = 6
 
 _log = logging.getLogger(__name__)
@@ -265,13 +267,14 @@ class Runner:
         if self._clock() - self._published_at >= interval:
             self._publish()
 
-    def _show_running(self, is_news: bool = False) -> None:
-        self._record.status, self._record.message = "running", ""
-        if is_news or self.progress.status != "running":
+    def _show_running(self, message: str = "", is_news: bool = False) -> None:
+        self._record.status, self._record.message = "running", message
+        if is_news or (self.progress.status, self.progress.message) != ("running", message):
             self._publish()
 
     def _keep_pace(self) -> None:
-        self._show_running()
+        delay = self._delay(self._record)
+        self._show_running(PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
         if self._is_stale:
             self._sleep(max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock()))
             if self._clock() - self._published_at >= PUBLISH_SECONDS:

@@ -6,7 +6,7 @@ import pytest
 
 from app.compiling import Compilation
 from app.record import SLOW_SECONDS
-from app.runner import MAX_EARLIER, PUBLISH_SECONDS
+from app.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
 from app.slots import Slots
 from tests.app.toy_engine import Toy, sized_recipe, toy_recipe
 
@@ -69,6 +69,18 @@ def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow
     gate.set()
     until(lambda: runner.progress.status == "finished")
     assert [text for text in told if text] == ["Learning from documents 11 to 20"]
+
+
+def test_a_run_whose_pace_leaves_long_pauses_says_that_it_waits_for_it(make_runner, until):
+    runner = make_runner()
+    runner.set_pace(LONG_PAUSE_SECONDS)
+    runner.restart(toy_recipe())
+    until(lambda: runner.progress.message)
+    assert runner.progress.message == PAUSE.format(LONG_PAUSE_SECONDS)
+    assert (runner.progress.status, runner.progress.documents_seen) == ("running", 10)
+    runner.set_pace(LONG_PAUSE_SECONDS / 1000)
+    until(lambda: runner.progress.documents_seen > 10)
+    assert runner.progress.message == ""
 
 
 def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_runner, until):
