@@ -155,6 +155,9 @@ def first_value_note(progress: Progress, name: str) -> str:
     settings = progress.settings
     if name == "next_batch" and not getattr(settings, "score_next_batch", True):
         return "Switched off: this run does not score the next batch."
+    if progress.config is not None and not hasattr(progress.config, "batch_size"):
+        whole = "None here: each step of this system reads the whole corpus."
+        return whole if name == "next_batch" else f"{NOTES[name]} appears after the first pass."
     num_evaluations = getattr(settings, "num_evaluations", 0)
     if name == "heldout" and num_evaluations:
         number = progress.corpus_size // num_evaluations

@@ -142,6 +142,9 @@ def test_empty_curves_say_what_will_come_or_why_nothing_will():
     assert "after about 45 documents" in first_value_note(progress(0, settings=Settings()), "heldout")
     assert "first mini-batch" in first_value_note(progress(0), "num_topics")
     assert "failed" in first_value_note(progress(0, status="failed"), "heldout")
+    whole = progress(0, settings=Settings(), config=object())
+    assert first_value_note(whole, "heldout") == "The first score appears after the first pass."
+    assert "reads the whole corpus" in first_value_note(whole, "next_batch")
 
 
 class Settings:
