@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -255,7 +256,9 @@ def write_cell(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     if hasattr(value, "isoformat"):
-        return value.isoformat()
+        # Before there were time zones clocks differed by seconds, which ISO dates do not write.
+        is_zoned = hasattr(value, "astimezone") and value.tzinfo is not None
+        return (value.astimezone(UTC) if is_zoned else value).isoformat()
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
 
 

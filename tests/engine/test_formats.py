@@ -164,6 +164,13 @@ def test_a_member_too_large_or_locked_is_left_out(tmp_path, monkeypatch):
     assert "lock.txt: it is locked by a password" in listed
 
 
+def test_dates_of_a_time_zone_older_than_time_zones_are_read(tmp_path):
+    when = pd.to_datetime(["1800-01-01", "1801-01-01"]).tz_localize("Europe/Berlin")
+    pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(tmp_path / "a.parquet")
+    dates = load_corpus(tmp_path / "a.parquet", date="when").dates
+    assert dates.astype("datetime64[h]").astype(str).tolist() == ["1799-12-31T23", "1800-12-31T23"]
+
+
 @pytest.mark.parametrize("name", ["mine.zip", "mine.parquet"])
 def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path, name):
     (tmp_path / name).write_bytes(b"PK nothing of the kind")
