@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,8 +19,10 @@ MAX_VOCABULARY = 100_000
 MAX_TERMS = 5_000_000
 BY_SIZE = "the number of documents"
 
+# Vowel signs and the like count as letters; so do the joiners of Persian and of Indian scripts.
+MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc")) + "\u200c\u200d"
 # Letters only; not the "don" of "don't", whose whole form is a stop word.
-WORD = r"(?u)\b[^\W\d_]{%d,}\b(?!['’]t\b)"
+WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,}}(?![\w{MARKS}])(?!['’]t\b)"
 
 
 @dataclass(frozen=True)

@@ -400,6 +400,15 @@ def test_a_language_is_told_by_its_function_words(language, text):
     assert guess_language([text])[0] == language
 
 
+def test_vowel_signs_and_joiners_break_no_word(tmp_path):
+    # Hindi, Tamil, Persian with a joiner, and a letter whose mark has no form together with it.
+    words = ["भारत", "महान", "தமிழ்", "மொழி", "می\u200cخواهم", "m\u0304akua"]
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + "\n".join([*words, "x1 _y"]) + "\n", encoding="utf-8")
+    choices = WordChoices(languages=(), min_documents=1, max_share=1.0)
+    assert set(load_corpus(path, words=choices).vocabulary) == set(words)
+
+
 def test_stop_words_are_lower_case_and_whole():
     for language in LANGUAGES:
         words = stop_words(language)
