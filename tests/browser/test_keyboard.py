@@ -61,12 +61,21 @@ NAME_FOCUSED = f"""() => {{ {FOCUSED}
   return focused.getAttribute("aria-label") || focused.innerText || focused.outerHTML.slice(0, 90) }}"""
 
 
+def collect_settled(page):
+    """Name all controls, once there come no more."""
+    seen = [page.evaluate(COLLECT)]
+    while len(seen) < 3 or seen[-3:] != 3 * seen[-1:]:
+        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        seen.append(page.evaluate(COLLECT))
+    return seen[-1]
+
+
 class Round:
     """A way by the Tab key from the row of pages: `reached` are places of controls, `unseen` do not show the focus."""
 
     def __init__(self, page):
         self.page = page
-        self.names = self._collect()
+        self.names = collect_settled(page)
         self.reached, self.unseen = set(), set()
         self.start, _, _, size = page.evaluate(LOOK)
         self._walk_group(size)
@@ -87,14 +96,6 @@ class Round:
             raise AssertionError(f"{MOST_STOPS} stops, and not come round")
         first = 0 if is_whole else self.start
         return [name for place, name in enumerate(self.names) if place >= first and place not in self.reached]
-
-    def _collect(self):
-        """All controls, once there come no more."""
-        seen = [self.page.evaluate(COLLECT)]
-        while len(seen) < 3 or seen[-3:] != 3 * seen[-1:]:
-            self.page.wait_for_timeout(SETTLE_MILLISECONDS)
-            seen.append(self.page.evaluate(COLLECT))
-        return seen[-1]
 
     def not_seen(self):
         return [self.names[place] for place in sorted(self.unseen)]
@@ -130,6 +131,7 @@ def act_by_keys(dashboard):
     page, keys = dashboard.page, dashboard.page.keyboard
     topic = page.get_by_role("combobox", name="Topic").first
     expect(topic).to_be_visible()
+    collect_settled(page)
     before = topic.inner_text()
     topic.press("Enter")
     expect(page.get_by_role("menuitem", name=before).or_(page.get_by_role("option", name=before))).to_be_focused()
