@@ -9,7 +9,7 @@ function put(node, text) { if (node.textContent !== text) node.textContent = tex
 
 export function render({ model }) {
   const list = make("ol", {})
-  const empty = make("p", {})
+  const note = make("p", {})
   const items = new Map()
 
   function make_item(row) {
@@ -50,13 +50,13 @@ export function render({ model }) {
       if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null)
       write_item(item, row)
     })
-    put(empty, model.empty)
-    empty.hidden = model.empty === ""
+    put(note, model.note)
+    note.hidden = model.note === ""
     list.hidden = model.rows.length === 0
     if (place >= 0 && find_focus() < 0) list.children[Math.min(place, list.children.length - 1)]?.querySelector("button").focus()
   }
 
-  model.on(["rows", "empty"], write)
+  model.on(["rows", "note"], write)
   write()
-  return make("div", {}, list, empty)
+  return make("div", {}, note, list)
 }

@@ -12,7 +12,7 @@ class PickList(pn.custom.JSComponent):
     """Rows are kept by key, and only what differs is written, always as text. `on_pick(key)` is called at a press."""
 
     rows = param.List(doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action.")
-    empty = param.String(doc="What to say where there is no row.")
+    note = param.String(doc="What to say above the rows, or where there is none.")
 
     _esm = Path(__file__).with_name("pick_list.js")
 
@@ -22,9 +22,9 @@ class PickList(pn.custom.JSComponent):
         self._on_pick = on_pick
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
-    def show(self, rows: list[dict], empty: str = "") -> None:
-        """Show these rows, or what to say where there is none."""
-        changes = {"rows": rows, "empty": "" if rows else empty}
+    def show(self, rows: list[dict], empty: str = "", note: str = "") -> None:
+        """Show these rows under a note, or what to say where there is none."""
+        changes = {"rows": rows, "note": note if rows else empty}
         self.param.update(**{name: new for name, new in changes.items() if new != getattr(self, name)})
 
     def _handle_msg(self, message: Any) -> None:

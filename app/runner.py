@@ -20,7 +20,7 @@ from app.slots import Slots
 
 PUBLISH_SECONDS = 0.2
 # As fast as it goes, what the pages take to draw is missing to the engine.
-HURRIED_PUBLISH_SECONDS = 0.5
+HURRIED_PUBLISH_SECONDS = 1.0
 POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
 MAX_LAG_SECONDS = 0.5

@@ -13,7 +13,7 @@ from app.progress import Progress
 from app.theme import topic_color
 
 NUM_TOPICS_SHOWN = 12
-STILL_ALIKE = "<p style='margin:0 0 4px'><b>Warm-up:</b> topics still look alike, and part as it cools.</p>"
+STILL_ALIKE = "Warm-up: topics still look alike, and part as it cools."
 
 
 class TopicsNow(Viewer):
@@ -31,10 +31,7 @@ class TopicsNow(Viewer):
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
-        self._alike = pn.pane.HTML(STILL_ALIKE, visible=False, sizing_mode="stretch_width", margin=(0, 10))
-        self._layout = pn.Column(
-            heading, self._alike, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0
-        )
+        self._layout = pn.Column(heading, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -47,8 +44,8 @@ class TopicsNow(Viewer):
             return
         before = [row["key"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
-        self._alike.visible = progress.phase == "warm-up"
-        self._rows.show(topic_rows(progress, before), empty_note(progress))
+        alike = STILL_ALIKE if progress.phase == "warm-up" else ""
+        self._rows.show(topic_rows(progress, before), empty_note(progress), alike)
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:
