@@ -28,13 +28,18 @@ class Readers:
         word, topic_map = WordLife(selection), TopicMap(selection)
         self.explorer, self.export = TopicExplorer(selection, rename, word), TakeAway(selection, earlier)
         calendar, life, documents = Calendar(selection), TopicLife(selection), DocumentBrowser(selection)
-        self.views = (self.note, self.explorer, word, topic_map, calendar, life, documents, self.export)
+        self._inside = {TOPICS: (word,)}
         self.parts = {
             TOPICS: (topic_map, self.explorer),
             TIME: (calendar, life),
             DOCUMENTS: (documents,),
             EXPORT: (self.export,),
         }
+
+    def on_page(self, name: str) -> tuple[Any, ...]:
+        """Views to tell of a reading while a page is open, the explorer in any case: it chooses the first topic."""
+        own = (*self._inside.get(name, ()), *self.parts[name])
+        return self.note, self.explorer, *(view for view in own if view is not self.explorer)
 
 
 class Pages:

@@ -152,7 +152,8 @@ class Session:
         if seen == self._seen:
             return
         before, self._seen = self._seen, seen
-        with pn.io.hold(self._document):
+        # Bokeh walks through all of the page whenever a part of it is replaced: once a look is enough.
+        with pn.io.hold(self._document, freeze=True):
             if before is None or before[:2] != seen[:2]:
                 self._update_views(progress, earlier)
             self.sharing.update(self.is_watching, *present)
@@ -191,7 +192,7 @@ class Session:
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()
             job = self._run.reader.job
-        for view in self.readers.views:
+        for view in self.readers.on_page(self.tabs.value):
             self._attempt(view.read, job, progress)
 
     def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
@@ -331,8 +332,9 @@ class Session:
         self.readers.export.is_open = page == EXPORT
         if page != HOOD:
             self.hood.close()
-        self._pages.open(page)
-        self._update_page()
+        with pn.io.hold(self._document, freeze=True):
+            self._pages.open(page)
+            self._update_page()
 
     def may_act(self) -> bool:
         """Whether there is a run and this page controls it; a page that only looks on is told so."""

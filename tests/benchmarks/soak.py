@@ -1,6 +1,6 @@
 """How the page bears being used: memory, ticks, what watching costs the engine, how soon it shows and answers.
 
-    python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--json FILE]
+    python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME] [--json FILE]
 
 A server of its own (`tests.benchmarks.watched`), with a folder of its own, and Chromium, all on this machine: what a
 browser takes to draw is missing to the engine, as for a reader with a server at home. In turn:
@@ -39,7 +39,6 @@ from tests.browser.conftest import SECONDS_UNUSED, serving
 from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
 
-CORPUS = "state-of-the-union"
 PAGES = ("Topics", "Time", "Documents", "Compare", "Export", "Live")
 NUM_VISITS, NUM_PRESSES = 5, 5
 ROW_SECONDS = 60
@@ -149,9 +148,9 @@ def measure_controls(browser, address):
     ]
 
 
-def learn_alone():
-    """Documents a second of the default run with nothing around it, after one that does not count."""
-    algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(CORPUS)
+def learn_alone(name):
+    """Documents a second of the default run on a corpus with nothing around it, after one that does not count."""
+    algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(name)
     compile_algorithm(algorithm, algorithm.config())
     for _ in range(2):
         began = time.perf_counter()
@@ -170,15 +169,15 @@ def learn_watched(server, pages):
     return server.ask()["speeds"][-1]
 
 
-def measure_engine(browser, server, num_browsers, num_rounds):
-    """Rows of documents a second without a browser, with one, and with several at one run."""
+def measure_engine(browser, server, corpus, num_browsers, num_rounds):
+    """Rows of documents a second on a corpus without a browser, with one, and with several at one run."""
     rows = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-        first = open_page(browser, server.address)
+        first = open_page(browser, f"{server.address}?corpus={corpus}")
         first.choose_pace("As fast as it goes")
         first.expect_state("Finished", SECONDS_TO_FINISH)
         for _ in range(num_rounds):
-            headless = alone.submit(learn_alone).result()
+            headless = alone.submit(learn_alone, corpus).result()
             one = learn_watched(server, [first])
             others = [open_page(browser, first.page.url) for _ in range(num_browsers - 1)]
             several = learn_watched(server, [first, *others])
@@ -270,7 +269,7 @@ def measure(arguments):
         for name, table in (
             ("paint", lambda: measure_paint(browser, server.address)),
             ("controls", lambda: measure_controls(browser, server.address)),
-            ("engine", lambda: measure_engine(browser, server, arguments.browsers, arguments.rounds)),
+            ("engine", lambda: measure_engine(browser, server, arguments.corpus, arguments.browsers, arguments.rounds)),
             ("soak", lambda: soak(browser, server, arguments.browsers, arguments.minutes)),
         ):
             tables[name] = table()
@@ -286,6 +285,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--corpus", default="state-of-the-union", help="what the engine's runs read")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     tables = measure(arguments)
