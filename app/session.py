@@ -332,8 +332,9 @@ class Session:
         self.readers.export.is_open = page == EXPORT
         if page != HOOD:
             self.hood.close()
+        self._pages.open(page)
+        # What has just been opened must be known to the document before it changes.
         with pn.io.hold(self._document, freeze=True):
-            self._pages.open(page)
             self._update_page()
 
     def may_act(self) -> bool:
