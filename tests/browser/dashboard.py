@@ -28,7 +28,7 @@ class Dashboard:
         self.phase = page.locator(".bar .phase")
         self.documents = page.locator(".bar .documents")
         self.reading = page.locator(".bar .reading")
-        self.note = page.locator(".bar .note")
+        self.note = page.locator(".bar .note:not(.work)")
         self.progress = page.get_by_role("progressbar", name="Documents seen")
         self.bar = page.locator(".bar")
         self.step_button = self.button("Step")
