@@ -152,8 +152,7 @@ class Session:
         if seen == self._seen:
             return
         before, self._seen = self._seen, seen
-        # Bokeh walks through all of the page whenever a part of it is replaced: once a look is enough.
-        with pn.io.hold(self._document, freeze=True):
+        with pn.io.hold(self._document):
             if before is None or before[:2] != seen[:2]:
                 self._update_views(progress, earlier)
             self.sharing.update(self.is_watching, *present)
@@ -333,9 +332,7 @@ class Session:
         if page != HOOD:
             self.hood.close()
         self._pages.open(page)
-        # What has just been opened must be known to the document before it changes.
-        with pn.io.hold(self._document, freeze=True):
-            self._update_page()
+        self._update_page()
 
     def may_act(self) -> bool:
         """Whether there is a run and this page controls it; a page that only looks on is told so."""
