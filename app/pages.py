@@ -28,7 +28,8 @@ class Readers:
         word, topic_map = WordLife(selection), TopicMap(selection)
         self.explorer, self.export = TopicExplorer(selection, rename, word), TakeAway(selection, earlier)
         calendar, life, documents = Calendar(selection), TopicLife(selection), DocumentBrowser(selection)
-        self._inside = {TOPICS: (word,)}
+        self._always = self.note, self.explorer, documents
+        self._on_page = {TOPICS: (word, topic_map), TIME: (calendar, life), EXPORT: (self.export,)}
         self.parts = {
             TOPICS: (topic_map, self.explorer),
             TIME: (calendar, life),
@@ -37,9 +38,12 @@ class Readers:
         }
 
     def on_page(self, name: str) -> tuple[Any, ...]:
-        """Views to tell of a reading while a page is open, the explorer in any case: it chooses the first topic."""
-        own = (*self._inside.get(name, ()), *self.parts[name])
-        return self.note, self.explorer, *(view for view in own if view is not self.explorer)
+        """Views to tell of a reading while a page is open.
+
+        In any case the explorer, which chooses the first topic, and the documents, which are opened from other pages
+        and must know the corpus that these show.
+        """
+        return self._always + self._on_page.get(name, ())
 
 
 class Pages:

@@ -7,6 +7,7 @@ from types import MappingProxyType, SimpleNamespace
 import numpy as np
 import pytest
 
+from app.pages import Readers
 from app.progress import Progress
 from app.reading import Model, Reader, ReadingJob
 from app.reading_frames import (
@@ -21,6 +22,7 @@ from app.reading_frames import (
 )
 from app.reading_plots import KINDS, MOST_PHONE_LABEL, calendar_plot
 from app.selection import Selection
+from app.tabs import DOCUMENTS, READING_PAGES
 from app.views.calendar import Calendar
 from app.views.documents import DocumentBrowser
 from app.views.reading_note import describe_reading, is_behind
@@ -208,6 +210,18 @@ def test_a_topic_chosen_in_one_view_is_chosen_in_all_and_its_name_stands_everywh
         view.read(job, replace(progress, names=MappingProxyType({other: "weather"})))
     assert "with weather" in documents._count.object
     assert any(option.startswith("weather") for option in explorer._topic.options)
+
+
+@pytest.mark.parametrize("page", READING_PAGES)
+def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, page):
+    selection = Selection()
+    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: ())
+    for view in readers.on_page(page):
+        view.read(job, progress)
+    selection.document = 0
+    (documents,) = readers.parts[DOCUMENTS]
+    assert documents._topics.rows
+    assert selection.topic is not None
 
 
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
