@@ -1,6 +1,7 @@
 """Plots over the length of a run: a word among the topics, and the life of topics. Pure: frames in, figures out."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from app.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
 from app.topic_life import ALIKE, BORN, CLEAR, GONE
 from app.word_frames import OF_TOPIC
@@ -81,44 +83,57 @@ class WordPlot:
             self.dots.selected.indices = []
 
 
-def life_plot(lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str, on_pick: Callable) -> figure:
-    """Draw lanes of topics, named from the top by `labels`, and marks on them; `on_pick(topic_id)` hears of taps."""
-    fig = figure(
-        height=LIFE_BORDERS + LANE_HEIGHT * len(labels),
-        sizing_mode="stretch_width",
-        tools="xpan,xwheel_zoom,reset,save",
-        y_range=Range1d(0.7 - len(labels), 0.7),
-        x_axis_label=axis,
-        min_border_right=16,
-    )
-    hide_tools(fig)
-    fig.grid.grid_line_color = None
-    fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
-    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
-    fig.yaxis.ticker = FixedTicker(ticks=[-y for y in range(len(labels))])
-    fig.yaxis.major_label_overrides = {-y: label for y, label in enumerate(labels)}
-    lane_source, mark_source = (ColumnDataSource(frame.to_dict("list")) for frame in (lanes, _marked(marks)))
-    drawn = fig.segment(
-        "x0", "y", "x1", "y", source=lane_source, line_width="width", line_color="color", nonselection_line_alpha=1.0
-    )
-    marked = fig.scatter(
-        "x",
-        "y",
-        source=mark_source,
-        marker="marker",
-        size=MARKER_SIZE,
-        fill_color="color",
-        line_color="line",
-        line_width="stroke",
-        nonselection_alpha=1.0,
-    )
-    of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
-    of_mark = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
-    fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), HoverTool(renderers=[marked], tooltips=of_mark))
-    fig.add_tools(TapTool(renderers=[drawn, marked]))
-    for source in (lane_source, mark_source):
-        source.selected.on_change("indices", lambda _n, _o, new, ids=source.data["topic_id"]: _pick(on_pick, ids, new))
-    return fig
+class LifePlot:
+    """Lanes of topics and marks on them: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+
+    def __init__(self, on_pick: Callable[[int], None]):
+        shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
+        self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
+        self.figure = fig = figure(
+            sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", y_range=Range1d(), min_border_right=16
+        )
+        hide_tools(fig)
+        fig.grid.grid_line_color = None
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+        fig.yaxis.ticker = FixedTicker()
+        drawn = fig.segment(
+            "x0", "y", "x1", "y", source=self.lanes, line_width="width", line_color="color", nonselection_line_alpha=1.0
+        )
+        marked = fig.scatter(
+            "x",
+            "y",
+            source=self.marks,
+            marker="marker",
+            size=MARKER_SIZE,
+            fill_color="color",
+            line_color="line",
+            line_width="stroke",
+            nonselection_alpha=1.0,
+        )
+        of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
+        self._of_mark = HoverTool(renderers=[marked])
+        fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), self._of_mark)
+        fig.add_tools(TapTool(renderers=[drawn, marked]))
+        self._on_pick = on_pick
+        for source in (self.lanes, self.marks):
+            source.selected.on_change("indices", partial(self._tap, source))
+
+    def show(self, lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str) -> None:
+        """Draw lanes, named from the top by `labels`, and marks on them."""
+        fig, places = self.figure, [-y for y in range(len(labels))]
+        fig.height = LIFE_BORDERS + LANE_HEIGHT * len(labels)
+        fig.y_range.update(start=0.7 - len(labels), end=0.7)
+        fig.xaxis.axis_label = axis
+        fig.yaxis[0].ticker.ticks = places
+        fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
+        self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
+        self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
+
+    def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(source.data["topic_id"][new[0]]))
+            source.selected.indices = []
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:
@@ -129,8 +144,3 @@ def _marked(marks: pd.DataFrame) -> pd.DataFrame:
         line=marks["color"].where(is_cross, LIGHT_BACKGROUND),
         stroke=np.where(is_cross, 2.5, 1.2),
     )
-
-
-def _pick(on_pick: Callable[[int], None], topic_ids: list[int], new: list[int]) -> None:
-    if new:
-        on_pick(int(topic_ids[new[0]]))

@@ -9,6 +9,7 @@ import pandas as pd
 from app.frames import date_text
 from app.reading import Reading
 from app.theme import topic_color
+from app.word_lists import find_top_words
 from engine.shares import Periods, add_up, divide, find_typical
 from engine.topic_space import lay_out, relevance
 
@@ -37,7 +38,7 @@ def topic_share(reading: Reading, position: int) -> float:
 
 def top_words(reading: Reading, position: int, number: int = 5) -> str:
     """Write the likeliest words of a topic."""
-    words = np.argsort(-reading.summary.topics[position], kind="stable")[:number]
+    (words,) = find_top_words(reading.summary.topics[[position]], number)
     return ", ".join(reading.corpus.vocabulary[int(word)] for word in words)
 
 

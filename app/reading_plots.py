@@ -23,7 +23,7 @@ from bokeh.plotting import figure
 from app.reading_frames import REST, REST_COLOR
 from app.theme import DARK_BACKGROUND, hide_tools, topic_color
 
-KINDS = ("heat map", "stacked areas", "small multiples")
+KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
 # From nothing to all, readable on light and on dark ground.
 RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
@@ -38,8 +38,12 @@ LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
 
 def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
     """Draw a calendar frame as one of `KINDS`, its measure named on its axis or in its colour bar."""
+    if kind == HEAT_MAP:
+        plot = HeatMap()
+        plot.show(frame, measure)
+        return plot.figure
     frame = frame.assign(color=[REST_COLOR if t == REST else topic_color(t) for t in frame["topic_id"]])
-    return {"heat map": _heat_map, "stacked areas": _stack, "small multiples": _multiples}[kind](frame, measure)
+    return {"stacked areas": _stack, "small multiples": _multiples}[kind](frame, measure)
 
 
 def _source(frame: pd.DataFrame) -> ColumnDataSource:
@@ -55,47 +59,63 @@ def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
     return [*HOVER, (measure, f"@value{{{_format(measure)}}}"), *then]
 
 
-def _period_figure(frame: pd.DataFrame, **more: Any) -> figure:
-    """An empty figure whose x axis names the periods, as many of them as there is room for."""
-    names = frame.drop_duplicates("place")["period"].tolist()
-    fig = figure(
-        x_range=Range1d(-0.5, len(names) - 0.5),
-        sizing_mode="stretch_width",
-        tools="xpan,xwheel_zoom,reset,save",
-        **more,
-    )
+def _period_figure(**more: Any) -> figure:
+    """An empty figure with an x axis for periods."""
+    fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", **more)
     hide_tools(fig)
     fig.xgrid.grid_line_color = None
     fig.xaxis.major_label_orientation = 0.9
     fig.xaxis.major_label_policy = NoOverlap(min_distance=LABEL_GAP)
-    fig.xaxis.ticker = FixedTicker(ticks=list(range(0, len(names), -(-len(names) // MAX_LABELS))))
-    fig.xaxis.major_label_overrides = dict(enumerate(names))
+    fig.xaxis.ticker = FixedTicker()
     return fig
 
 
-def _heat_map(frame: pd.DataFrame, measure: str) -> figure:
-    frame = frame[frame["topic_id"] != REST]
-    titles = list(dict.fromkeys(frame["title"]))[::-1]
-    fig = _period_figure(frame, y_range=FactorRange(factors=titles), height=HEIGHT)
-    top = float(np.nanmax(frame["value"], initial=0.0)) or 1.0
-    mapper = LinearColorMapper(palette=RAMP, low=0.0, high=top, nan_color="rgba(128,128,128,0.15)")
-    rects = fig.rect(
-        "place",
-        "title",
-        1,
-        0.92,
-        source=_source(frame),
-        line_color=None,
-        fill_color={"field": "value", "transform": mapper},
-        nonselection_fill_alpha=1.0,
-    )
-    look = {"height": BAR_HEIGHT, "formatter": NumeralTickFormatter(format=_format(measure))}
-    fig.add_layout(rects.construct_color_bar(title=measure, **look), "below")
-    fig.add_tools(HoverTool(renderers=[rects], tooltips=_hover(frame, measure)))
-    fig.ygrid.grid_line_color = None
-    labels = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
-    fig.yaxis.formatter = CustomJSTickFormatter(args=labels, code=LABEL_OF_WIDTH)
-    return fig
+def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> None:
+    """Name the periods of a frame on the x axis, as many of them as there is room for; other ones are all shown."""
+    names = frame.drop_duplicates("place")["period"].tolist()
+    overrides = dict(enumerate(names))
+    if fig.xaxis[0].major_label_overrides != overrides:
+        fig.x_range.update(start=-0.5, end=len(names) - 0.5, reset_start=-0.5, reset_end=len(names) - 0.5)
+        fig.xaxis[0].ticker.ticks = list(range(0, len(names), -(-len(names) // most) or 1))
+        fig.xaxis[0].major_label_overrides = overrides
+
+
+class HeatMap:
+    """Topics by period, the darker the more: built once, given other periods, topics and values by `show`."""
+
+    def __init__(self) -> None:
+        self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
+        self._source = ColumnDataSource()
+        self._mapper = LinearColorMapper(palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)")
+        rects = fig.rect(
+            "place",
+            "title",
+            1,
+            0.92,
+            source=self._source,
+            line_color=None,
+            fill_color={"field": "value", "transform": self._mapper},
+            nonselection_fill_alpha=1.0,
+        )
+        self._bar = rects.construct_color_bar(height=BAR_HEIGHT, formatter=NumeralTickFormatter())
+        self._hover = HoverTool(renderers=[rects])
+        self._labels = CustomJSTickFormatter(code=LABEL_OF_WIDTH)
+        fig.add_layout(self._bar, "below")
+        fig.add_tools(self._hover)
+        fig.ygrid.grid_line_color = None
+        fig.yaxis.formatter = self._labels
+
+    def show(self, frame: pd.DataFrame, measure: str) -> None:
+        """Show a calendar frame, its measure named in the colour bar; where one has zoomed to stays."""
+        frame = frame[frame["topic_id"] != REST]
+        titles = list(dict.fromkeys(frame["title"]))[::-1]
+        _name_periods(self.figure, frame)
+        self._mapper.high = float(np.nanmax(frame["value"], initial=0.0)) or 1.0
+        self._bar.title, self._bar.formatter.format = measure, _format(measure)
+        self._hover.tooltips = _hover(frame, measure)
+        self._labels.args = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
+        self._source.data = frame.to_dict("list")
+        self.figure.y_range.factors = titles
 
 
 def _cut(titles: list[str], most: int) -> dict[str, str]:
@@ -105,7 +125,8 @@ def _cut(titles: list[str], most: int) -> dict[str, str]:
 
 
 def _stack(frame: pd.DataFrame, measure: str) -> figure:
-    fig = _period_figure(frame, height=HEIGHT, y_axis_label=measure)
+    fig = _period_figure(height=HEIGHT, y_axis_label=measure)
+    _name_periods(fig, frame)
     fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
     base = np.zeros(frame["place"].nunique())
     for topic_id, part in frame.groupby("topic_id", sort=False):
@@ -123,16 +144,16 @@ def _stack(frame: pd.DataFrame, measure: str) -> figure:
 def _multiples(frame: pd.DataFrame, measure: str) -> Any:
     figures = []
     for _, part in frame.groupby("topic_id", sort=False):
-        fig = _period_figure(part, height=PANEL_HEIGHT, title=part["title"].iloc[0], y_axis_label=measure)
+        fig = _period_figure(height=PANEL_HEIGHT, title=part["title"].iloc[0], y_axis_label=measure)
+        _name_periods(fig, part, MAX_PANEL_LABELS)
         fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
         fig.yaxis.ticker.desired_num_ticks = 3
-        fig.xaxis.ticker.ticks = fig.xaxis.ticker.ticks[:: -(-len(fig.xaxis.ticker.ticks) // MAX_PANEL_LABELS)]
         source = _source(part)
         fig.vbar("place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None)
         fig.y_range.start = 0
         fig.add_tools(HoverTool(tooltips=_hover(frame, measure)))
         figures.append(fig)
-    return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False)
+    return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None)
 
 
 class MapPlot:

@@ -326,13 +326,13 @@ class Session:
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:
-        """Show the page that is chosen, and what it needs."""
+        """Show the page that is chosen, told of all there is: what changes while a widget appears may be lost on it."""
         page = self.tabs.value
         self.readers.export.is_open = page == EXPORT
         if page != HOOD:
             self.hood.close()
-        self._pages.open(page)
         self._update_page()
+        self._pages.open(page)
 
     def may_act(self) -> bool:
         """Whether there is a run and this page controls it; a page that only looks on is told so."""

@@ -9,7 +9,7 @@ from panel.viewable import Viewer
 from app.progress import Progress
 from app.reading import Reading, ReadingJob
 from app.reading_frames import calendar_frame, fitting_unit
-from app.reading_plots import KINDS, calendar_plot
+from app.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
 from app.selection import EARLIEST, LATEST, Selection
 from app.then_frames import then_frame
 from engine.shares import MEASURES, UNITS, divide
@@ -54,6 +54,8 @@ class Calendar(Viewer):
         self._heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._heat_map = HeatMap()
+        self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
         self._is_writing = False
         for widget in (self._unit, self._measure, self._kind, self._known):
             widget.param.watch(lambda event: self._draw(), "value")
@@ -101,9 +103,18 @@ class Calendar(Viewer):
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
         self._say(f"{num_undated:,} documents without a date are left out." if num_undated else "")
-        self._pane[:] = [
-            pn.pane.Bokeh(calendar_plot(frame, self._kind.value, self._measure.value), sizing_mode="stretch_width")
-        ]
+        self._show(frame)
+        self._pane.visible = True
+
+    def _show(self, frame: pd.DataFrame) -> None:
+        """Draw a frame; the heat map, which is open as a rule, is built once, and others each time."""
+        kind, measure = self._kind.value, self._measure.value
+        if kind != HEAT_MAP:
+            self._pane[:] = [pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")]
+            return
+        self._heat_map.show(frame, measure)
+        if self._pane.objects != [self._heat_pane]:
+            self._pane[:] = [self._heat_pane]
 
     def _frame(self, reading: Reading) -> pd.DataFrame:
         unit, measure, chosen = self._unit.value, self._measure.value, self._selection.topic
@@ -114,7 +125,7 @@ class Calendar(Viewer):
     def _say(self, text: str) -> None:
         self._note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
         if text and not text.endswith("left out."):
-            self._pane[:] = []
+            self._pane.visible = False
 
     def _write_spans(self, periods) -> None:
         """Offer the periods as ends of a span; a span that no such period ends stays until it is changed."""

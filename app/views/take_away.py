@@ -22,7 +22,7 @@ from app.exports import (
     write_pyldavis,
     write_table,
 )
-from app.figures import FIGURES, FORMATS, draw_figure, make_savable
+from app.figures import CURVE_FIGURES, FIGURES, FORMATS, draw_figure, make_savable
 from app.file_mover import FileMover
 from app.offline import write_offline
 from app.progress import Progress
@@ -212,7 +212,8 @@ class TakeAway(Viewer):
             text = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
             if text != self._codes[what].object:
                 self._codes[what].object = text
-        drawn = (progress.run_id, progress.status, bool(progress.documents_seen), self._reading(), dict(progress.names))
+        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), dict(progress.names))
+        drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
         if self.is_open and drawn != self._drawn:
             self._drawn = drawn
             self._draw()
@@ -279,9 +280,9 @@ class TakeAway(Viewer):
         progress = self._progress
         drawn = draw_figure(self.figure.value, progress, self._find_earlier(), self._reading(), self._selection.topic)
         self._figure, self.save.disabled = drawn, drawn is None
+        self._pane.visible = drawn is not None
         if drawn is None:
             self._figure_note.object = "<p>There is nothing to draw yet.</p>"
-            self._pane[:] = []
             return
         stem = _as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)

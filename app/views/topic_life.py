@@ -7,7 +7,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from app.life_frames import NUM_LANES, event_rows, lane_frame, lane_topics, last_words, mark_frame, summarize_life
-from app.life_plots import life_plot
+from app.life_plots import LifePlot
 from app.pick_list import PickList
 from app.progress import Progress
 from app.reading import ReadingJob
@@ -41,7 +41,9 @@ class TopicLife(Viewer):
         self._progress, self._shown = Progress(), ()
         self._events: tuple[LifeEvent, ...] = ()
         self._summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
-        self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._plot = LifePlot(self._choose)
+        drawn = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width")
+        self._pane = pn.Column(drawn, sizing_mode="stretch_width", margin=0)
         self._kind = pmui.Select(label="Events", options=list(KINDS), value="all", size="small", width=190)
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._rows = PickList(self._pick)
@@ -67,18 +69,16 @@ class TopicLife(Viewer):
     def _draw(self) -> None:
         progress = self._progress
         topic_ids = lane_topics(progress, self._selection.topic)
-        self._kind.visible = bool(topic_ids)
+        self._kind.visible = self._pane.visible = bool(topic_ids)
         if topic_ids:
             self._say(summarize_life(progress, self._events))
             lanes, marks = lane_frame(progress, topic_ids), mark_frame(progress, self._events, topic_ids)
             labels = [self._label(topic_id) for topic_id in topic_ids]
-            plot = life_plot(lanes, marks, labels, run_places(progress)[0], self._choose)
-            self._pane[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")]
+            self._plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
             when = f" after {planned[0]:,} documents" if planned else " once the run has read its first documents"
             self._say(f"The first column of the word lists fills{when}.")
-            self._pane[:] = []
         self._list()
 
     def _label(self, topic_id: int) -> str:

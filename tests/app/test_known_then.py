@@ -132,7 +132,7 @@ def test_the_calendar_says_what_then_is_and_why_there_may_be_none(tiny_corpus, j
     calendar.read(job, progress)
     calendar._known.value = THEN
     assert HEADINGS[THEN] in calendar._heading.object
-    assert len(calendar._pane)
+    assert calendar._pane.visible
     silent = RunSettings(score_next_batch=False)
     for record, settings, why in (
         (learn(tiny_corpus, "batch-lda", replace(SETTINGS, passes=1)), SETTINGS, WHOLE),
@@ -141,4 +141,4 @@ def test_the_calendar_says_what_then_is_and_why_there_may_be_none(tiny_corpus, j
     ):
         calendar.read(read(record), replace(progress, settings=settings))
         assert why in calendar._note.object
-        assert not len(calendar._pane)
+        assert not calendar._pane.visible

@@ -185,6 +185,20 @@ def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_ro
     assert all(label.startswith(("topic 7 · ", "www")) for label in narrow.values())
 
 
+def test_a_new_reading_moves_the_heat_map_that_is_there_and_leaves_what_one_has_zoomed_to(job, progress):
+    calendar = Calendar(Selection())
+    calendar.read(job, progress)
+    (drawn,) = (pane.object for pane in calendar._pane)
+    rows = drawn.y_range.factors
+    drawn.x_range.update(start=0.0, end=1.0)
+    calendar.read(replace(job, reading=replace(job.reading)), replace(progress, names={1: "weather"}))
+    assert [pane.object for pane in calendar._pane] == [drawn]
+    assert (drawn.x_range.start, drawn.x_range.end) == (0.0, 1.0)
+    assert set(drawn.y_range.factors) ^ set(rows)
+    calendar._unit.value = "decade"
+    assert (drawn.x_range.start, drawn.x_range.end) == (-0.5, len(drawn.xaxis[0].major_label_overrides) - 0.5)
+
+
 def test_a_map_is_finite_and_stays_where_it_was_when_nothing_changes(job):
     first = map_frame(job.reading, title, None)
     places = first[["x", "y"]].to_numpy()

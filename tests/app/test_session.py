@@ -13,6 +13,7 @@ from panel.io.state import set_curdoc
 from app.page import keep_to_own_files, lay_out
 from app.service import CORPUS_NAME, Service
 from app.session import Session
+from app.tabs import EXPORT, PAGES
 from engine import find_algorithm
 from tests.app.toy_engine import Compiled, Toy, toy_recipe
 
@@ -111,6 +112,15 @@ def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until
     session.look()
     assert session.header.bar.status == "paused"
     assert "could not do what it was asked" in caplog.text
+
+
+def test_a_page_is_sent_with_what_is_known_already(session, until):
+    until(lambda: session._run.runner.progress.documents_seen > 0)
+    curves, sent = session.readers.export.buttons["curves"], []
+    assert curves.disabled
+    session._pages.columns[1 + PAGES.index(EXPORT)].param.watch(lambda event: sent.append(curves.disabled), "objects")
+    session.tabs.value = EXPORT
+    assert sent == [False]
 
 
 def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):

@@ -157,9 +157,9 @@ def test_the_view_says_when_the_first_column_comes_then_draws_lists_and_picks(pr
     view = TopicLife(selection)
     view.read(ReadingJob(), Progress(run_id=1, planned_columns=(50,)))
     assert "after 50 documents" in view._summary.object
-    assert not len(view._pane)
+    assert not view._pane.visible
     view.read(ReadingJob(), progress)
-    assert len(view._pane) == 1
+    assert view._pane.visible
     assert len(view._rows.rows) == 4
     assert HOSTILE in view._rows.rows[-1]["words"]
     view._kind.value = "gone"
@@ -181,7 +181,7 @@ def test_systems_of_every_kind_have_a_life(tiny_corpus, name, passes):
     selection = Selection()
     view = TopicLife(selection)
     view.read(ReadingJob(), record.progress(1))
-    assert len(view._pane) == 1
-    axis = view._pane[0].object.xaxis.axis_label
+    assert view._pane.visible
+    axis = view._plot.figure.xaxis.axis_label
     assert axis == ("passes over the corpus" if name == "batch-lda" else "documents read")
     assert len(view._rows.rows) <= NUM_EVENTS

@@ -209,19 +209,22 @@ def visit_all(browser, places):
 
 def soak(browser, server, num_browsers, minutes):
     """Rows of memory, sessions and ticks over time."""
-    places, rows, num_closed, looks, num_finished = [server.address] * num_browsers, [], 0, [], 0
+    places, rows, num_closed, num_finished = [server.address] * num_browsers, [], 0, 0
+    looks, openings = [], []
     began = time.monotonic()
     while (seconds := time.monotonic() - began) < 60 * minutes or not rows:
         dashboards = visit_all(browser, places)
         places = [dashboard.page.url for dashboard in dashboards]
         said = server.ask()
-        looks, num_finished = looks + said["looks"], num_finished + len(said["speeds"])
+        looks, openings = looks + said["looks"], openings + said["openings"]
+        num_finished += len(said["speeds"])
         if seconds >= ROW_SECONDS * len(rows):
             row = {"minute": seconds / 60, "megabytes": said["megabytes"], "open_sessions": said["sessions"]}
             row |= {"closed_sessions": num_closed, "runs": num_finished}
-            rows.append(row | describe_looks(looks))
+            row |= describe_looks(looks) | {"opening_cpu_ms": float(np.median([cpu for _, cpu in openings]))}
+            rows.append(row)
             print(to_markdown(tidy(rows[-1:])), flush=True)
-            looks = []
+            looks, openings = [], []
         close_all(dashboards)
         num_closed += num_browsers
     return rows
