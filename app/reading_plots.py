@@ -85,7 +85,7 @@ class HeatMap:
 
     def __init__(self) -> None:
         self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
-        self._source = ColumnDataSource()
+        self._source = ColumnDataSource({name: [] for name in ("place", "title", "value")})
         self._mapper = LinearColorMapper(palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)")
         rects = fig.rect(
             "place",

@@ -13,7 +13,6 @@ from app.bench import Bench
 from app.hub import Bell
 from app.links import read_link
 from app.pages import Pages, Readers, lay_side_by_side
-from app.progress import Progress
 from app.recipe import Recipe
 from app.selection import Selection
 from app.service import Run, Service, first_recipe
@@ -98,7 +97,8 @@ class Session:
             lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
         )
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.views = (self.header, self.controls, self.sketch, self.curves, self.table, self.now)
+        self.views = (self.header, self.controls, self.sketch)
+        self._of_live = (self.curves, self.table, self.now)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self.header.update(service.foresee(self._visitor, self._link.recipe))
@@ -153,17 +153,15 @@ class Session:
             return
         before, self._seen = self._seen, seen
         with pn.io.hold(self._document):
-            if before is None or before[:2] != seen[:2]:
-                self._update_views(progress, earlier)
+            has_moved = before is None or before[:2] != seen[:2]
+            if has_moved:
+                for view in self.views:
+                    self._attempt(view.update, progress, earlier)
             self.sharing.update(self.is_watching, *present)
-            self._update_page()
+            self._update_page(has_moved)
             self._address.write()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self._notify(f"The engine has stopped: {progress.message}")
-
-    def _update_views(self, progress: Progress, earlier: tuple[Progress, ...]) -> None:
-        for view in self.views:
-            self._attempt(view.update, progress, (*self.compare.live, *earlier) if view is self.curves else earlier)
 
     def _draw_curves(self) -> None:
         """Draw the live curves again, with the kept runs that are wished for among them."""
@@ -171,9 +169,14 @@ class Session:
             runner = self._run.runner
             self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
 
-    def _update_page(self) -> None:
-        """Show what is new on the page that is open."""
-        if self.tabs.value in READING_PAGES:
+    def _update_page(self, has_moved: bool = True) -> None:
+        """Show what is new on the page that is open; has_moved: whether the run, or those before it, are."""
+        if self.tabs.value == LIVE and has_moved and self._run is not None:
+            runner = self._run.runner
+            for view in self._of_live:
+                runs = (*self.compare.live, *runner.earlier) if view is self.curves else runner.earlier
+                self._attempt(view.update, runner.progress, runs)
+        elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
             self._attempt(self.compare.look)

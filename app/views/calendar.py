@@ -53,9 +53,9 @@ class Calendar(Viewer):
         self._known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
         self._heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
         self._heat_map = HeatMap()
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
+        self._pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
         self._is_writing = False
         for widget in (self._unit, self._measure, self._kind, self._known):
             widget.param.watch(lambda event: self._draw(), "value")
