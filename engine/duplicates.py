@@ -10,8 +10,10 @@ from engine.kernels.likeness import compare_pairs, measure_rest, multiply_rows
 LEAST_TOKENS = 1.0
 NUM_NEIGHBOURS = 5
 # Two samples of one topic differ by a G of about its degrees of freedom; topics that split each token between them by
-# less. Half of it keeps those apart that merely resemble one another (engine/DECISIONS.md).
-HIGHEST_RATIO = 0.5
+# less. Half of it keeps those apart that merely resemble one another, while there is more to read that may part them;
+# topics that still differ by no more than chance when documents are read again stand for no more than chance
+# (engine/DECISIONS.md).
+HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING = 0.5, 1.5
 # Σρ from one look for copies to the next: half of what the topics held has then been replaced.
 RATES_BETWEEN = float(np.log(2.0))
 
@@ -39,8 +41,8 @@ class Merging(NamedTuple):
         return summed
 
 
-def find_duplicates(topic_words):
-    """Merging of topics whose counts (K, V) are more alike than two samples of one topic.
+def find_duplicates(topic_words, highest_ratio=HIGHEST_RATIO):
+    """Merging of topics whose counts (K, V) differ by a G of less than `highest_ratio` of its degrees of freedom.
 
     Each of the two must also be nearer to the other than to all that the rest of the topics hold: where topics have yet
     to part, all of them are alike and none is a copy.
@@ -58,7 +60,7 @@ def find_duplicates(topic_words):
     roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None].astype(counts.dtype))
     while len(changed):
         measure_rest(counts, corpus, changed, rests)
-        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS), rests)
+        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS), rests, highest_ratio)
         taken = set()
         for one, other in sorted(ratios, key=ratios.get):
             if taken & {one, other}:
@@ -89,8 +91,8 @@ def find_near(roots, changed, is_live):
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def _compare(counts, pairs, rests):
+def _compare(counts, pairs, rests, highest_ratio):
     """The pairs that are copies, with their ratios of G to its degrees of freedom."""
     ratios = np.empty(len(pairs))
-    compare_pairs(counts, pairs, HIGHEST_RATIO, rests, ratios)
-    return {tuple(pair): ratio for pair, ratio in zip(pairs.tolist(), ratios, strict=True) if ratio < HIGHEST_RATIO}
+    compare_pairs(counts, pairs, highest_ratio, rests, ratios)
+    return {tuple(pair): ratio for pair, ratio in zip(pairs.tolist(), ratios, strict=True) if ratio < highest_ratio}

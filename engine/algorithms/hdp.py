@@ -16,10 +16,11 @@ import numpy as np
 from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
-from engine.duplicates import RATES_BETWEEN, find_duplicates
+from engine.duplicates import HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING, RATES_BETWEEN, find_duplicates
 from engine.expectations import expected_topics
 from engine.global_step import blend_tables, blend_topics
 from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_sticks
+from engine.schedules import first_pass_rates
 from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
 from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_weights
@@ -28,6 +29,8 @@ from engine.warm_up import cool, sweeps_at
 
 # From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
 TOKENS_OF_A_SLOT = 25
+# Σρ, in those of one pass, from where on documents are read again; a stream of unknown length takes up to 1.26 of them.
+REREADING = 1.3
 
 START = {
     "symbol": "",
@@ -150,20 +153,26 @@ def blend(config, state, statistics, batch):
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
     blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
-    blended = _merge_duplicates(blended) if config.duplicates == "merge" else blended
+    if config.duplicates == "merge":
+        blended = _merge_duplicates(blended, first_pass_rates(config, batch.corpus_size))
     if is_time_to_learn(config, blended):
         doc = learn_from_sticks(state.concentrations.doc, statistics.doc_sticks, batch, info.learning_rate)
         blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
     return blended, info
 
 
-def _merge_duplicates(state):
-    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end."""
+def _merge_duplicates(state, first_pass):
+    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end.
+
+    first_pass: Σρ of one pass over the corpus.
+    """
     if state.phase == "warm-up":
         return state._replace(looked_at=state.rate_spent)
     if state.rate_spent - state.looked_at < RATES_BETWEEN:
         return state
-    merging = find_duplicates(state.topic_counts.seen().T)
+    is_rereading = state.rate_spent > REREADING * first_pass
+    ratio = HIGHEST_RATIO_OF_REREADING if is_rereading else HIGHEST_RATIO
+    merging = find_duplicates(state.topic_counts.seen().T, ratio)
     return state._replace(
         topic_counts=state.topic_counts.merge(merging),
         tables=merging.add_up(state.tables),

@@ -16,7 +16,8 @@ from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
 from engine.estimators import OnlineHDP
 from engine.hyperparameters import first_concentrations
-from engine.schedules import learning_rate
+from engine.kernels.likeness import g_statistic
+from engine.schedules import first_pass_rates, learning_rate
 from engine.simulate import simulate_hdp
 from engine.slots import limits_of
 from engine.startup import STARTUP_TOKENS
@@ -220,6 +221,21 @@ def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_l
         summed = early.topic_counts.dense()[:, [3, 7]].sum(1)
         np.testing.assert_allclose(late.topic_counts.dense()[:, 3], summed, rtol=1e-9)
         assert late.looked_at == late.rate_spent
+
+
+@pytest.mark.parametrize(("passes", "is_merged"), [(1.0, False), (1.2, False), (1.4, True)])
+def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(passes, is_merged):
+    config, state = HDPConfig(**SMALL), distinct_state(HDPConfig(**SMALL))
+    rng, stored = np.random.default_rng(0), state.topic_counts.dense() * 1000
+    share = rng.dirichlet(np.ones(V))
+    stored[:, 3], stored[:, 7] = rng.multinomial(30_000, share), rng.multinomial(20_000, share)
+    statistic, freedom = g_statistic(stored[:, 3], stored[:, 7])
+    assert 0.5 < statistic / freedom < 1.5
+    counts, spent = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool)), passes * first_pass_rates(config, 1)
+    state = state._replace(topic_counts=counts, rate_spent=spent, looked_at=spent - 0.7)
+    late = hdp._merge_duplicates(state, first_pass_rates(config, 1))
+    assert (late.expected_tokens[7] == 0) == is_merged
+    assert late.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum(), rel=1e-9)
 
 
 def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
