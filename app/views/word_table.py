@@ -1,5 +1,6 @@
 """The table of word lists: how the ten top words of chosen topics changed from checkpoint to checkpoint."""
 
+import time
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
@@ -17,6 +18,8 @@ from app.theme import topic_color
 
 MAX_TOPICS = 8
 NUM_WORDS_IN_LIST = 3
+# A picker that is told two values while it draws the first sends that one back (Panel writes what was drawn).
+ECHO_SECONDS = 2.0
 ROLES = ("clear early", "formed late")
 
 
@@ -37,10 +40,12 @@ class WordTable(Viewer):
 
     topics = param.List(default=[], item_type=int, doc="Ids of the topics in the table, in order.")
 
-    def __init__(self, **params):
+    def __init__(self, clock: Callable[[], float] = time.monotonic, **params):
         super().__init__(**params)
+        self._clock = clock
         self._progress = Progress()
         self._shown: tuple = ()
+        self._written_over: tuple[list[int], float] = [], float("-inf")
         self._is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
@@ -82,7 +87,12 @@ class WordTable(Viewer):
             self._set_topics([*self.topics[-(MAX_TOPICS - 1) :], int(topic_id)], is_chosen=True)
 
     def _choose(self, event: param.parameterized.Event) -> None:
-        if not self._is_writing:
+        if self._is_writing:
+            return
+        before, at = self._written_over
+        if event.new == before and self._clock() - at < ECHO_SECONDS:
+            self._write_picker()
+        else:
             self._set_topics(list(event.new), is_chosen=True)
 
     def _go_back(self, _event: object) -> None:
@@ -119,6 +129,8 @@ class WordTable(Viewer):
     def _write_picker(self) -> None:
         last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
         options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
+        if self._picker.value != self.topics:
+            self._written_over = self._picker.value, self._clock()
         self._is_writing = True
         try:
             self._picker.param.update(options=options, value=list(self.topics))

@@ -204,6 +204,19 @@ def test_the_readers_choice_stays_until_it_is_given_back_or_a_new_run_begins():
     assert len(view.topics) == 2
 
 
+def test_a_picker_that_sends_back_what_it_was_told_before_chooses_nothing():
+    now = [0.0]
+    view = WordTable(lambda: now[0])
+    view.update(progress(0))
+    view.update(progress(3))
+    by_rule = list(view.topics)
+    view._picker.value = []
+    assert (view.topics, view._picker.value, view._is_chosen) == (by_rule, by_rule, False)
+    now[0] += 3
+    view._picker.value = []
+    assert (view.topics, view._is_chosen) == ([], True)
+
+
 def test_a_topic_that_is_out_of_use_can_still_be_looked_at():
     view = WordTable()
     view.update(progress(3))
