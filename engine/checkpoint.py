@@ -16,7 +16,7 @@ from engine.algorithms import find_algorithm
 from engine.schedules import settle
 from engine.settings import RunSettings
 
-FORMAT = 2
+FORMAT = 3
 NOTE = "note."
 
 

@@ -20,7 +20,6 @@ from engine.duplicates import HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING, RATES_B
 from engine.expectations import expected_topics
 from engine.global_step import blend_tables, blend_topics
 from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_sticks
-from engine.schedules import first_pass_rates
 from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
 from engine.startup import first_phase, scale_counts, startup_counts
 from engine.sticks import corpus_sticks, expected_weights
@@ -29,8 +28,8 @@ from engine.warm_up import cool, sweeps_at
 
 # From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
 TOKENS_OF_A_SLOT = 25
-# Σρ, in those of one pass, from where on documents are read again; a stream of unknown length takes up to 1.26 of them.
-REREADING = 1.3
+# Documents read, in those of the corpus, from where on two topics had their chance to part.
+REREADING = 1.5
 
 START = {
     "symbol": "",
@@ -85,7 +84,7 @@ class HDPState(NamedTuple):
     topic_counts: λ - η, word by word (V, K).
     tables: (K,) expected tables; expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it;
-    scoring follows the phase. looked_at: Σρ when duplicates were last looked for.
+    scoring follows the phase. looked_at: Σρ when duplicates were last looked for; documents_read: all so far.
     concentrations: α₀, γ and η, those of the settings until they are learned.
     """
 
@@ -98,6 +97,7 @@ class HDPState(NamedTuple):
     phase: str
     temperature: float
     looked_at: float
+    documents_read: int
     concentrations: Concentrations
 
 
@@ -110,7 +110,7 @@ def init(config, vocab_size, rng):
     counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
     tables = np.zeros(num_topics) if config.start == "svi" else np.full(num_topics, 1.0 / num_topics)
     phase, none = first_phase(config.start, "two-level"), np.zeros(num_topics)
-    return HDPState(counts, tables, none, 0, 0.0, 1.0, *phase, 0.0, first_concentrations(config))
+    return HDPState(counts, tables, none, 0, 0.0, 1.0, *phase, 0.0, 0, first_concentrations(config))
 
 
 def expect(config, state, batch):
@@ -152,25 +152,25 @@ def blend(config, state, statistics, batch):
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
-    blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
+    blended = blended._replace(
+        tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
+        documents_read=state.documents_read + len(batch.documents.starts) - 1,
+    )
     if config.duplicates == "merge":
-        blended = _merge_duplicates(blended, first_pass_rates(config, batch.corpus_size))
+        blended = _merge_duplicates(blended, batch.corpus_size)
     if is_time_to_learn(config, blended):
         doc = learn_from_sticks(state.concentrations.doc, statistics.doc_sticks, batch, info.learning_rate)
         blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
     return blended, info
 
 
-def _merge_duplicates(state, first_pass):
-    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end.
-
-    first_pass: Σρ of one pass over the corpus.
-    """
+def _merge_duplicates(state, corpus_size):
+    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end."""
     if state.phase == "warm-up":
         return state._replace(looked_at=state.rate_spent)
     if state.rate_spent - state.looked_at < RATES_BETWEEN:
         return state
-    is_rereading = state.rate_spent > REREADING * first_pass
+    is_rereading = state.documents_read > REREADING * corpus_size
     ratio = HIGHEST_RATIO_OF_REREADING if is_rereading else HIGHEST_RATIO
     merging = find_duplicates(state.topic_counts.seen().T, ratio)
     return state._replace(

@@ -63,7 +63,7 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
     config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), make_batch(draw_counts(0))
     online = HDPConfig(**SMALL | system, delay=0.0, batch_size=D, duplicates="keep")
     start = distinct_state(config)
-    of_step = 0, 9.0, 1.0, "two-level", 1.0, 0.0, first_concentrations(online)
+    of_step = 0, 9.0, 1.0, "two-level", 1.0, 0.0, 0, first_concentrations(online)
     before = hdp.HDPState(start.topic_counts, start.tables, start.tables, *of_step)
     # What a first step scales with the corpus' size is here given for the whole corpus.
     expectations = hdp.expect(online, before._replace(step=1), batch)
