@@ -14,6 +14,8 @@ NUM_NEIGHBOURS = 5
 # topics that still differ by no more than chance when documents are read again stand for no more than chance
 # (engine/DECISIONS.md).
 HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING = 0.5, 1.5
+# Documents read, in those of the corpus, from where on two topics had their chance to part.
+REREADING = 1.5
 # Σρ from one look for copies to the next: half of what the topics held has then been replaced.
 RATES_BETWEEN = float(np.log(2.0))
 
@@ -39,6 +41,27 @@ class Merging(NamedTuple):
             summed[self.targets[merged]] += values[merged]
             summed[merged] = 0
         return summed
+
+
+def merge_duplicates(state, corpus_size):
+    """The state after a look for copies, if one is due: half of what topics held has been replaced since the last look.
+
+    The first look is so long after the warm-up's end. state: of an online HDP, with `rate_spent`, `looked_at` and
+    `documents_read`.
+    """
+    if state.phase == "warm-up":
+        return state._replace(looked_at=state.rate_spent)
+    if state.rate_spent - state.looked_at < RATES_BETWEEN:
+        return state
+    is_rereading = state.documents_read > REREADING * corpus_size
+    ratio = HIGHEST_RATIO_OF_REREADING if is_rereading else HIGHEST_RATIO
+    merging = find_duplicates(state.topic_counts.seen().T, ratio)
+    return state._replace(
+        topic_counts=state.topic_counts.merge(merging),
+        tables=merging.add_up(state.tables),
+        expected_tokens=merging.add_up(state.expected_tokens),
+        looked_at=state.rate_spent,
+    )
 
 
 def find_duplicates(topic_words, highest_ratio=HIGHEST_RATIO):

@@ -14,6 +14,7 @@ import numpy as np
 from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
+from engine.duplicates import merge_duplicates
 from engine.expectations import document_prior, expected_topics, topic_weights
 from engine.global_step import blend_tables, blend_topics
 from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_tables
@@ -43,6 +44,7 @@ class DirectHDPConfig:
         "warm", "", None, "warm: soft warm-up; hoffman: as online LDA starts", choices=("warm", "hoffman")
     )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
+    duplicates: str = setting("merge", **declared.DUPLICATES)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -56,6 +58,7 @@ class DirectHDPState(NamedTuple):
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
     expected_tokens: (K,), start-up mass and η not counted.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: of the step that made it.
+    looked_at: Σρ when duplicates were last looked for; documents_read: all so far.
     concentrations: α₀, γ and η, those of the settings until they are learned.
     """
 
@@ -67,6 +70,8 @@ class DirectHDPState(NamedTuple):
     startup_share: float
     phase: str
     temperature: float
+    looked_at: float
+    documents_read: int
     concentrations: Concentrations
 
 
@@ -75,7 +80,7 @@ def init(config, vocab_size, rng):
     counts, tables = startup_counts(config, vocab_size, rng), np.full(config.max_topics, 1.0 / config.max_topics)
     phase = first_phase(config.start, LATER_PHASE)
     none = np.zeros(config.max_topics)
-    return DirectHDPState(counts, tables, none, 0, 0.0, 1.0, *phase, first_concentrations(config))
+    return DirectHDPState(counts, tables, none, 0, 0.0, 1.0, *phase, 0.0, 0, first_concentrations(config))
 
 
 def expect(config, state, batch):
@@ -114,7 +119,12 @@ def blend(config, state, statistics, batch):
     """Natural-gradient step of λ, and tables towards those of the corpus, from statistics of the whole batch."""
     state = _scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
-    blended = blended._replace(tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate))
+    blended = blended._replace(
+        tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
+        documents_read=state.documents_read + len(batch.documents.starts) - 1,
+    )
+    if config.duplicates == "merge":
+        blended = merge_duplicates(blended, batch.corpus_size)
     if is_time_to_learn(config, blended):
         tables = statistics.tables.sum(keepdims=True)
         doc = learn_from_tables(state.concentrations.doc, tables, batch, info.learning_rate)

@@ -16,7 +16,7 @@ import numpy as np
 from engine import declarations as declared
 from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
 from engine.decayed_counts import DecayedCounts
-from engine.duplicates import HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING, RATES_BETWEEN, find_duplicates
+from engine.duplicates import merge_duplicates
 from engine.expectations import expected_topics
 from engine.global_step import blend_tables, blend_topics
 from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_sticks
@@ -28,8 +28,6 @@ from engine.warm_up import cool, sweeps_at
 
 # From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
 TOKENS_OF_A_SLOT = 25
-# Documents read, in those of the corpus, from where on two topics had their chance to part.
-REREADING = 1.5
 
 START = {
     "symbol": "",
@@ -157,28 +155,11 @@ def blend(config, state, statistics, batch):
         documents_read=state.documents_read + len(batch.documents.starts) - 1,
     )
     if config.duplicates == "merge":
-        blended = _merge_duplicates(blended, batch.corpus_size)
+        blended = merge_duplicates(blended, batch.corpus_size)
     if is_time_to_learn(config, blended):
         doc = learn_from_sticks(state.concentrations.doc, statistics.doc_sticks, batch, info.learning_rate)
         blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
     return blended, info
-
-
-def _merge_duplicates(state, corpus_size):
-    """Look for copies whenever half of what topics held has been replaced since the last look, or the warm-up's end."""
-    if state.phase == "warm-up":
-        return state._replace(looked_at=state.rate_spent)
-    if state.rate_spent - state.looked_at < RATES_BETWEEN:
-        return state
-    is_rereading = state.documents_read > REREADING * corpus_size
-    ratio = HIGHEST_RATIO_OF_REREADING if is_rereading else HIGHEST_RATIO
-    merging = find_duplicates(state.topic_counts.seen().T, ratio)
-    return state._replace(
-        topic_counts=state.topic_counts.merge(merging),
-        tables=merging.add_up(state.tables),
-        expected_tokens=merging.add_up(state.expected_tokens),
-        looked_at=state.rate_spent,
-    )
 
 
 def infer(config, state, documents):

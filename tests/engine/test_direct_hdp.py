@@ -7,7 +7,7 @@ from engine import executors
 from engine.algorithms import direct_hdp, hdp, lda
 from engine.algorithms.direct_hdp import DirectHDPConfig
 from engine.corpus import Batch, Documents
-from engine.decayed_counts import decayed_counts
+from engine.decayed_counts import DecayedCounts, decayed_counts
 from engine.hyperparameters import first_concentrations
 from engine.kernels.dirichlet import Sweeps
 from engine.schedules import learning_rate
@@ -40,11 +40,24 @@ def distinct_state(config, phase="learning"):
     tables = rng.gamma(2.0, 5.0, K)
     spent = 0.0 if phase == "warm-up" else 1e9
     known = decayed_counts(counts), tables, tables * 3
-    return direct_hdp.DirectHDPState(*known, 5, spent, 0.3, phase, 1.5, first_concentrations(config))
+    return direct_hdp.DirectHDPState(*known, 5, spent, 0.3, phase, 1.5, spent, 0, first_concentrations(config))
 
 
 def take_step(config, state, batch):
     return executors.step(direct_hdp.ALGORITHM, config, state, batch)
+
+
+@pytest.mark.parametrize("duplicates", ["merge", "keep"])
+def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
+    config = DirectHDPConfig(**SMALL, duplicates=duplicates)
+    state = distinct_state(config)
+    stored = state.topic_counts.dense() * 1000
+    stored[:, 4] = stored[:, 3] / 2
+    counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
+    state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7)
+    late, _ = take_step(config, state, make_batch(5))
+    assert (late.expected_tokens[4] == 0) == (duplicates == "merge")
+    assert late.documents_read == len(make_batch(5).doc_ids)
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])

@@ -14,6 +14,7 @@ from engine.algorithms import hdp
 from engine.algorithms.hdp import HDPConfig
 from engine.corpus import Batch, Documents
 from engine.decayed_counts import DecayedCounts
+from engine.duplicates import merge_duplicates
 from engine.estimators import OnlineHDP
 from engine.hyperparameters import first_concentrations
 from engine.kernels.likeness import g_statistic
@@ -233,7 +234,7 @@ def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(docum
     assert 0.5 < statistic / freedom < 1.5
     counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
     state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7, documents_read=documents_read)
-    late = hdp._merge_duplicates(state, corpus_size=100)
+    late = merge_duplicates(state, corpus_size=100)
     assert (late.expected_tokens[7] == 0) == is_merged
     assert late.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum(), rel=1e-9)
 
