@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 import engine
-from app.frames import default_topics, table_frame
+from app.frames import NUM_TOP_WORDS, default_topics, table_frame
 from app.progress import Checkpoint
-from app.record import find_top_words
+from app.word_lists import find_top_words
 from engine.cells import score_further
 from engine.compile import compile_algorithm
 from engine.corpus import Corpus
@@ -177,7 +177,7 @@ def few(corpus: Any, setup: Setup) -> Any:
 def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
     """What the page keeps of a moment."""
     tokens = np.asarray(summary.expected_tokens, float)
-    top_words = find_top_words(summary.topics)
+    top_words = find_top_words(summary.topics, NUM_TOP_WORDS)
     num_topics = count_topics(tokens)
     weights = tokens / max(tokens.sum(), 1e-30)
     return Checkpoint(

@@ -42,6 +42,14 @@ def test_a_figure_is_drawn_fast_from_few_documents(name, tmp_path):
     assert len(drawn.children) == frame["panel"].nunique()
 
 
+@pytest.mark.parametrize("name", ["wang-2011-table-1", "hoffman-2010-fig-1"])
+def test_word_lists_are_drawn_fast_from_few_documents(name, tmp_path):
+    frame, drawn = FIGURES[name](Setup(tmp_path, is_fast=True))
+    assert frame["word"].notna().all()
+    assert set(frame["rank"]) <= set(range(1, 11))
+    assert drawn.renderers
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_committed_figure_stands_in_the_readme_beside_its_numbers(name):
     assert name in FIGURES
