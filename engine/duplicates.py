@@ -10,10 +10,9 @@ from engine.kernels.likeness import compare_pairs, measure_rest, multiply_rows
 LEAST_TOKENS = 1.0
 NUM_NEIGHBOURS = 5
 # Two samples of one topic differ by a G of about its degrees of freedom; topics that split each token between them by
-# less. Half of it keeps those apart that merely resemble one another, while there is more to read that may part them;
-# topics that still differ by no more than chance when documents are read again stand for no more than chance
-# (engine/DECISIONS.md).
-HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING = 0.5, 1.5
+# far less. A tenth of it merges these alone, while there is more to read that may part the others; topics that still
+# differ by no more than chance when documents are read again stand for no more than chance (engine/DECISIONS.md).
+HIGHEST_RATIO, HIGHEST_RATIO_OF_REREADING = 0.1, 1.5
 # Documents read, in those of the corpus, from where on two topics had their chance to part.
 REREADING = 1.5
 # Σρ from one look for copies to the next: half of what the topics held has then been replaced.
