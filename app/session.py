@@ -98,7 +98,6 @@ class Session:
         )
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
         self.views = (self.header, self.controls, self.sketch)
-        self._of_live = (self.curves, self.table, self.now)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self.header.update(service.foresee(self._visitor, self._link.recipe))
@@ -172,10 +171,9 @@ class Session:
     def _update_page(self, has_moved: bool = True) -> None:
         """Show what is new on the page that is open; has_moved: whether the run, or those before it, are."""
         if self.tabs.value == LIVE and has_moved and self._run is not None:
-            runner = self._run.runner
-            for view in self._of_live:
-                runs = (*self.compare.live, *runner.earlier) if view is self.curves else runner.earlier
-                self._attempt(view.update, runner.progress, runs)
+            self._attempt(self._draw_curves)
+            for view in (self.table, self.now):
+                self._attempt(view.update, self._run.runner.progress)
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
