@@ -5,10 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.kernels.likeness import compare_pairs, measure_rest, multiply_rows
+from engine.kernels.special import SMALLEST_NORMAL
+from engine.threads import map_on_threads, split_evenly
 
 # Tokens below which a topic is nothing to compare, and its nearest topics that it is compared with.
 LEAST_TOKENS = 1.0
 NUM_NEIGHBOURS = 5
+# The most frequent words, by which they are found.
+NEAR_WORDS = 2048
+# Of a Bhattacharyya coefficient in float32.
+ROUNDING = 1e-5
 # Two samples of one topic differ by a G of about its degrees of freedom; topics that split each token between them by
 # far less. A tenth of it merges these alone, while there is more to read that may part the others; topics that still
 # differ by no more than chance when documents are read again stand for no more than chance (engine/DECISIONS.md).
@@ -78,11 +84,18 @@ def find_duplicates(topic_words, highest_ratio=HIGHEST_RATIO):
     tokens = counts.sum(1, dtype=np.float64)
     tokens_before = tokens.copy()
     changed, ratios = np.flatnonzero(tokens >= LEAST_TOKENS), {}
-    corpus, rests = counts.sum(0), np.zeros(len(counts))
-    roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None].astype(counts.dtype))
+    corpus, rests = counts.sum(0), np.full(len(counts), np.nan)
+    roots, shares = np.zeros_like(counts[:, :NEAR_WORDS]), np.zeros(len(counts))
     while len(changed):
-        measure_rest(counts, corpus, changed, rests)
-        ratios |= _compare(counts, find_near(roots, changed, tokens >= LEAST_TOKENS), rests, highest_ratio)
+        rests[changed] = np.nan
+        # By their most frequent words, to which what the others may add is bounded (Cauchy-Schwarz).
+        near = counts[changed, :NEAR_WORDS]
+        near_tokens = np.maximum(near.sum(1), SMALLEST_NORMAL)
+        roots[changed], shares[changed] = np.sqrt(near / near_tokens[:, None]), near_tokens / tokens[changed]
+        pairs, likeness = find_near(roots, changed, tokens >= LEAST_TOKENS)
+        likeness = likeness * np.sqrt(shares[pairs].prod(1)) + np.sqrt(np.maximum(1.0 - shares[pairs], 0.0).prod(1))
+        pairs = pairs[may_be_copies(tokens[pairs], likeness, counts.shape[1], highest_ratio)]
+        ratios |= _compare(counts, pairs, tokens, corpus, rests, highest_ratio)
         taken = set()
         for one, other in sorted(ratios, key=ratios.get):
             if taken & {one, other}:
@@ -92,7 +105,6 @@ def find_duplicates(topic_words, highest_ratio=HIGHEST_RATIO):
             counts[large] += counts[small]
             tokens[large] += tokens[small]
             tokens[small] = 0.0
-            roots[large] = np.sqrt(counts[large] / counts.dtype.type(tokens[large]))
             targets[targets == small] = large
         changed = np.array([k for k in sorted(taken) if tokens[k] > 0], int)
         ratios = {pair: ratio for pair, ratio in ratios.items() if not taken & set(pair)}
@@ -100,21 +112,42 @@ def find_duplicates(topic_words, highest_ratio=HIGHEST_RATIO):
 
 
 def find_near(roots, changed, is_live):
-    """Pairs (P, 2), smaller id first, of topics and their nearest by the Bhattacharyya coefficient Σ_w sqrt(p q)."""
+    """Pairs (P, 2), smaller id first, of topics and their nearest; Bhattacharyya coefficients Σ_w sqrt(p q) (P,)."""
     number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
     if number < 1:
-        return np.empty((0, 2), np.int64)
+        return np.empty((0, 2), np.int64), np.empty(0)
     likeness = np.empty((len(changed), len(roots)), roots.dtype)
-    multiply_rows(roots, changed, likeness)
+    spans = split_evenly(np.arange(len(changed) + 1))
+    map_on_threads(lambda span: multiply_rows(roots, changed[slice(*span)], likeness[slice(*span)]), spans)
     likeness[:, ~is_live] = -1.0
     likeness[np.arange(len(changed)), changed] = -1.0
     nearest = np.argpartition(-likeness, number - 1, axis=1)[:, :number]
     pairs = np.column_stack([np.repeat(changed, number), nearest.ravel()])
-    return np.unique(np.sort(pairs, axis=1), axis=0)
+    pairs, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    return pairs, np.take_along_axis(likeness, nearest, 1).ravel()[first]
 
 
-def _compare(counts, pairs, rests, highest_ratio):
-    """The pairs that are copies, with their ratios of G to its degrees of freedom."""
-    ratios = np.empty(len(pairs))
-    compare_pairs(counts, pairs, highest_ratio, rests, ratios)
-    return {tuple(pair): ratio for pair, ratio in zip(pairs.tolist(), ratios, strict=True) if ratio < highest_ratio}
+def may_be_copies(tokens, likeness, vocab_size, highest_ratio):
+    """Whether G of pairs with so many tokens (P, 2) and that Bhattacharyya coefficient (P,) or less may be low enough.
+
+    G = 2 (a + b) JS, the weighted Jensen-Shannon divergence JS being 2 min(a, b) / (a + b) times the unweighted at
+    least, as it is concave in the weights and 0 at 0 and 1, and that one (1 - BC) / 2 at least (Topsøe 2000).
+    """
+    freedom = np.minimum(vocab_size, 2.0 * tokens.sum(1))
+    return 2.0 * tokens.min(1) * (1.0 - likeness - ROUNDING) <= highest_ratio * freedom
+
+
+def _compare(counts, pairs, tokens, corpus, rests, highest_ratio):
+    """The pairs that are copies, with their ratios of G to its degrees of freedom; rests: (K,), NaN until measured."""
+    tests = np.empty((len(pairs), 2))
+    spans = split_evenly(np.arange(len(pairs) + 1))
+    map_on_threads(lambda span: compare_pairs(counts, pairs[slice(*span)], highest_ratio, tests[slice(*span)]), spans)
+    is_low = tests[:, 0] < np.inf
+    pairs, (statistics, freedom) = pairs[is_low], tests[is_low].T
+    asked = np.unique(pairs[np.isnan(rests[pairs])])
+    measure_rest(counts, corpus, asked, rests)
+    one, other = tokens[pairs].T
+    ratios = statistics / np.maximum(freedom, 1.0)
+    distances = statistics * (one + other) / (one * other)
+    is_copy = (ratios < highest_ratio) & (distances < rests[pairs].min(1, initial=np.inf))
+    return {tuple(pair): ratio for pair, ratio in zip(pairs[is_copy].tolist(), ratios[is_copy], strict=True)}

@@ -23,7 +23,7 @@ def find_merges(topic_words, tables, word_concentration, corpus_concentration):
     while len(changed):
         tokens = counts.sum(1)
         roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None])
-        pairs = find_near(roots, changed, tokens >= LEAST_TOKENS)
+        pairs, _ = find_near(roots, changed, tokens >= LEAST_TOKENS)
         gains, taken = _gain_in_topics(counts, pairs, word_concentration), set()
         for (one, other), in_topics in sorted(zip(pairs.tolist(), gains, strict=True), key=lambda each: -each[1]):
             merged = _merge(tables, one, other)

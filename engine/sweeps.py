@@ -31,7 +31,7 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     Tables are prior_k (ψ(g_k) - ψ(prior_k)): those that g_k - prior_k customers of the Chinese restaurant process with
     concentration prior_k are expected to open (Teh 2007 sec. 3, at the counts' means).
     """
-    topics, prior = expectations.topics, expectations.prior
+    topics, prior = np.ascontiguousarray(expectations.topics), expectations.prior
     tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
     num_documents, precision = len(documents.starts) - 1, topics.dtype
     shares, weights = np.empty((num_documents, len(prior)), precision), np.empty((num_documents, len(prior)), precision)

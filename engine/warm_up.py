@@ -41,10 +41,10 @@ def cool_to(progress, temperature, pilot, expectations, until_parted=False):
     of it are spent.
     """
     most = np.log(expectations.topics.shape[1])
-    parts, of_pilot = _cut_to(pilot, expectations)
-    temperature = _find_temperature(parts, of_pilot, temperature, (1.0 - progress) * most)
+    parts = _cut_to(pilot, expectations)
+    temperature = _find_temperature(parts, temperature, (1.0 - progress) * most)
     waits = until_parted and progress < WARM_UP_SHARE
-    if temperature == 1.0 and not (waits and _measure_spread(parts, of_pilot, 1.0) > most / 2):
+    if temperature == 1.0 and not (waits and _measure_spread(parts, 1.0) > most / 2):
         return expectations
     return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)
 
@@ -59,28 +59,41 @@ def temper(expectations, temperature):
 
 
 def _cut_to(pilot, expectations):
-    """The pilot in as many parts as threads take, and the expectations for its words alone."""
-    words = pilot.distinct_words()
-    weights = expectations.topics[np.searchsorted(expectations.words, words)]
-    parts = [pilot.cut(*span) for span in split_evenly(pilot.starts)]
-    return parts, expectations._replace(words=words, topics=weights)
+    """The pilot in as many parts as threads take, each with the expectations for its words alone."""
+    parts = []
+    for part in (pilot.cut(*span) for span in split_evenly(pilot.starts)):
+        words = part.distinct_words()
+        weights = expectations.topics[np.searchsorted(expectations.words, words)]
+        parts.append((part, expectations._replace(words=words, topics=weights)))
+    return parts
 
 
-def _measure_spread(parts, expectations, temperature):
+def _measure_spread(parts, temperature):
     """Mean entropy of the pilot's shares at a temperature, in nats."""
-    tempered, sweeps = temper(expectations, temperature), sweeps_at(temperature)
-    fits = map_on_threads(lambda part: fit_documents(part, tempered, sweeps, is_learning=False)[1], parts)
-    shares = np.concatenate(fits)
+
+    def fit(part):
+        documents, expectations = part
+        raised = np.empty_like(expectations.topics)
+        raise_rows(expectations.topics, 1.0 / temperature, raised)
+        return fit_documents(documents, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
+
+    shares = np.concatenate(map_on_threads(fit, parts))
     return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean()
 
 
-def _find_temperature(parts, expectations, temperature, target):
-    """Down from the given one while the pilot is spread as widely as the target at least, or a step up."""
-    if _measure_spread(parts, expectations, temperature) < target:
+def _find_temperature(parts, temperature, target):
+    """Down from the given one while the pilot is spread as widely as the target at least, or a step up.
+
+    Where the last step down, taken once more, would fall below the target, it is not measured.
+    """
+    spread = _measure_spread(parts, temperature)
+    if spread < target:
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
-    while temperature > 1.0:
-        lower = max(1.0, temperature * COOLING)
-        if _measure_spread(parts, expectations, lower) < target:
+    fall = 0.0
+    while temperature > 1.0 and spread - fall >= target:
+        lower, before = max(1.0, temperature * COOLING), spread
+        spread = _measure_spread(parts, lower)
+        if spread < target:
             break
-        temperature = lower
+        temperature, fall = lower, before - spread
     return temperature

@@ -79,13 +79,13 @@ def sweep(B, c, prior, sweeps):
         before, g = g, prior.copy()
         for i in range(len(c)):
             g = g + c[i] * e * B[i] / (e @ B[i])
-        e = np.where(kept, np.exp((psi(g) - psi(g.max())) / sweeps.temperature), 0.0)
-        if abs(g - before).sum() < sweeps.tolerance * c.sum():
-            break
-        enough = kept & (g - prior >= sweeps.negligible)
-        if 0 < number < sweeps.most - 1 and 0 < 4 * enough.sum() <= kept.sum():
-            kept, e = enough, np.where(enough, e, 0.0)
+        change = abs(g - before).sum()
+        if number > 0 and (g - prior >= sweeps.negligible).any():
+            kept &= g - prior >= sweeps.negligible
             g = np.where(kept, g, prior)
+        e = np.where(kept, np.exp((psi(g) - psi(g.max())) / sweeps.temperature), 0.0)
+        if change < sweeps.tolerance * c.sum():
+            break
     tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(len(c), len(prior))
     return g, tokens
 

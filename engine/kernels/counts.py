@@ -141,10 +141,12 @@ def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, 
             out[k] = row[k]
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             i, j = grouped.entries[place], grouped.docs[place]
-            first, last = counts.topic_starts[j], counts.topic_starts[j + 1]
-            block = first_tokens[j] + (i - counts.starts[j]) * (last - first)
-            for m in range(last - first):
-                out[counts.topic_ids[first + m]] += factor * counts.tokens[block + m]
+            topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
+            first = first_tokens[j] + (i - counts.starts[j]) * topic_ids.shape[0]
+            tokens = counts.tokens[first : first + topic_ids.shape[0]]
+            for m in range(topic_ids.shape[0]):
+                # Unsigned: a number that might be negative is checked for that.
+                out[np.uint32(topic_ids[m])] += factor * tokens[m]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -11,9 +11,10 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.special import FAST, exp_digamma, fast_digamma
+from engine.kernels.vectors import WIDTH, add_product, load, prefetch, splat, store, store_sums
 
-# Words are taken four at a time, and arrays end with whole vectors of sixteen float32.
-BLOCK = 16
+# Words and topics are padded to whole vectors.
+BLOCK = WIDTH
 # Bytes of a cache line. A vector that begins within one costs two reads.
 LINE = 64
 # A prior so small that its e is 0 beside any other's.
@@ -23,7 +24,7 @@ NOTHING = 1e-30
 class Sweeps(NamedTuple):
     """How a document is swept: at most `most` times, until Σ_k |Δg_k| is below `tolerance` of its tokens.
 
-    Topics with fewer than `negligible` tokens after a sweep take no part in the next, from the second sweep on. At
+    Topics with fewer than `negligible` tokens after a sweep, from the second on, take no further part. At
     temperature T the shares of a word are ∝ (e_k B_ik)^(1/T); the topic weights given must then be B^(1/T).
     """
 
@@ -34,9 +35,13 @@ class Sweeps(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a shard: ids of a document's topics, their prior, e, g, h (K,); its c and scales (N,), and B, flat."""
+    """Scratch of a shard: ids of a document's topics, places to keep, prior, e, g and h (K,), its c and scales (N,).
+
+    weights: B of all topics, word by word (N, K), flat; columns: of those left, topic by topic (A, N), flat.
+    """
 
     topic_ids: np.ndarray
+    kept: np.ndarray
     prior: np.ndarray
     e: np.ndarray
     g: np.ndarray
@@ -44,6 +49,7 @@ class Room(NamedTuple):
     counts: np.ndarray
     scales: np.ndarray
     weights: np.ndarray
+    columns: np.ndarray
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -66,6 +72,7 @@ def make_room(longest, topics):
     width = round_up(topics.shape[1])
     return Room(
         np.empty(width, np.int64),
+        np.empty(width, np.uint32),
         make_lines(width, topics),
         make_lines(width, topics),
         make_lines(width, topics),
@@ -73,142 +80,228 @@ def make_room(longest, topics):
         make_lines(longest, topics),
         make_lines(longest, topics),
         make_lines(longest * width, topics),
+        make_lines(longest * width, topics),
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def load_document(documents, j, topics, room):
-    """Counts (N,) and topic weights (N, K) of document j in the room, both padded."""
+    """Counts (N,) and topic weights (N, K) of document j into the room, both padded; returns N."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_words, num_topics = round_up(last - first), topics.shape[1]
-    width = round_up(num_topics)
-    c, weights = room.counts[:num_words], room.weights[: num_words * width].reshape(num_words, width)
+    width, weights, zero = round_up(num_topics), room.weights, splat(room.e.dtype.type(0))
+    whole = num_topics // BLOCK * BLOCK
     for i in range(last - first):
-        c[i] = documents.counts[first + i]
-        # A loop: assigning whole rows takes three times as long.
-        row, out = topics[documents.words[first + i]], weights[i]
-        for k in range(num_topics):
-            out[k] = row[k]
-        for k in range(num_topics, width):
-            out[k] = 0.0
+        room.counts[i] = documents.counts[first + i]
+        row, place = documents.words[first + i] * num_topics, i * width
+        store(weights, place + width - BLOCK, zero)
+        for k in range(0, whole, BLOCK):
+            store(weights, place + k, load(topics, row + k))
+        if whole > 0:
+            # The rest of the row along with some of what has been written.
+            store(weights, place + num_topics - BLOCK, load(topics, row + num_topics - BLOCK))
+        else:
+            for k in range(num_topics):
+                weights[place + k] = topics[documents.words[first + i], k]
+        if last + i < documents.words.shape[0]:
+            # The rows of the next document come while this one is swept.
+            row = documents.words[last + i] * num_topics
+            for k in range(0, num_topics, LINE // room.e.itemsize):
+                prefetch(topics, row + k)
     for i in range(last - first, num_words):
-        c[i] = 0.0
-        for k in range(width):
-            weights[i, k] = 1.0
-    return c, weights
+        room.counts[i] = 0.0
+        for k in range(0, width, BLOCK):
+            store(weights, i * width + k, splat(room.e.dtype.type(1)))
+    return num_words
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep(weights, c, e, out_scales, out_h):
-    """scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, four words at a time."""
-    num_topics = e.shape[0]
-    out_h[:] = 0.0
-    for i in range(0, c.shape[0], 4):
-        row_0, row_1, row_2, row_3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        norm_0 = norm_1 = norm_2 = norm_3 = e.dtype.type(0)
-        for k in range(num_topics):
-            norm_0 += e[k] * row_0[k]
-            norm_1 += e[k] * row_1[k]
-            norm_2 += e[k] * row_2[k]
-            norm_3 += e[k] * row_3[k]
-        scale_0, scale_1, scale_2, scale_3 = c[i] / norm_0, c[i + 1] / norm_1, c[i + 2] / norm_2, c[i + 3] / norm_3
-        out_scales[i], out_scales[i + 1], out_scales[i + 2], out_scales[i + 3] = scale_0, scale_1, scale_2, scale_3
-        for k in range(num_topics):
-            out_h[k] += scale_0 * row_0[k] + scale_1 * row_1[k] + scale_2 * row_2[k] + scale_3 * row_3[k]
+def sweep_words(weights, num_words, width, c, e, out_scales, out_h):
+    """scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik of weights (N, K), word by word."""
+    zero = splat(e.dtype.type(0))
+    for i in range(0, num_words, 4):
+        norm_0 = norm_1 = norm_2 = norm_3 = zero
+        place = i * width
+        for k in range(0, width, BLOCK):
+            shares = load(e, k)
+            norm_0 = add_product(norm_0, shares, load(weights, place + k))
+            norm_1 = add_product(norm_1, shares, load(weights, place + width + k))
+            norm_2 = add_product(norm_2, shares, load(weights, place + 2 * width + k))
+            norm_3 = add_product(norm_3, shares, load(weights, place + 3 * width + k))
+        store_sums(out_scales, i, norm_0, norm_1, norm_2, norm_3)
+    for i in range(0, num_words, BLOCK):
+        store(out_scales, i, load(c, i) / load(out_scales, i))
+    first = 0
+    while first + 4 * BLOCK <= width:
+        h_0 = h_1 = h_2 = h_3 = zero
+        place = first
+        for i in range(num_words):
+            scale = splat(out_scales[i])
+            h_0 = add_product(h_0, scale, load(weights, place))
+            h_1 = add_product(h_1, scale, load(weights, place + BLOCK))
+            h_2 = add_product(h_2, scale, load(weights, place + 2 * BLOCK))
+            h_3 = add_product(h_3, scale, load(weights, place + 3 * BLOCK))
+            place += width
+        store(out_h, first, h_0)
+        store(out_h, first + BLOCK, h_1)
+        store(out_h, first + 2 * BLOCK, h_2)
+        store(out_h, first + 3 * BLOCK, h_3)
+        first += 4 * BLOCK
+    while first < width:
+        h_0 = h_1 = h_2 = h_3 = zero
+        place = first
+        for i in range(0, num_words, 4):
+            h_0 = add_product(h_0, splat(out_scales[i]), load(weights, place))
+            h_1 = add_product(h_1, splat(out_scales[i + 1]), load(weights, place + width))
+            h_2 = add_product(h_2, splat(out_scales[i + 2]), load(weights, place + 2 * width))
+            h_3 = add_product(h_3, splat(out_scales[i + 3]), load(weights, place + 3 * width))
+            place += 4 * width
+        store(out_h, first, (h_0 + h_1) + (h_2 + h_3))
+        first += BLOCK
+
+
+@njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def sweep_columns(columns, num_words, num_topics, c, e, out_scales, out_h):
+    """The same of weights (A, N), topic by topic: only A sums are within vectors. A is padded to four."""
+    zero = splat(e.dtype.type(0))
+    first = 0
+    while first + 4 * BLOCK <= num_words:
+        norm_0 = norm_1 = norm_2 = norm_3 = zero
+        place = first
+        for m in range(num_topics):
+            share = splat(e[m])
+            norm_0 = add_product(norm_0, share, load(columns, place))
+            norm_1 = add_product(norm_1, share, load(columns, place + BLOCK))
+            norm_2 = add_product(norm_2, share, load(columns, place + 2 * BLOCK))
+            norm_3 = add_product(norm_3, share, load(columns, place + 3 * BLOCK))
+            place += num_words
+        store(out_scales, first, load(c, first) / norm_0)
+        store(out_scales, first + BLOCK, load(c, first + BLOCK) / norm_1)
+        store(out_scales, first + 2 * BLOCK, load(c, first + 2 * BLOCK) / norm_2)
+        store(out_scales, first + 3 * BLOCK, load(c, first + 3 * BLOCK) / norm_3)
+        first += 4 * BLOCK
+    while first < num_words:
+        norm_0 = norm_1 = norm_2 = norm_3 = zero
+        place = first
+        for m in range(0, num_topics, 4):
+            norm_0 = add_product(norm_0, splat(e[m]), load(columns, place))
+            norm_1 = add_product(norm_1, splat(e[m + 1]), load(columns, place + num_words))
+            norm_2 = add_product(norm_2, splat(e[m + 2]), load(columns, place + 2 * num_words))
+            norm_3 = add_product(norm_3, splat(e[m + 3]), load(columns, place + 3 * num_words))
+            place += 4 * num_words
+        store(out_scales, first, load(c, first) / ((norm_0 + norm_1) + (norm_2 + norm_3)))
+        first += BLOCK
+    for m in range(0, num_topics, 4):
+        h_0 = h_1 = h_2 = h_3 = zero
+        place = m * num_words
+        for i in range(0, num_words, BLOCK):
+            scales = load(out_scales, i)
+            h_0 = add_product(h_0, scales, load(columns, place + i))
+            h_1 = add_product(h_1, scales, load(columns, place + num_words + i))
+            h_2 = add_product(h_2, scales, load(columns, place + 2 * num_words + i))
+            h_3 = add_product(h_3, scales, load(columns, place + 3 * num_words + i))
+        store_sums(out_h, m, h_0, h_1, h_2, h_3)
+
+
+@njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def update_parameters(room, width, least):
+    """h_k e_k in place of h_k and g_k = prior_k + h_k of so many topics; returns Σ_k |Δg_k| and how many take part.
+
+    Those with less than the least h, or without a share e, take part no longer: their prior and g are NOTHING.
+    """
+    prior, e, g, h = room.prior, room.e, room.g, room.h
+    change, num_kept, nothing = e.dtype.type(0), np.int32(0), e.dtype.type(NOTHING)
+    for k in range(width):
+        tokens = h[k] * e[k]
+        is_kept = (tokens >= least) & (e[k] > 0)
+        after = prior[k] + tokens
+        change += abs(after - g[k])
+        num_kept += np.int32(is_kept)
+        h[k], g[k] = tokens, after if is_kept else nothing
+        prior[k] = prior[k] if is_kept else nothing
+    return change, num_kept
+
+
+@njit(inline="always", nogil=True, cache=True, error_model="numpy")
+def sweep_once(room, num_words, num_left, are_columns):
+    """A sweep over a document's topics, into the room's scales and h."""
+    if are_columns:
+        sweep_columns(room.columns, num_words, (num_left + 3) // 4 * 4, room.counts, room.e, room.scales, room.h)
+    else:
+        sweep_words(room.weights, num_words, round_up(num_left), room.counts, room.e, room.scales, room.h)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_parameters(prior, e, out_h, out_g):
-    """h_k e_k in place of h_k, and g_k = prior_k + h_k; returns Σ_k |Δg_k|."""
-    change = e.dtype.type(0)
-    for k in range(e.shape[0]):
-        before = out_g[k]
-        out_h[k] *= e[k]
-        out_g[k] = prior[k] + out_h[k]
-        change += abs(out_g[k] - before)
-    return change
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def sweep_topics(weights, c, prior, sweeps, room):
+def sweep_topics(num_words, prior, sweeps, room):
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    weights: (N, K) padded, used up; room: its topic_ids, e, g and h (the tokens) are the result, of which the first A
-    elements count. Returns the weights and the number A of the topics that are left.
+    room: with a document's counts and weights (N, K); its topic_ids, e, g and h (the tokens) are the result, of which
+    the first A elements count. Returns the number A of the topics that are left, and whether their weights are now the
+    room's columns (A, N), as they are once topics have been dropped.
     """
-    num_left, num_tokens = prior.shape[0], c.sum()
+    num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
+    for i in range(num_words):
+        num_tokens += room.counts[i]
     for k in range(num_left):
         room.topic_ids[k] = k
         room.prior[k] = prior[k]
     room.prior[num_left:] = NOTHING
     room.g[:] = room.prior
     room.e[:] = 1.0
+    # Some topic has a Kth of the tokens at least, so that one is always left.
+    least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
     for number in range(sweeps.most):
-        width = weights.shape[1]
-        e, g, h = room.e[:width], room.g[:width], room.h[:width]
-        sweep(weights, c, e, room.scales, h)
-        change = update_parameters(room.prior[:width], e, h, g)
-        exp_digamma(g, 1.0 / sweeps.temperature, e)
-        if change < sweeps.tolerance * num_tokens or number == sweeps.most - 1:
+        width = round_up(num_left)
+        sweep_once(room, num_words, num_left, are_columns)
+        change, num_kept = update_parameters(room, width, least if number > 0 else room.e.dtype.type(0))
+        exp_digamma(room.g, width, 1.0 / sweeps.temperature, room.e)
+        if change < sweeps.tolerance * num_tokens:
             break
-        if number > 0:
-            num_kept = 0
-            for k in range(num_left):
-                num_kept += h[k] >= sweeps.negligible
-            # Moving costs as much as some sweeps over what is moved.
-            if 4 * num_kept <= num_left and num_kept > 0:
-                weights, num_left = drop_topics(weights, num_left, sweeps.negligible, room)
-    return weights, num_left
+        # The first time moves every weight that stays, and costs as much as a sweep over all.
+        if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
+            num_left, are_columns = drop_topics(num_words, num_left, are_columns, room), True
+    return num_left, are_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def drop_topics(weights, num_left, negligible, room):
-    """Keep the topics with at least `negligible` tokens h; returns their weights, padded, and their number."""
-    kept = np.empty(num_left, np.uint32)
-    num_kept = 0
+def drop_topics(num_words, num_left, are_columns, room):
+    """Keep the topics that have a share e, their weights as columns; returns their number."""
+    num_kept, width, kept = 0, round_up(num_left), room.kept
     for k in range(num_left):
-        if room.h[k] >= negligible:
-            kept[num_kept] = k
-            room.topic_ids[num_kept], room.prior[num_kept] = room.topic_ids[k], room.prior[k]
-            room.e[num_kept], room.g[num_kept], room.h[num_kept] = room.e[k], room.g[k], room.h[k]
-            num_kept += 1
-    width = round_up(num_kept)
-    for k in range(num_kept, width):
+        # Without a branch, which would be mispredicted at every topic kept.
+        kept[num_kept] = k
+        num_kept += room.e[k] > 0
+    for m in range(num_kept):
+        k, place = kept[m], m * num_words
+        if not are_columns:
+            for i in range(num_words):
+                room.columns[place + i] = room.weights[i * width + k]
+        elif m < k:
+            for i in range(0, num_words, BLOCK):
+                store(room.columns, place + i, load(room.columns, k * num_words + i))
+        room.topic_ids[m], room.prior[m] = room.topic_ids[k], room.prior[k]
+        room.e[m], room.g[m], room.h[m] = room.e[k], room.g[k], room.h[k]
+    for k in range(num_kept, round_up(num_kept)):
         room.prior[k], room.g[k], room.e[k], room.h[k] = NOTHING, NOTHING, 0.0, 0.0
-    return keep_columns(weights, kept[:num_kept], width), num_kept
+    for place in range(num_kept * num_words, (num_kept + 3) // 4 * 4 * num_words):
+        room.columns[place] = 0.0
+    return num_kept
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def keep_columns(weights, kept, width):
-    """Move the kept columns of an (N, K) block to its front, as an (N, width) block padded with zeros; returns that."""
-    num_words, num_kept = weights.shape[0], kept.shape[0]
-    moved = weights.reshape(weights.size)[: num_words * width].reshape(num_words, width)
-    for i in range(num_words):
-        # Row i of the new block ends before row i + 1 of the old one begins.
-        row, new = weights[i], moved[i]
-        for m in range(num_kept):
-            new[m] = row[kept[m]]
-        for m in range(num_kept, width):
-            new[m] = 0.0
-    return moved
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def write_factors(weights, c, num_left, room, out_scales, out_e, out_tokens):
+def write_factors(num_words, num_left, are_columns, room, out_scales, out_e, out_tokens):
     """Factors of the tokens scale_i e_k B_ik of a document: (n,) and (K,), the latter 0 of topics dropped.
 
     Their sums over words are added to out_tokens (K,).
     """
-    width = weights.shape[1]
-    e, h = room.e[:width], room.h[:width]
-    sweep(weights, c, e, room.scales, h)
+    sweep_once(room, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):
         out_scales[i] = room.scales[i]
     out_e[:] = 0.0
     for m in range(num_left):
         k = room.topic_ids[m]
-        out_e[k] = e[m]
-        out_tokens[k] += e[m] * h[m]
+        out_e[k] = room.e[m]
+        out_tokens[k] += room.e[m] * room.h[m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -244,15 +337,15 @@ def fit_dirichlet(documents, topics, prior, sweeps, out_scales, out_e, out_table
     for k in range(prior.shape[0]):
         prior_digamma[k] = fast_digamma(prior[k])
     for j in range(documents.starts.shape[0] - 1):
-        c, weights = load_document(documents, j, topics, room)
-        weights, num_left = sweep_topics(weights, c, prior, sweeps, room)
+        num_words = load_document(documents, j, topics, room)
+        num_left, are_columns = sweep_topics(num_words, prior, sweeps, room)
         own, g = room.topic_ids[:num_left], room.g[:num_left]
         shares = out_doc_topics[j]
         for k in range(prior.shape[0]):
             shares[k] = prior[k]
         for m in range(num_left):
-            shares[own[m]] = g[m]
+            shares[own[m]] = max(shares[own[m]], g[m])
         if out_scales.shape[0] > 0:
             scales = out_scales[documents.starts[j] : documents.starts[j + 1]]
-            write_factors(weights, c, num_left, room, scales, out_e[j], out_tokens)
+            write_factors(num_words, num_left, are_columns, room, scales, out_e[j], out_tokens)
             add_tables(own, room.prior, g, prior_digamma, out_tables)

@@ -24,6 +24,15 @@ def add_terms(counts, other, share, share_other):
     return statistic + statistic, freedom
 
 
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_up(counts):
+    """Σ_w of counts (V,), on vectors."""
+    total = counts.dtype.type(0)
+    for w in range(counts.shape[0]):
+        total += counts[w]
+    return total
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def g_statistic(counts, other, highest_ratio=np.inf):
     """The likelihood-ratio statistic G that counts of words (V,) and (V,) come from one topic, and its freedom.
@@ -33,7 +42,7 @@ def g_statistic(counts, other, highest_ratio=np.inf):
     Its expectation for two samples of one topic is the degrees of freedom, of which a word of s_w tokens has at most
     2 s_w and one at most. It is infinite as soon as its ratio to them is sure to end above the highest.
     """
-    total, total_other = counts.sum(), other.sum()
+    total, total_other = add_up(counts), add_up(other)
     share, share_other = total / (total + total_other), total_other / (total + total_other)
     statistic = freedom = 0.0
     for first in range(0, counts.shape[0], COMPARED_WORDS):
@@ -78,7 +87,7 @@ def multiply_rows(rows, chosen, out_products):
 @njit(nogil=True, cache=True, error_model="numpy")
 def distance(counts, other, statistic):
     """How far two topics (V,) of that G are apart, whatever their sizes: G (a + b) / (a b), a and b being totals."""
-    total, total_other = counts.sum(), other.sum()
+    total, total_other = add_up(counts), add_up(other)
     return statistic / (total * (total_other / (total + total_other)))
 
 
@@ -92,18 +101,13 @@ def measure_rest(topic_words, corpus, chosen, out_distances):
     for k in chosen:
         # Sums of float32 may fall short of their parts.
         rest = np.maximum(corpus - topic_words[k], zero)
-        has_rest = rest.sum() > zero
+        has_rest = add_up(rest) > zero
         out_distances[k] = distance(topic_words[k], rest, g_statistic(topic_words[k], rest)[0]) if has_rest else np.inf
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def compare_pairs(topic_words, pairs, highest_ratio, rests, out_ratios):
-    """G over its degrees of freedom for pairs (P, 2) of topics (K, V), into (P,).
-
-    It is infinite if above the highest, or if the two are no nearer to each other than either is to the rest (K,).
-    """
+def compare_pairs(topic_words, pairs, highest_ratio, out_tests):
+    """`g_statistic` of pairs (P, 2) of topics (K, V), into (P, 2): G, infinite if above the highest, and freedom."""
     for p in range(pairs.shape[0]):
         one, other = topic_words[pairs[p, 0]], topic_words[pairs[p, 1]]
-        statistic, freedom = g_statistic(one, other, highest_ratio)
-        is_near = statistic < np.inf and distance(one, other, statistic) < min(rests[pairs[p, 0]], rests[pairs[p, 1]])
-        out_ratios[p] = statistic / max(freedom, 1.0) if is_near else np.inf
+        out_tests[p, 0], out_tests[p, 1] = g_statistic(one, other, highest_ratio)

@@ -3,9 +3,11 @@
 Letters and padding as in `two_level.py`.
 """
 
+import numpy as np
 from numba import njit
 
 from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp
+from engine.kernels.vectors import WIDTH, add_product, larger, largest, load, splat, store, store_sums
 
 # Stands for log 0, and stays finite in sums.
 LOWEST = -1e30
@@ -26,51 +28,64 @@ def update_sticks(totals, doc_concentration, out_sticks):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def expected_log_sticks(sticks, out_log):
-    """E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21."""
+def expected_log_sticks(sticks, digammas, out_log):
+    """E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21. digammas: scratch (3 T,), padded."""
+    num_slots, last = out_log.shape[0], out_log.shape[0] - 1
+    digammas[:] = 1.0
+    for t in range(last):
+        digammas[t], digammas[num_slots + t] = sticks[0, t], sticks[1, t]
+        digammas[2 * num_slots + t] = sticks[0, t] + sticks[1, t]
+    # All at once, so that they run on vectors.
+    for place in range(digammas.shape[0]):
+        digammas[place] = fast_digamma(digammas[place])
     left = out_log.dtype.type(0)
-    for t in range(out_log.shape[0] - 1):
-        total = fast_digamma(sticks[0, t] + sticks[1, t])
-        out_log[t] = fast_digamma(sticks[0, t]) - total + left
-        left += fast_digamma(sticks[1, t]) - total
-    out_log[-1] = left
+    for t in range(last):
+        total = digammas[2 * num_slots + t]
+        out_log[t] = digammas[t] - total + left
+        left += digammas[num_slots + t] - total
+    out_log[last] = left
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def mix_topics(phi, weights, out_mixed):
-    """Σ_m φ_tm weights_mi (T, N): two slots and four topics at a time, over all words at once."""
-    num_words = weights.shape[1]
-    for t in range(0, phi.shape[0], 2):
-        share, other = phi[t], phi[t + 1]
-        mixed, mixed_other = out_mixed[t], out_mixed[t + 1]
-        mixed[:] = 0.0
-        mixed_other[:] = 0.0
-        for m in range(0, weights.shape[0], 4):
-            share_0, share_1, share_2, share_3 = share[m], share[m + 1], share[m + 2], share[m + 3]
-            other_0, other_1, other_2, other_3 = other[m], other[m + 1], other[m + 2], other[m + 3]
-            row_0, row_1, row_2, row_3 = weights[m], weights[m + 1], weights[m + 2], weights[m + 3]
-            for i in range(num_words):
-                mixed[i] += share_0 * row_0[i] + share_1 * row_1[i] + share_2 * row_2[i] + share_3 * row_3[i]
-                mixed_other[i] += other_0 * row_0[i] + other_1 * row_1[i] + other_2 * row_2[i] + other_3 * row_3[i]
+def multiply(one, other, out):
+    """The product of one (R, S) and other (S, W) into out (R, W); R is padded to four, W to whole vectors."""
+    num_inner, width = other.shape
+    zero = splat(out.dtype.type(0))
+    for row in range(0, one.shape[0], 4):
+        row_0, row_1, row_2, row_3 = one[row], one[row + 1], one[row + 2], one[row + 3]
+        for first in range(0, width, WIDTH):
+            sum_0 = sum_1 = sum_2 = sum_3 = zero
+            place = first
+            for s in range(num_inner):
+                numbers = load(other, place)
+                sum_0 = add_product(sum_0, splat(row_0[s]), numbers)
+                sum_1 = add_product(sum_1, splat(row_1[s]), numbers)
+                sum_2 = add_product(sum_2, splat(row_2[s]), numbers)
+                sum_3 = add_product(sum_3, splat(row_3[s]), numbers)
+                place += width
+            place = row * width + first
+            store(out, place, sum_0)
+            store(out, place + width, sum_1)
+            store(out, place + 2 * width, sum_2)
+            store(out, place + 3 * width, sum_3)
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def assign_words(c, log_pi, is_geometric, per_word, tokens):
     """c_i ζ_it in place of the mixtures (T, N): ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 where is_geometric.
 
-    Slots beyond those of the sticks (padding) get no word.
+    log_pi is used up. Slots beyond those of the sticks (padding) get no word.
     """
     num_words, num_slots = c.shape[0], log_pi.shape[0]
     highest, norm = per_word[0], per_word[1]
     norm[:num_words] = 0.0
-    top, zero = log_pi.max(), log_pi.dtype.type(0)
     if is_geometric:
         exponentiate(log_pi, num_words, highest, tokens)
+        log_pi[:] = 1.0
+    else:
+        exponentiate_all(log_pi, log_pi.max())
     for t in range(num_slots):
-        row = tokens[t]
-        share = fast_exp(log_pi[t] - top) if log_pi[t] - top > SMALLEST_LOG else zero
-        if is_geometric:
-            share = zero + 1
+        row, share = tokens[t], log_pi[t]
         for i in range(num_words):
             row[i] *= share
             norm[i] += row[i]
@@ -81,6 +96,15 @@ def assign_words(c, log_pi, is_geometric, per_word, tokens):
         for i in range(num_words):
             row[i] *= norm[i]
     tokens[num_slots:] = 0.0
+
+
+@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
+def exponentiate_all(values, highest):
+    """e^(x - highest) in place of x."""
+    zero = values.dtype.type(0)
+    for place in range(values.shape[0]):
+        value = values[place] - highest
+        values[place] = fast_exp(value) if value > SMALLEST_LOG else zero
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
@@ -98,40 +122,35 @@ def exponentiate(log_pi, num_words, highest, tokens):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def update_slot_topics(log_weights, tokens, expected_log_weights, out_phi):
-    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k); two slots and four topics at a time."""
-    num_words, zero = log_weights.shape[1], out_phi.dtype.type(0)
-    for t in range(0, out_phi.shape[0], 2):
-        own, other = tokens[t], tokens[t + 1]
-        for m in range(0, log_weights.shape[0], 4):
-            row_0, row_1, row_2, row_3 = log_weights[m], log_weights[m + 1], log_weights[m + 2], log_weights[m + 3]
-            own_0 = own_1 = own_2 = own_3 = other_0 = other_1 = other_2 = other_3 = zero
-            for i in range(num_words):
-                own_0 += own[i] * row_0[i]
-                own_1 += own[i] * row_1[i]
-                own_2 += own[i] * row_2[i]
-                own_3 += own[i] * row_3[i]
-                other_0 += other[i] * row_0[i]
-                other_1 += other[i] * row_1[i]
-                other_2 += other[i] * row_2[i]
-                other_3 += other[i] * row_3[i]
-            out_phi[t, m], out_phi[t, m + 1], out_phi[t, m + 2], out_phi[t, m + 3] = own_0, own_1, own_2, own_3
-            phi = out_phi[t + 1]
-            phi[m], phi[m + 1], phi[m + 2], phi[m + 3] = other_0, other_1, other_2, other_3
-    for t in range(out_phi.shape[0]):
-        add_and_normalise(expected_log_weights, out_phi[t])
+    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k), log B being (N, A)."""
+    multiply(tokens, log_weights, out_phi)
+    normalise_rows(expected_log_weights, out_phi.shape[0], out_phi.reshape(out_phi.size))
 
 
-@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def add_and_normalise(expected_log_weights, out_row):
-    """Shares (A,) in place of their logarithms, to which E[log β] is first added."""
-    out_row += expected_log_weights
-    highest = out_row[0]
-    for m in range(out_row.shape[0]):
-        highest = max(highest, out_row[m])
-    norm = zero = out_row.dtype.type(0)
-    for m in range(out_row.shape[0]):
-        out_row[m] = fast_exp(out_row[m] - highest) if out_row[m] - highest > SMALLEST_LOG else zero
-    for m in range(out_row.shape[0]):
-        norm += out_row[m]
-    for m in range(out_row.shape[0]):
-        out_row[m] /= norm
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def normalise_rows(expected_log_weights, num_rows, out_flat):
+    """Shares (T, A), flat, in place of their logarithms, to which E[log β] is first added; T is padded to four."""
+    width = expected_log_weights.shape[0]
+    for row in range(0, num_rows * width, width):
+        highest = splat(out_flat.dtype.type(LOWEST))
+        for m in range(0, width, WIDTH):
+            logs = load(out_flat, row + m) + load(expected_log_weights, m)
+            highest = larger(highest, logs)
+            store(out_flat, row + m, logs)
+        top = splat(largest(highest))
+        for m in range(0, width, WIDTH):
+            store(out_flat, row + m, load(out_flat, row + m) - top)
+    exponentiate_all(out_flat, out_flat.dtype.type(0))
+    sums, one = np.empty(4, out_flat.dtype), splat(out_flat.dtype.type(1))
+    for row in range(0, num_rows * width, 4 * width):
+        sum_0 = sum_1 = sum_2 = sum_3 = splat(out_flat.dtype.type(0))
+        for place in range(row, row + width, WIDTH):
+            sum_0 = sum_0 + load(out_flat, place)
+            sum_1 = sum_1 + load(out_flat, place + width)
+            sum_2 = sum_2 + load(out_flat, place + 2 * width)
+            sum_3 = sum_3 + load(out_flat, place + 3 * width)
+        store_sums(sums, 0, sum_0, sum_1, sum_2, sum_3)
+        for number in range(4):
+            share = one / splat(sums[number])
+            for place in range(row + number * width, row + (number + 1) * width, WIDTH):
+                store(out_flat, place, load(out_flat, place) * share)

@@ -12,6 +12,7 @@ from numba.extending import overload
 
 SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
+LARGEST = np.float32(1e7)
 # Reassociation lets sums run on vectors; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 # A largest element is found on vectors only where no NaN is promised, as of finite arguments.
@@ -90,60 +91,72 @@ def _overload_log(x):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _reciprocals(x):
-    """1/x + 1/(x + 1) + 1/(x + 2) + 1/(x + 3) by one division, from 1e9 on as at 1e9: products of larger x overflow."""
-    x = min(x, np.float32(1e9))
+def _add_reciprocals(x):
+    """1/x + 1/(x + 1) + 1/(x + 2) + 1/(x + 3) as a fraction."""
     product = x * (x + np.float32(3.0))
-    return (x + x + np.float32(3.0)) * (product + product + np.float32(2.0)) / (product * (product + np.float32(2.0)))
+    return (x + x + np.float32(3.0)) * (product + product + np.float32(2.0)), product * (product + np.float32(2.0))
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def _split_digamma(x):
+    """(b, r): ψ(x) = log b - r, by four steps of the recurrence and e^ψ(y + 1/2) = y + 1/(24 y) - 37/(5760 y³) + ...
+
+    One division does for all; to 1e-7 of b. From 1e7 on what is added is as at 1e7: products of larger x overflow.
+    """
+    low = min(x, LARGEST)
+    over, under = _add_reciprocals(low)
+    y = low + np.float32(3.5)
+    both = np.float32(1.0) / (under * y)
+    inverse = under * both
+    square = inverse * inverse
+    series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
+    return x + np.float32(3.5) + inverse * series, over * y * both
 
 
 @njit(cache=True, fastmath=FINITE, error_model="numpy")
-def _exp_digamma_single(g, power, out_e):
-    """Four steps of the recurrence, then e^ψ(y + 1/2) = y + 1/(24 y) - 37/(5760 y³) + ..., there to 1e-7."""
-    lowest = np.float32(np.inf)
-    for k in range(g.shape[0]):
-        out_e[k] = _reciprocals(g[k])
-        lowest = min(lowest, out_e[k])
-    for k in range(g.shape[0]):
-        y = g[k] + np.float32(3.5)
-        inverse = np.float32(1.0) / y
-        square = inverse * inverse
-        series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
-        # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
-        shift, base = lowest - out_e[k], y + inverse * series
-        if power < 1.0:
-            raised = _exp_single(np.float32(power) * (_log_single(base) + shift))
-        else:
-            raised = base * _exp_single(shift)
-        out_e[k] = raised if shift > np.float32(-41.0) else np.float32(0.0)
+def _exp_digamma_single(g, number, power, out_e):
+    highest, zero = g[0], np.float32(0.0)
+    for k in range(number):
+        highest = max(highest, g[k])
+    over, under = _add_reciprocals(min(highest, LARGEST))
+    lowest, power = over / under, np.float32(power)
+    # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
+    if power < 1.0:
+        for k in range(number):
+            base, reciprocals = _split_digamma(g[k])
+            shift = lowest - reciprocals
+            out_e[k] = _exp_single(power * (_log_single(base) + shift)) if shift > np.float32(-41.0) else zero
+    else:
+        for k in range(number):
+            base, reciprocals = _split_digamma(g[k])
+            shift = lowest - reciprocals
+            out_e[k] = base * _exp_single(shift) if shift > np.float32(-41.0) else zero
 
 
 @njit(cache=True, error_model="numpy")
-def _exp_digamma_double(g, power, out_e):
-    highest = digamma(g.max())
-    for k in range(g.shape[0]):
+def _exp_digamma_double(g, number, power, out_e):
+    highest = digamma(g[:number].max())
+    for k in range(number):
         out_e[k] = math.exp(power * (digamma(g[k]) - highest))
 
 
-def exp_digamma(g, power, out_e):
-    """exp(power ψ(g)) (K,) up to a common factor, which keeps the largest from vanishing however small all of g is."""
-    _exp_digamma_double(g, power, out_e)
+def exp_digamma(g, number, power, out_e):
+    """exp(power ψ(g)) of the first so many up to a common factor, which keeps the largest from vanishing."""
+    _exp_digamma_double(g, number, power, out_e)
 
 
 @overload(exp_digamma)
-def _overload_exp_digamma(g, power, out_e):
+def _overload_exp_digamma(g, number, power, out_e):
     if g.dtype == types.float32:
-        return lambda g, power, out_e: _exp_digamma_single(g, power, out_e)
-    return lambda g, power, out_e: _exp_digamma_double(g, power, out_e)
+        return lambda g, number, power, out_e: _exp_digamma_single(g, number, power, out_e)
+    return lambda g, number, power, out_e: _exp_digamma_double(g, number, power, out_e)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def _digamma_single(x):
-    """ψ(x) for x > 0 to 1e-6: four steps of the recurrence, then the asymptotic series."""
-    inverse = np.float32(1.0) / (x + np.float32(4.0))
-    square = inverse * inverse
-    series = square * (np.float32(1 / 12) - square * (np.float32(1 / 120) - square * np.float32(1 / 252)))
-    return _log_single(x + np.float32(4.0)) - np.float32(0.5) * inverse - series - _reciprocals(x)
+    """ψ(x) for x > 0 to 1e-6."""
+    base, reciprocals = _split_digamma(x)
+    return _log_single(base) - reciprocals
 
 
 def fast_digamma(x):
@@ -156,16 +169,35 @@ def _overload_digamma(x):
     return (lambda x: _digamma_single(x)) if x == types.float32 else (lambda x: digamma(x))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+def exp_digamma_minus(x, subtrahend):
+    """e^(ψ(x) - that) for x > 0; for float32 between e^-87 b and e^87 b, b being about x."""
+    return math.exp(digamma(x) - subtrahend)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def _exp_digamma_minus_single(x, subtrahend):
+    base, reciprocals = _split_digamma(x)
+    return base * _exp_single(-reciprocals - subtrahend)
+
+
+@overload(exp_digamma_minus, jit_options={"fastmath": FAST})
+def _overload_exp_digamma_minus(x, subtrahend):
+    if x == types.float32:
+        return lambda x, subtrahend: _exp_digamma_minus_single(x, subtrahend)
+    return lambda x, subtrahend: math.exp(digamma(x) - subtrahend)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def exp_expected_log(concentrations, total_digammas, smallest_exponent, out_weights):
     """exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) for a block of rows (U, K), floored so that no float32 is denormal.
 
     Source: Wang 2011, the expectations below Eq. 21.
     """
-    for row in range(concentrations.shape[0]):
-        for column in range(concentrations.shape[1]):
-            exponent = fast_digamma(concentrations[row, column]) - total_digammas[column]
-            out_weights[row, column] = fast_exp(max(exponent, smallest_exponent))
+    smallest = fast_exp(smallest_exponent)
+    for u in range(concentrations.shape[0]):
+        row, out = concentrations[u], out_weights[u]
+        for k in range(concentrations.shape[1]):
+            out[k] = max(exp_digamma_minus(row[k], total_digammas[k]), smallest)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

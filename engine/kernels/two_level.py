@@ -13,16 +13,25 @@ from numba import njit
 from engine.kernels.bounds import bound_slots
 from engine.kernels.concentrations import add_stick_logs
 from engine.kernels.counts import next_block
-from engine.kernels.dirichlet import load_document, longest_document, make_lines, make_room, round_up, sweep_topics
+from engine.kernels.dirichlet import (
+    BLOCK,
+    load_document,
+    longest_document,
+    make_lines,
+    make_room,
+    round_up,
+    sweep_topics,
+)
 from engine.kernels.slots import (
     LOWEST,
     assign_words,
     expected_log_sticks,
-    mix_topics,
+    multiply,
     update_slot_topics,
     update_sticks,
 )
 from engine.kernels.special import FAST, fast_log
+from engine.kernels.vectors import add_product, load, splat, store
 
 
 class Limits(NamedTuple):
@@ -53,12 +62,11 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: their ids, B and log B (A, N) by topic, the one to mix, and E[log β] (A,)."""
+    """A document's own A topics: ids, B or log B to be mixed (A, N), log B (N, A), and E[log β] (A,)."""
 
     topic_ids: np.ndarray
-    weights: np.ndarray
-    log_weights: np.ndarray
     mixed: np.ndarray
+    log_weights: np.ndarray
     expected_log_weights: np.ndarray
 
 
@@ -82,6 +90,7 @@ class Scratch(NamedTuple):
     totals: np.ndarray
     sticks: np.ndarray
     log_pi: np.ndarray
+    digammas: np.ndarray
     per_word: np.ndarray
     sums: np.ndarray
 
@@ -99,6 +108,7 @@ def make_scratch(limits, longest, topics):
         np.empty((2, limits.num_slots), topics.dtype),
         np.empty((2, limits.num_slots), topics.dtype),
         np.empty(limits.num_slots, topics.dtype),
+        np.empty(round_up(3 * limits.num_slots), topics.dtype),
         np.empty((2, longest), topics.dtype),
         np.empty((3, width), topics.dtype),
     )
@@ -150,21 +160,48 @@ def load_chosen(documents, j, topics, prior, is_geometric, topic_ids, scratch):
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
-    weights = scratch.weights[: width * num_words].reshape(width, num_words)
-    log_weights = scratch.log_weights[: width * num_words].reshape(width, num_words)
-    for i in range(num_words):
-        row = topics[documents.words[first + min(i, last - first - 1)]]
+    mixed = scratch.weights[: width * num_words].reshape(width, num_words)
+    log_weights = scratch.log_weights[: width * num_words].reshape(num_words, width)
+    log_weights[:] = 1.0
+    for i in range(last - first):
+        row, out = topics[documents.words[first + i]], log_weights[i]
         for m in range(num_topics):
-            weights[m, i] = row[topic_ids[m]]
-    weights[num_topics:] = 1.0
-    for m in range(width):
-        for i in range(num_words):
-            log_weights[m, i] = fast_log(weights[m, i])
+            out[m] = row[topic_ids[m]]
+    if not is_geometric:
+        transpose(log_weights, mixed)
+    flat = scratch.log_weights
+    for place in range(width * num_words):
+        flat[place] = fast_log(flat[place])
+    if is_geometric:
+        transpose(log_weights, mixed)
     expected_log_weights = scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
     for m in range(num_topics):
         expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
-    return Chosen(topic_ids, weights, log_weights, log_weights if is_geometric else weights, expected_log_weights)
+    return Chosen(topic_ids, mixed, log_weights, expected_log_weights)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def transpose(array, out):
+    """An array (R, W) as (W, R)."""
+    for column in range(array.shape[1]):
+        row = out[column]
+        for i in range(array.shape[0]):
+            row[i] = array[i, column]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def sum_tokens(tokens, now, before):
+    """Tokens of each slot (T,), into both; returns by how much they have changed, and how many there are."""
+    change = size = zero = tokens.dtype.type(0)
+    for t in range(now.shape[0]):
+        row, total = tokens[t], zero
+        for i in range(row.shape[0]):
+            total += row[i]
+        change += abs(total - before[t])
+        size += total
+        now[t] = before[t] = total
+    return change, size
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -174,21 +211,16 @@ def ascend(c, chosen, limits, slots, scratch):
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
-            expected_log_sticks(slots.sticks, scratch.log_pi)
+            expected_log_sticks(slots.sticks, scratch.digammas, scratch.log_pi)
             if iteration > 0:
-                mix_topics(phi, chosen.mixed, tokens)
+                multiply(phi, chosen.mixed, tokens)
             else:
                 # At the start slot t holds the document's topic t alone.
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
                         tokens[t, i] = chosen.mixed[t, i]
             assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
-        change = size = 0.0
-        for t in range(num_slots):
-            now[t] = tokens[t].sum()
-            change += abs(now[t] - before[t])
-            size += now[t]
-            before[t] = now[t]
+        change, size = sum_tokens(tokens, now, before)
         update_sticks(now, limits.doc_concentration, slots.sticks)
         update_slot_topics(chosen.log_weights, tokens, chosen.expected_log_weights, phi)
         if iteration > 0 and change < limits.tolerance * size:
@@ -198,16 +230,32 @@ def ascend(c, chosen, limits, slots, scratch):
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def write_tokens(slots, out_block):
     """Tokens Σ_t c_i ζ_it φ_tk of the document's own words, (n, A); the summands of Eq. 21."""
-    num_topics = out_block.shape[1]
-    for i in range(out_block.shape[0]):
-        out = out_block[i]
-        out[:] = 0.0
-        for t in range(0, slots.phi.shape[0], 4):
-            tokens_0, tokens_1 = slots.tokens[t, i], slots.tokens[t + 1, i]
-            tokens_2, tokens_3 = slots.tokens[t + 2, i], slots.tokens[t + 3, i]
-            phi_0, phi_1, phi_2, phi_3 = slots.phi[t], slots.phi[t + 1], slots.phi[t + 2], slots.phi[t + 3]
-            for m in range(num_topics):
-                out[m] += tokens_0 * phi_0[m] + tokens_1 * phi_1[m] + tokens_2 * phi_2[m] + tokens_3 * phi_3[m]
+    (num_words, num_topics), phi, tokens = out_block.shape, slots.phi, slots.tokens
+    width, zero = phi.shape[1], splat(phi.dtype.type(0))
+    # Whole vectors of four words at once, the last four again with some of those before them.
+    whole = num_topics // BLOCK * BLOCK if num_words >= 4 else 0
+    for first in range(0, whole, BLOCK):
+        for start in range(0, num_words, 4):
+            i, place = min(start, num_words - 4), first
+            sum_0 = sum_1 = sum_2 = sum_3 = zero
+            for t in range(phi.shape[0]):
+                shares, row = load(phi, place), tokens[t]
+                sum_0 = add_product(sum_0, splat(row[i]), shares)
+                sum_1 = add_product(sum_1, splat(row[i + 1]), shares)
+                sum_2 = add_product(sum_2, splat(row[i + 2]), shares)
+                sum_3 = add_product(sum_3, splat(row[i + 3]), shares)
+                place += width
+            place = i * num_topics + first
+            store(out_block, place, sum_0)
+            store(out_block, place + num_topics, sum_1)
+            store(out_block, place + 2 * num_topics, sum_2)
+            store(out_block, place + 3 * num_topics, sum_3)
+    for i in range(num_words):
+        for m in range(whole, num_topics):
+            total = phi.dtype.type(0)
+            for t in range(phi.shape[0]):
+                total += tokens[t, i] * phi[t, m]
+            out_block[i, m] = total
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -240,7 +288,7 @@ def add_sums(sums, topic_ids, is_learning, out_tables, out_tokens, out_shares):
 @njit(nogil=True, cache=True, error_model="numpy")
 def start_slots(chosen, c, h, limits, scratch):
     """Slots before the first iteration: words spread evenly, or sticks for the topics with the most tokens h."""
-    width, num_words = chosen.weights.shape
+    width, num_words = chosen.mixed.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
     phi = scratch.phi[: most * width].reshape(most, width)
     tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
@@ -262,10 +310,11 @@ def fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, act
 
     active: (K,) ids of all topics, is_taken: (K,), both used up.
     """
-    c, weights = load_document(documents, j, topics, room)
+    num_words = load_document(documents, j, topics, room)
+    c = room.counts[:num_words]
     num_active = topics.shape[1]
     if not limits.is_uniform_start:
-        _, num_left = sweep_topics(weights, c, prior.concentrations, sweeps, room)
+        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, room)
         num_active = choose_topics(
             room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
         )

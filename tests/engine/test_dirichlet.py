@@ -33,6 +33,7 @@ def fit(documents, topics, prior, sweeps):
     return word_topics, tables, g
 
 
+@pytest.mark.parametrize("num_topics", [6, 37])
 @pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize(
     "sweeps",
@@ -45,17 +46,17 @@ def fit(documents, topics, prior, sweeps):
         Sweeps(20, 0.0, 0.0, 1.7),
     ],
 )
-def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps):
+def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topics):
     rng = np.random.default_rng(7)
     documents = draw_documents(rng, 12, 15)
-    topics = rng.dirichlet(np.full(15, 0.3), 6).T.astype(precision) + precision(1e-5)
-    prior = rng.dirichlet(np.ones(6)).astype(precision)
+    topics = np.ascontiguousarray(rng.dirichlet(np.full(15, 0.3), num_topics).T.astype(precision)) + precision(1e-5)
+    prior = rng.dirichlet(np.ones(num_topics)).astype(precision)
 
     def local(B, c):
         g, tokens = naive.sweep(B, c, prior.astype(float), sweeps)
         return tokens, naive.sweep_tables(g, prior.astype(float)), g
 
-    expected = naive.learn(naive.split_rows(documents), topics.astype(float), local, 6)
+    expected = naive.learn(naive.split_rows(documents), topics.astype(float), local, num_topics)
     for ours, twin in zip(fit(documents, topics, prior, sweeps), expected, strict=True):
         np.testing.assert_allclose(ours, twin, rtol=tolerance, atol=tolerance)
 

@@ -56,7 +56,7 @@ def digamma_all(x):
 @njit
 def exp_digamma_all(g, power):
     out = np.empty_like(g)
-    exp_digamma(g, power, out)
+    exp_digamma(g, len(g), power, out)
     return out
 
 

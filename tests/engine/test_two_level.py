@@ -16,7 +16,7 @@ from engine.kernels.two_level import (
     assign_words,
     choose_topics,
     fit_two_level,
-    mix_topics,
+    multiply,
     update_slot_topics,
     update_sticks,
 )
@@ -107,22 +107,29 @@ def test_without_room_for_counts_the_shares_are_the_same():
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 
 
+def pad(array, *sizes, value=0.0):
+    """The array with so many rows and columns, the new ones of that value."""
+    return np.pad(array, [(0, size - old) for size, old in zip(sizes, array.shape, strict=True)], constant_values=value)
+
+
 def ascend_document(words, c, lam, log_beta):
     """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start."""
-    logs = (psi(lam) - psi(lam.sum(0)))[words]
-    columns, tokens, phi = np.ascontiguousarray(logs.T), np.tile(c / T, (T, 1)), np.full((T, K), 1.0 / K)
+    logs, num_words = (psi(lam) - psi(lam.sum(0)))[words], len(words)
+    log_weights, counts, log_prior = pad(logs, 16, 16), pad(c, 16), pad(log_beta, 16, value=LOWEST)
+    tokens, phi = pad(np.tile(c / T, (T, 1)), 4, 16), pad(np.full((T, K), 1.0 / K), 4, 16)
     sticks = np.array([np.ones(T), np.full(T, 0.8)])
 
     def bound():
-        return naive.document_bound(logs, c, naive.Fit(*sticks[:, :-1], phi, tokens.T / c[:, None]), 0.8, log_beta)
+        zeta = tokens[:T, :num_words].T / c[:, None]
+        return naive.document_bound(logs, c, naive.Fit(*sticks[:, :-1], phi[:T, :K], zeta), 0.8, log_beta)
 
     for _ in range(25):
-        update_sticks(tokens.sum(1), 0.8, sticks)
+        update_sticks(tokens[:T].sum(1), 0.8, sticks)
         yield bound()
-        update_slot_topics(columns, tokens, log_beta, phi)
+        update_slot_topics(log_weights, tokens, log_prior, phi)
         yield bound()
-        mix_topics(phi, columns, tokens)
-        assign_words(c, naive.log_sticks(*sticks[:, :-1]), True, np.empty((2, len(c))), tokens)
+        multiply(phi, np.ascontiguousarray(log_weights.T), tokens)
+        assign_words(counts, naive.log_sticks(*sticks[:, :-1]), True, np.empty((2, 16)), tokens)
         yield bound()
 
 
@@ -207,14 +214,13 @@ def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
     c = np.array([3.0] * 10 + [4.0] * 10)
     fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True, True))
     np.testing.assert_array_equal(fitted.phi[0], fitted.phi[1])
-    tokens, phi = np.tile(c / 2, (2, 1)), np.empty((2, 4))
-    columns = np.zeros((4, 20))
-    columns[:2] = np.log(topics).T
-    update_slot_topics(columns, tokens, np.append(log_beta, [LOWEST, LOWEST]), phi)
+    tokens, phi = pad(np.tile(c / 2, (2, 1)), 4, 32), np.empty((4, 16))
+    log_weights, counts = pad(np.log(topics), 32, 16), pad(c, 32)
+    update_slot_topics(log_weights, tokens, pad(log_beta, 16, value=LOWEST), phi)
     np.testing.assert_array_equal(phi[0], phi[1])
-    mix_topics(phi, columns, tokens)
-    assign_words(c, naive.log_sticks(fitted.a, fitted.b), True, np.empty((2, 20)), tokens)
-    assert np.ptp(tokens / c, axis=0).max() < 1e-12
+    multiply(phi, np.ascontiguousarray(log_weights.T), tokens)
+    assign_words(counts, naive.log_sticks(fitted.a, fitted.b), True, np.empty((2, 32)), tokens)
+    assert np.ptp(tokens[:2, :20] / c, axis=0).max() < 1e-12
 
 
 def test_topics_without_tokens_in_a_document_come_last_by_their_prior():

@@ -13,7 +13,7 @@ from engine.warm_up import COOLING, cool, sweeps_at, temper
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
     """Topics that differ the more, the larger the sharpness."""
     rng = np.random.default_rng(1)
-    topics = rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T + 1e-6
+    topics = np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
     return Expectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
 
 
