@@ -14,12 +14,13 @@ from engine.kernels.counts import (
     block_starts,
     group_by_word,
     join_counts,
+    merge_rows,
     scale_rows,
 )
 from engine.threads import map_on_threads, split_evenly
 
 # Below this the stored numbers would grow past what float32 holds well, so the scale is folded into them.
-SMALLEST_SCALE = 1e-6
+SMALLEST_SCALE = 1e-12
 # Free rows, as a multiple of those that change: two values are alive at a step, and someone may hold another.
 ROOM = 4
 
@@ -85,11 +86,10 @@ class DecayedCounts:
             return self
         # With room for the next blend, which would otherwise move all rows again.
         array = np.empty_like(self._rows.array)
-        stored = array[: self.vocab_size]
-        np.take(self._rows.array, self._places, 0, out=stored, mode="clip")
-        for merged in np.flatnonzero(merging.targets != np.arange(len(merging.targets))):
-            stored[:, merging.targets[merged]] += stored[:, merged]
-            stored[:, merged] = 0
+        copies = np.flatnonzero(merging.targets != np.arange(len(merging.targets)))
+        spans = split_evenly(np.arange(self.vocab_size + 1))
+        sources, targets = self._rows.array, merging.targets[copies]
+        map_on_threads(lambda span: merge_rows(sources, self._places, span, copies, targets, array), spans)
         rows, places = _Rows(array, self.vocab_size), np.arange(self.vocab_size, dtype=np.int32)
         merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
         rows.newest = weakref.ref(merged)

@@ -173,3 +173,15 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
         row, out = rows[places[u]], out_rows[u]
         for k in range(factors.shape[0]):
             out[k] = (scale * row[k] + offset) * factors[k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def merge_rows(rows, places, span, copies, targets, out_rows):
+    """Rows at the places (V,) of a span of words, as rows of their own in that order, copies added to their targets."""
+    for u in range(span[0], span[1]):
+        row, out = rows[places[u]], out_rows[u]
+        for k in range(row.shape[0]):
+            out[k] = row[k]
+        for m in range(copies.shape[0]):
+            out[targets[m]] += out[copies[m]]
+            out[copies[m]] = 0

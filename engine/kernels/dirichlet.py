@@ -160,6 +160,7 @@ def sweep_words(weights, num_words, width, c, e, out_scales, out_h):
         first += BLOCK
 
 
+# What a sweep over few topics calls is inlined: handing over the arrays of a room takes as long as such a sweep.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sweep_columns(columns, num_words, num_topics, c, e, out_scales, out_h):
     """The same of weights (A, N), topic by topic: only A sums are within vectors. A is padded to four."""

@@ -1,0 +1,31 @@
+"""Work on threads: the results' order, and what fails."""
+
+import threading
+
+import pytest
+
+from engine import threads
+
+
+@pytest.fixture(params=[1, 2, 5])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(threads, "count_cores", lambda: request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 7, 20])
+def test_results_come_in_the_order_of_the_arguments_whatever_the_cores(cores, number):
+    found = threads.map_on_threads(lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst"))
+    assert found == list(zip(range(number), "abcdefghijklmnopqrst", strict=False))
+
+
+def test_work_runs_on_as_many_threads_as_there_are_cores_at_once(monkeypatch):
+    monkeypatch.setattr(threads, "count_cores", lambda: 2)
+    together = threading.Barrier(2, timeout=30)
+    assert len(set(threads.map_on_threads(lambda _: together.wait(), range(2)))) == 2
+
+
+def test_an_error_on_any_thread_is_raised(cores):
+    for failing in range(4):
+        with pytest.raises(ZeroDivisionError):
+            threads.map_on_threads(lambda number, failing=failing: 1 / (number - failing), range(4))
