@@ -154,9 +154,12 @@ def _overload_exp_digamma(g, number, power, out_e):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def _digamma_single(x):
-    """ψ(x) for x > 0 to 1e-6."""
-    base, reciprocals = _split_digamma(x)
-    return _log_single(base) - reciprocals
+    """ψ(x) for x > 0 to 1e-6: four steps of the recurrence, then the asymptotic series."""
+    over, under = _add_reciprocals(min(x, np.float32(1e9)))
+    inverse = np.float32(1.0) / (x + np.float32(4.0))
+    square = inverse * inverse
+    series = square * (np.float32(1 / 12) - square * (np.float32(1 / 120) - square * np.float32(1 / 252)))
+    return _log_single(x + np.float32(4.0)) - np.float32(0.5) * inverse - series - over / under
 
 
 def fast_digamma(x):
