@@ -78,9 +78,9 @@ def _plogp(shares):
 def lay_out(distances, topic_ids, last=None):
     """Places (K, 2) of topics on a plane whose distances resemble those given (K, K); finite for any K, 0 included.
 
-    By classical scaling (Torgerson 1952). `last` is an earlier (topic_ids, places): the new places are turned,
-    mirrored, shifted and scaled onto those of the topics in both (Procrustes), so that a map moves no more than its
-    topics do.
+    By classical scaling (Torgerson 1952); of an axis and its mirror image, the one whose longer tail is positive.
+    `last` is an earlier (topic_ids, places): the new places are turned, mirrored, shifted and scaled onto those of the
+    topics in both (Procrustes), so that a map moves no more than its topics do.
 
     >>> lay_out(np.zeros((1, 1)), np.array([7])).tolist()
     [[0.0, 0.0]]
@@ -93,6 +93,7 @@ def lay_out(distances, topic_ids, last=None):
     places = np.zeros((num_topics, 2))
     largest = np.argsort(-values)[:2]
     places[:, : len(largest)] = vectors[:, largest] * np.sqrt(np.maximum(values[largest], 0.0))
+    places *= np.where((places**3).sum(0) < 0, -1.0, 1.0)
     return places if last is None else _fit_onto(places, topic_ids, *last)
 
 

@@ -37,6 +37,15 @@ def test_a_map_of_points_on_a_plane_keeps_their_distances():
     np.testing.assert_allclose(pdist(places), pdist(points), rtol=1e-9)
 
 
+def test_a_map_is_the_same_way_round_whatever_the_order_of_topics():
+    points = np.random.default_rng(1).gamma(1.0, [2.0, 1.0], (30, 2))
+    distances, ids = squareform(pdist(points)), np.arange(30)
+    expected = lay_out(distances, ids)
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(30)
+        np.testing.assert_allclose(lay_out(distances[np.ix_(order, order)], ids[order]), expected[order], atol=1e-9)
+
+
 def test_a_map_follows_the_last_one_however_that_was_turned_and_mirrored():
     points = np.random.default_rng(1).normal(size=(8, 2))
     turned = points @ np.array([[0.0, 1.0], [1.0, 0.0]]) * 3 + 5
