@@ -115,93 +115,52 @@ def load_document(documents, j, topics, room):
     return num_words
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_words(weights, num_words, width, c, e, out_scales, out_h):
-    """scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik of weights (N, K), word by word."""
-    zero = splat(e.dtype.type(0))
-    for i in range(0, num_words, 4):
-        norm_0 = norm_1 = norm_2 = norm_3 = zero
-        place = i * width
-        for k in range(0, width, BLOCK):
-            shares = load(e, k)
-            norm_0 = add_product(norm_0, shares, load(weights, place + k))
-            norm_1 = add_product(norm_1, shares, load(weights, place + width + k))
-            norm_2 = add_product(norm_2, shares, load(weights, place + 2 * width + k))
-            norm_3 = add_product(norm_3, shares, load(weights, place + 3 * width + k))
-        store_sums(out_scales, i, norm_0, norm_1, norm_2, norm_3)
-    for i in range(0, num_words, BLOCK):
-        store(out_scales, i, load(c, i) / load(out_scales, i))
-    first = 0
-    while first + 4 * BLOCK <= width:
-        h_0 = h_1 = h_2 = h_3 = zero
-        place = first
-        for i in range(num_words):
-            scale = splat(out_scales[i])
-            h_0 = add_product(h_0, scale, load(weights, place))
-            h_1 = add_product(h_1, scale, load(weights, place + BLOCK))
-            h_2 = add_product(h_2, scale, load(weights, place + 2 * BLOCK))
-            h_3 = add_product(h_3, scale, load(weights, place + 3 * BLOCK))
-            place += width
-        store(out_h, first, h_0)
-        store(out_h, first + BLOCK, h_1)
-        store(out_h, first + 2 * BLOCK, h_2)
-        store(out_h, first + 3 * BLOCK, h_3)
-        first += 4 * BLOCK
-    while first < width:
-        h_0 = h_1 = h_2 = h_3 = zero
-        place = first
-        for i in range(0, num_words, 4):
-            h_0 = add_product(h_0, splat(out_scales[i]), load(weights, place))
-            h_1 = add_product(h_1, splat(out_scales[i + 1]), load(weights, place + width))
-            h_2 = add_product(h_2, splat(out_scales[i + 2]), load(weights, place + 2 * width))
-            h_3 = add_product(h_3, splat(out_scales[i + 3]), load(weights, place + 3 * width))
-            place += 4 * width
-        store(out_h, first, (h_0 + h_1) + (h_2 + h_3))
-        first += BLOCK
-
-
 # What a sweep over few topics calls is inlined: handing over the arrays of a room takes as long as such a sweep.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_columns(columns, num_words, num_topics, c, e, out_scales, out_h):
-    """The same of weights (A, N), topic by topic: only A sums are within vectors. A is padded to four."""
-    zero = splat(e.dtype.type(0))
-    first = 0
-    while first + 4 * BLOCK <= num_words:
-        norm_0 = norm_1 = norm_2 = norm_3 = zero
+def weigh_rows(rows, num_rows, width, weights, out):
+    """Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
+    for r in range(0, num_rows, 4):
+        sum_0 = sum_1 = sum_2 = sum_3 = splat(out.dtype.type(0))
+        place = r * width
+        for k in range(0, width, BLOCK):
+            numbers = load(weights, k)
+            sum_0 = add_product(sum_0, numbers, load(rows, place + k))
+            sum_1 = add_product(sum_1, numbers, load(rows, place + width + k))
+            sum_2 = add_product(sum_2, numbers, load(rows, place + 2 * width + k))
+            sum_3 = add_product(sum_3, numbers, load(rows, place + 3 * width + k))
+        store_sums(out, r, sum_0, sum_1, sum_2, sum_3)
+
+
+@njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_rows(rows, num_rows, width, weights, out):
+    """Σ_r weight_r row_rk (W,) of the same: four vectors of a row at once, or one of four rows."""
+    zero, first = splat(out.dtype.type(0)), 0
+    while first + 4 * BLOCK <= width:
+        sum_0 = sum_1 = sum_2 = sum_3 = zero
         place = first
-        for m in range(num_topics):
-            share = splat(e[m])
-            norm_0 = add_product(norm_0, share, load(columns, place))
-            norm_1 = add_product(norm_1, share, load(columns, place + BLOCK))
-            norm_2 = add_product(norm_2, share, load(columns, place + 2 * BLOCK))
-            norm_3 = add_product(norm_3, share, load(columns, place + 3 * BLOCK))
-            place += num_words
-        store(out_scales, first, load(c, first) / norm_0)
-        store(out_scales, first + BLOCK, load(c, first + BLOCK) / norm_1)
-        store(out_scales, first + 2 * BLOCK, load(c, first + 2 * BLOCK) / norm_2)
-        store(out_scales, first + 3 * BLOCK, load(c, first + 3 * BLOCK) / norm_3)
+        for r in range(num_rows):
+            weight = splat(weights[r])
+            sum_0 = add_product(sum_0, weight, load(rows, place))
+            sum_1 = add_product(sum_1, weight, load(rows, place + BLOCK))
+            sum_2 = add_product(sum_2, weight, load(rows, place + 2 * BLOCK))
+            sum_3 = add_product(sum_3, weight, load(rows, place + 3 * BLOCK))
+            place += width
+        store(out, first, sum_0)
+        store(out, first + BLOCK, sum_1)
+        store(out, first + 2 * BLOCK, sum_2)
+        store(out, first + 3 * BLOCK, sum_3)
         first += 4 * BLOCK
-    while first < num_words:
-        norm_0 = norm_1 = norm_2 = norm_3 = zero
+    while first < width:
+        sum_0 = sum_1 = sum_2 = sum_3 = zero
         place = first
-        for m in range(0, num_topics, 4):
-            norm_0 = add_product(norm_0, splat(e[m]), load(columns, place))
-            norm_1 = add_product(norm_1, splat(e[m + 1]), load(columns, place + num_words))
-            norm_2 = add_product(norm_2, splat(e[m + 2]), load(columns, place + 2 * num_words))
-            norm_3 = add_product(norm_3, splat(e[m + 3]), load(columns, place + 3 * num_words))
-            place += 4 * num_words
-        store(out_scales, first, load(c, first) / ((norm_0 + norm_1) + (norm_2 + norm_3)))
+        for r in range(0, num_rows, 4):
+            sum_0 = add_product(sum_0, splat(weights[r]), load(rows, place))
+            sum_1 = add_product(sum_1, splat(weights[r + 1]), load(rows, place + width))
+            sum_2 = add_product(sum_2, splat(weights[r + 2]), load(rows, place + 2 * width))
+            sum_3 = add_product(sum_3, splat(weights[r + 3]), load(rows, place + 3 * width))
+            place += 4 * width
+        store(out, first, (sum_0 + sum_1) + (sum_2 + sum_3))
         first += BLOCK
-    for m in range(0, num_topics, 4):
-        h_0 = h_1 = h_2 = h_3 = zero
-        place = m * num_words
-        for i in range(0, num_words, BLOCK):
-            scales = load(out_scales, i)
-            h_0 = add_product(h_0, scales, load(columns, place + i))
-            h_1 = add_product(h_1, scales, load(columns, place + num_words + i))
-            h_2 = add_product(h_2, scales, load(columns, place + 2 * num_words + i))
-            h_3 = add_product(h_3, scales, load(columns, place + 3 * num_words + i))
-        store_sums(out_h, m, h_0, h_1, h_2, h_3)
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -223,13 +182,20 @@ def update_parameters(room, width, least):
     return change, num_kept
 
 
-@njit(inline="always", nogil=True, cache=True, error_model="numpy")
+@njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sweep_once(room, num_words, num_left, are_columns):
-    """A sweep over a document's topics, into the room's scales and h."""
+    """scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik into the room; of columns, A sums are within vectors."""
+    width, num_columns = round_up(num_left), (num_left + 3) // 4 * 4
     if are_columns:
-        sweep_columns(room.columns, num_words, (num_left + 3) // 4 * 4, room.counts, room.e, room.scales, room.h)
+        add_rows(room.columns, num_columns, num_words, room.e, room.scales)
     else:
-        sweep_words(room.weights, num_words, round_up(num_left), room.counts, room.e, room.scales, room.h)
+        weigh_rows(room.weights, num_words, width, room.e, room.scales)
+    for i in range(0, num_words, BLOCK):
+        store(room.scales, i, load(room.counts, i) / load(room.scales, i))
+    if are_columns:
+        weigh_rows(room.columns, num_columns, num_words, room.scales, room.h)
+    else:
+        add_rows(room.weights, num_words, width, room.scales, room.h)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -1,4 +1,4 @@
-"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), each by itself.
+"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), each by itself, and the tokens they expect.
 
 Letters and padding as in `two_level.py`.
 """
@@ -154,3 +154,34 @@ def normalise_rows(expected_log_weights, num_rows, out_flat):
             share = one / splat(sums[number])
             for place in range(row + number * width, row + (number + 1) * width, WIDTH):
                 store(out_flat, place, load(out_flat, place) * share)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def write_tokens(phi, tokens, out_block):
+    """Tokens Σ_t c_i ζ_it φ_tk of the document's own words, (n, A); the summands of Eq. 21."""
+    num_words, num_topics = out_block.shape
+    width, zero = phi.shape[1], splat(phi.dtype.type(0))
+    # Whole vectors of four words at once, the last four again with some of those before them.
+    whole = num_topics // WIDTH * WIDTH if num_words >= 4 else 0
+    for first in range(0, whole, WIDTH):
+        for start in range(0, num_words, 4):
+            i, place = min(start, num_words - 4), first
+            sum_0 = sum_1 = sum_2 = sum_3 = zero
+            for t in range(phi.shape[0]):
+                shares, row = load(phi, place), tokens[t]
+                sum_0 = add_product(sum_0, splat(row[i]), shares)
+                sum_1 = add_product(sum_1, splat(row[i + 1]), shares)
+                sum_2 = add_product(sum_2, splat(row[i + 2]), shares)
+                sum_3 = add_product(sum_3, splat(row[i + 3]), shares)
+                place += width
+            place = i * num_topics + first
+            store(out_block, place, sum_0)
+            store(out_block, place + num_topics, sum_1)
+            store(out_block, place + 2 * num_topics, sum_2)
+            store(out_block, place + 3 * num_topics, sum_3)
+    for i in range(num_words):
+        for m in range(whole, num_topics):
+            total = phi.dtype.type(0)
+            for t in range(phi.shape[0]):
+                total += tokens[t, i] * phi[t, m]
+            out_block[i, m] = total

@@ -14,7 +14,6 @@ from engine.kernels.bounds import bound_slots
 from engine.kernels.concentrations import add_stick_logs
 from engine.kernels.counts import next_block
 from engine.kernels.dirichlet import (
-    BLOCK,
     load_document,
     longest_document,
     make_lines,
@@ -29,9 +28,9 @@ from engine.kernels.slots import (
     multiply,
     update_slot_topics,
     update_sticks,
+    write_tokens,
 )
 from engine.kernels.special import FAST, fast_log
-from engine.kernels.vectors import add_product, load, splat, store
 
 
 class Limits(NamedTuple):
@@ -228,37 +227,6 @@ def ascend(c, chosen, limits, slots, scratch):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def write_tokens(slots, out_block):
-    """Tokens Σ_t c_i ζ_it φ_tk of the document's own words, (n, A); the summands of Eq. 21."""
-    (num_words, num_topics), phi, tokens = out_block.shape, slots.phi, slots.tokens
-    width, zero = phi.shape[1], splat(phi.dtype.type(0))
-    # Whole vectors of four words at once, the last four again with some of those before them.
-    whole = num_topics // BLOCK * BLOCK if num_words >= 4 else 0
-    for first in range(0, whole, BLOCK):
-        for start in range(0, num_words, 4):
-            i, place = min(start, num_words - 4), first
-            sum_0 = sum_1 = sum_2 = sum_3 = zero
-            for t in range(phi.shape[0]):
-                shares, row = load(phi, place), tokens[t]
-                sum_0 = add_product(sum_0, splat(row[i]), shares)
-                sum_1 = add_product(sum_1, splat(row[i + 1]), shares)
-                sum_2 = add_product(sum_2, splat(row[i + 2]), shares)
-                sum_3 = add_product(sum_3, splat(row[i + 3]), shares)
-                place += width
-            place = i * num_topics + first
-            store(out_block, place, sum_0)
-            store(out_block, place + num_topics, sum_1)
-            store(out_block, place + 2 * num_topics, sum_2)
-            store(out_block, place + 3 * num_topics, sum_3)
-    for i in range(num_words):
-        for m in range(whole, num_topics):
-            total = phi.dtype.type(0)
-            for t in range(phi.shape[0]):
-                total += tokens[t, i] * phi[t, m]
-            out_block[i, m] = total
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sum_slots(slots, num_slots, out_sums):
     """Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics, into (3, A)."""
     out_sums[:] = 0.0
@@ -355,7 +323,7 @@ def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tabl
         add_sums(sums, own, is_learning, out_tables, out_tokens, out_shares[j])
         if is_learning:
             block, place = next_block(out_counts, j, own, place)
-            write_tokens(slots, block)
+            write_tokens(slots.phi, slots.tokens, block)
         if out_asked.sticks.shape[0] > 0:
             add_stick_logs(slots.totals[0], slots.sticks, out_asked.sticks)
         if out_asked.bounds.shape[0] > 0:
