@@ -9,6 +9,7 @@ from bokeh.layouts import gridplot
 from bokeh.models import (
     ColumnDataSource,
     CustomJSTickFormatter,
+    DataRange1d,
     FactorRange,
     FixedTicker,
     HoverTool,
@@ -30,6 +31,8 @@ RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
+# The largest dot is whole at the edge of a map on a phone.
+MAP_PADDING = 0.25
 LABEL_GAP, BAR_HEIGHT = 4, 14
 MOST_LABEL, MOST_PHONE_LABEL = 40, 18
 # Rows keep their room on a phone, whatever topics are called.
@@ -163,7 +166,12 @@ class MapPlot:
         columns = ("topic_id", "title", "x", "y", "share", "words", "color", "size", "line")
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = figure(
-            height=MAP_HEIGHT, sizing_mode="stretch_width", tools="pan,wheel_zoom,reset,save", match_aspect=True
+            height=MAP_HEIGHT,
+            sizing_mode="stretch_width",
+            tools="pan,wheel_zoom,reset,save",
+            match_aspect=True,
+            x_range=DataRange1d(range_padding=MAP_PADDING),
+            y_range=DataRange1d(range_padding=MAP_PADDING),
         )
         self.figure.axis.visible = False
         self.figure.grid.grid_line_color = None
