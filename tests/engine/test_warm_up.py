@@ -7,7 +7,7 @@ from engine.algorithms import REGISTRY
 from engine.corpus import Batch, Documents
 from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import Expectations, fit_documents
-from engine.warm_up import COOLING, cool, sweeps_at, temper
+from engine.warm_up import COOLING, PILOT_DOCUMENTS, cool, sweeps_at, temper
 
 
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
@@ -37,7 +37,7 @@ def state_after(progress, batch):
 def num_topics_held(batch, expectations, temperature):
     """Topics a document holds, by the entropy of its shares."""
     tempered = temper(expectations, temperature)
-    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:32]
+    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:PILOT_DOCUMENTS]
     return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
 
 
