@@ -94,11 +94,12 @@ def date_text(date: object) -> str:
 def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
     """Where the shared x axis starts and ends for these runs, or None while nothing says so.
 
-    Documents are known to the end from the start; dates and seconds reach as far as the longest run has come. A little
-    room is left at the end, so that the newest point is drawn whole.
+    The first is the present one, whose documents are known to the end from the start; earlier runs, dates and seconds
+    reach as far as they have come. A little room is left at the end, so that the newest point is drawn whole.
     """
     if axis == "documents":
-        ends = [float(run.documents_total) for run in runs if run.documents_total]
+        present, *earlier = runs
+        ends = [float(end) for end in (present.documents_total, *(run.documents_seen for run in earlier)) if end]
         return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
     values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
     if not values:

@@ -113,7 +113,8 @@ class HeatMap:
         frame = frame[frame["topic_id"] != REST]
         titles = list(dict.fromkeys(frame["title"]))[::-1]
         _name_periods(self.figure, frame)
-        self._mapper.high = float(np.nanmax(frame["value"], initial=0.0)) or 1.0
+        highest = frame["value"].max()
+        self._mapper.high = float(highest) if highest > 0 else 1.0
         self._bar.title, self._bar.formatter.format = measure, _format(measure)
         self._hover.tooltips = _hover(frame, measure)
         self._labels.args = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}

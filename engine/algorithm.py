@@ -97,7 +97,7 @@ def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None
 
 
 def check_settings(config: Any) -> None:
-    """Check every field against its declared bounds or choices; a whole number that came as 5.0 becomes 5.
+    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5.
 
     Raises ValueError that names the setting, its value, what is allowed and the default.
     """
@@ -110,8 +110,10 @@ def check_settings(config: Any) -> None:
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
         is_fit = is_number and math.isfinite(value) and (not must_be_whole or float(value).is_integer())
-        if is_fit and must_be_whole and isinstance(value, (float, np.floating)):
+        if is_fit and must_be_whole:
             object.__setattr__(config, each.name, int(value))
+        elif is_fit and isinstance(value, np.generic):
+            object.__setattr__(config, each.name, value.item())
         if not is_fit or not bounds[0] <= value <= bounds[1]:
             kind = "whole number" if must_be_whole else "number"
             low, high = bounds

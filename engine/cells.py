@@ -56,7 +56,7 @@ class Cell:
     def asked(self) -> dict[str, Any]:
         """All that the result depends on: settings in full, what the corpus holds, and versions."""
         own = {"config": asdict(self.config), "run": asdict(self.run), "protocols": list(self.protocols)}
-        corpus = {"corpus": _fingerprint(self.corpus), "num_documents": self.num_documents}
+        corpus = {"corpus": _fingerprint(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
         return {"system": self.system, **own, **corpus, "versions": _versions()}
 
     def key(self) -> str:
@@ -72,7 +72,7 @@ class Cell:
 def measure(cell: Cell) -> pd.DataFrame:
     """Run a cell now; a row for each score."""
     algorithm, seed = find_algorithm(cell.system), cell.run.seed
-    corpus = _load(cell.corpus, cell.num_documents, seed)
+    corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, seed)
     train, test = split_corpus(corpus, cell.run)
     config = settle(cell.config, train.num_documents, train.num_tokens)
     _compile(cell.system, tuple(list_choices(config).items()))
@@ -129,8 +129,14 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
     return getattr(config, "doc_concentration", 1.0) * weights
 
 
+def _stamp(name: str) -> tuple[int, int] | None:
+    """What changes when the file of that name does."""
+    path = Path(name)
+    return (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
+
+
 @lru_cache(maxsize=2)
-def _load(name: str, num_documents: int | None, seed: int) -> Corpus:
+def _load(name: str, stamp: tuple[int, int] | None, num_documents: int | None, seed: int) -> Corpus:
     """The corpus, or so many of its documents in their order."""
     corpus = load_corpus(name)
     if num_documents is None or num_documents >= corpus.num_documents:
@@ -153,8 +159,8 @@ def settings_of(system: str) -> frozenset[str]:
 
 
 @lru_cache
-def _fingerprint(name: str) -> str:
-    """The SHA-256 of what a run reads of a corpus; once a process."""
+def _fingerprint(name: str, stamp: tuple[int, int] | None) -> str:
+    """The SHA-256 of what a run reads of a corpus; once a process, until its file changes."""
     corpus = load_corpus(name)
     counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())

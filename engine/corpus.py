@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
 ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
+LARGEST_COUNT = np.iinfo(np.int32).max
 
 
 class CorpusError(ValueError):
@@ -105,6 +106,29 @@ def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
         raise CorpusError(f"No {what} is called {choice!r}: choose one of {', '.join(known)}.")
 
 
+def _read_counts(name: str, given: Any) -> csr_array:
+    """A copy of the counts (D, V), int32, each word once a row; whatever is no number of occurrences is refused."""
+    counts = csr_array(given)
+    try:
+        counts.check_format(full_check=True)
+    except ValueError as error:
+        raise CorpusError(f"{name}: the counts are no sparse matrix by rows ({error}): build it anew.") from error
+    if not counts.has_canonical_format:
+        # Of float64, since sums of what int32 holds may be more than it holds.
+        counts = counts.astype(np.float64, copy=True)
+        counts.sum_duplicates()
+    data = counts.data
+    if data.dtype != np.int32 and data.size:
+        is_odd = (data != np.rint(data)) | (data > LARGEST_COUNT) if data.dtype.kind == "f" else data > LARGEST_COUNT
+        if is_odd.any():
+            raise CorpusError(f"{name}: a count is {data[is_odd][0]}: give whole numbers up to {LARGEST_COUNT}.")
+    if data.size and data.min() < 0:
+        raise CorpusError(f"{name}: a count is negative: counts are numbers of occurrences.")
+    counts = counts.astype(np.int32, copy=True)
+    counts.eliminate_zeros()
+    return counts
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """D documents over V words, in the order in which they are read.
@@ -137,9 +161,7 @@ class Corpus:
     split_by: str = "document"
 
     def __post_init__(self) -> None:
-        counts = csr_array(self.counts, dtype=np.int32, copy=True)
-        counts.sum_duplicates()
-        counts.eliminate_zeros()
+        counts = _read_counts(self.name, self.counts)
         own = np.arange(counts.shape[0])
         group_titles = self.titles if self.groups is None else self.group_titles
         frozen = {
@@ -164,8 +186,6 @@ class Corpus:
                 raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}: give one a document.")
         if len(self.vocabulary) != vocab_size:
             raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words: give one a column.")
-        if self.counts.data.size and self.counts.data.min() < 0:
-            raise CorpusError(f"{self.name}: a count is negative: counts are numbers of occurrences.")
         if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(self.group_titles):
             raise CorpusError(f"{self.name}: a group has no title: groups are places in group_titles.")
         _check_choice("split", self.split_by, SPLITS)

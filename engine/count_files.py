@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from engine.corpus import CorpusError
+from engine.corpus import LARGEST_COUNT, CorpusError
 from engine.encodings import find_encoding
 from engine.tables import BadRow
 
@@ -154,7 +154,9 @@ def _read_entries(
             BadRow(str(path), None, f"it announces {num_entries:,} entries and has {num_read:,}: it is cut short")
         )
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
-    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words), dtype=np.int32), bad
+    # Entries that come twice add up to more than int32 may hold.
+    counts = counts.astype(np.int64)
+    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad
 
 
 def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
@@ -184,7 +186,7 @@ def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow
             io.BytesIO(block),
             sep=r"\s+",
             header=None,
-            names=["one", "two", "count"],
+            names=["one", "two", "count", "more"],
             dtype=np.float64,
             skip_blank_lines=False,
             index_col=False,
@@ -192,8 +194,9 @@ def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow
         ).to_numpy()
     except (ValueError, pd.errors.ParserError):
         table = None
-    if table is not None and len(table) == block.count(b"\n") and np.isfinite(table).all():
-        return np.column_stack([table, line + np.arange(len(table))]), []
+    is_whole = table is not None and len(table) == block.count(b"\n")
+    if is_whole and np.isfinite(table[:, :3]).all() and np.isnan(table[:, 3]).all():
+        return np.column_stack([table[:, :3], line + np.arange(len(table))]), []
     entries, bad = [], []
     for number, text in enumerate(block.splitlines(), start=line):
         try:
@@ -212,12 +215,14 @@ def _are_good(entries: np.ndarray, num_documents: int, num_words: int) -> np.nda
     documents, words, counts = entries[:, :3].T
     is_whole = (np.floor(entries[:, :3]) == entries[:, :3]).all(axis=1)
     is_inside = (documents >= 1) & (documents <= num_documents) & (words >= 1) & (words <= num_words)
-    return is_whole & is_inside & (counts >= 1) & (counts < 2**31)
+    return is_whole & is_inside & (counts >= 1) & (counts <= LARGEST_COUNT)
 
 
 def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
     document, word, count, line = entry
-    if count < 1 or count != np.floor(count):
+    if count > LARGEST_COUNT:
+        reason = f"the count {count:g} is too large: give counts up to {LARGEST_COUNT}"
+    elif count < 1 or count != np.floor(count):
         reason = f"the count {count:g} is no number of occurrences: give whole counts of 1 or more, not weights"
     else:
         reason = f"document {document:g} or word {word:g} is beyond what the file announces: count both from 1"
@@ -240,7 +245,7 @@ def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) ->
         report(min(1.0, num_read / size), "Reading the counts")
     words, counts = np.concatenate(parts).T
     starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return csr_array((counts.astype(np.int32), words, starts), shape=(len(lengths), num_words)), bad
+    return csr_array((counts, words, starts), shape=(len(lengths), num_words)), bad
 
 
 def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:
@@ -253,9 +258,12 @@ def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:
         return "it is not of the form '2 0:1 7:3': write how many words, then word:count"
     if len(values) != 2 * first:
         return f"it announces {first} words and has {len(values) / 2:g}: write word:count for each"
+    # Of whatever size they are, and so no array of int64 yet.
+    if max(values, default=0) > LARGEST_COUNT:
+        return f"{max(values)} is too large: give word numbers and counts up to {LARGEST_COUNT}"
     pairs = np.array(values, np.int64).reshape(-1, 2)
     if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
         return f"it has a word beyond the {num_words:,} of the list: count words from 0"
-    if len(pairs) and not (pairs[:, 1].min() >= 1 and pairs[:, 1].max() < 2**31):
+    if len(pairs) and pairs[:, 1].min() < 1:
         return "a count is less than 1: give whole counts of 1 or more"
     return pairs

@@ -24,7 +24,7 @@ from engine import checkpoint
 from engine.algorithm import Algorithm, TopicSummary
 from engine.algorithms import REGISTRY
 from engine.checkpoint import CheckpointError, Position
-from engine.corpus import Corpus, Vocabulary
+from engine.corpus import LARGEST_COUNT, Corpus, Vocabulary
 from engine.evaluation import count_topics, score_own, split_words
 from engine.events import Finished, Snapshot
 from engine.executors import map_shards
@@ -38,7 +38,6 @@ Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 SPLIT_SEED = 0
 LONGEST_INITIALS = 3
-LARGEST_COUNT = np.iinfo(np.int32).max
 # What a saved model holds beside its state.
 NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
 TOPIC_NAMES = "topic_names_"
@@ -100,12 +99,16 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
         _refuse_texts(X)
+        columns = tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
+        # scikit-learn compares the names of columns with those of a frame alone; this model may know its words.
+        if columns and not is_new and not hasattr(self, "feature_names_in_"):
+            self._check_words(columns, "X")
         X = validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True)
         _check_counts(X.data if issparse(X) else X)
         num_documents, vocab_size = X.shape
         dates = np.full(num_documents, "NaT", "datetime64[D]")
         # Of whole numbers: SciPy has no sparse array of float16.
-        counts, words = csr_array(X, dtype=np.int32), Vocabulary(tuple(map(str, range(vocab_size))))
+        counts, words = csr_array(X, dtype=np.int64), Vocabulary(tuple(map(str, range(vocab_size))))
         return Corpus("X", counts, words, dates, ("",) * num_documents)
 
     def _read_corpus(self, corpus: Corpus, is_new: bool) -> Corpus:
@@ -114,12 +117,16 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         words = corpus.vocabulary.words
         if is_new:
             self.n_features_in_ = len(words)
-        elif len(words) != self.n_features_in_ or self.words_ not in (None, words):
-            raise ValueError(
-                f"The {corpus.vocab_size} words of {corpus.name!r} are not the {self.n_features_in_} that the model was"
-                " fitted with: count them with the same vocabulary."
-            )
+        else:
+            self._check_words(words, repr(corpus.name))
         return corpus
+
+    def _check_words(self, words: tuple[str, ...], name: str) -> None:
+        if len(words) != self.n_features_in_ or self.words_ not in (None, words):
+            raise ValueError(
+                f"The {len(words)} words of {name} are not the {self.n_features_in_} that the model was fitted with, or"
+                " stand in another order: count them with the same vocabulary."
+            )
 
     def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
         """Add a checkpoint to the history."""

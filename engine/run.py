@@ -41,12 +41,18 @@ def run(
     Per mini-batch: Evaluated("next_batch") if asked for, Stepped, Evaluated("disjoint_words") and Snapshot if due;
     at the end, or once the algorithm says that it has converged, Finished. Of a sent config only the settings marked
     `live` are taken. `resume` is a Position, whose own config and settings are used. Raises ValueError where `resume`
-    is of another algorithm.
+    is of another algorithm, or of a corpus with another number of words.
     """
     settings = settings or RunSettings()
     if resume is not None:
         if resume.algorithm != algorithm.name:
             raise ValueError(f"The checkpoint is of {resume.algorithm!r}: resume it with that, not {algorithm.name!r}.")
+        num_words = algorithm.summarize(resume.config, resume.state).topics.shape[1]
+        if num_words != corpus.vocab_size:
+            raise ValueError(
+                f"The checkpoint is of a corpus of {num_words} words, and {corpus.name!r} has {corpus.vocab_size}:"
+                " resume it with the corpus that it was made on."
+            )
         config, settings = resume.config, resume.settings
     train, test = split_corpus(corpus, settings)
     return _Run(algorithm, config, train, settings, resume).events(

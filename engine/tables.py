@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -151,7 +152,8 @@ def open_delimited(path: Path) -> Table:
 def _find_delimiter(path: Path, head: str) -> str:
     if path.suffix.lower() != ".csv":
         return "\t"
-    return max(DELIMITERS, key=lambda sign: (sign == "," and "," in head, head.count(sign)))
+    bare = re.sub(r'"[^"]*"', "", head)
+    return max(DELIMITERS, key=lambda sign: (bare.count(sign), sign == ","))
 
 
 def _lines(path: Path, text: Iterable[str]) -> Iterator[str]:

@@ -294,8 +294,8 @@ def describe_forecast(expected: Any) -> str:
         return ""
     if not expected.leaves_warm_up:
         return (
-            f"These settings give {expected.num_steps} steps, and the run never leaves its warm-up. "
-            "Lower S or τ₀, or take more passes."
+            f"Steps under these settings: {expected.num_steps}, and the run never leaves its warm-up. "
+            "Lower S or τ₀, take more passes, or a larger corpus."
         )
     return (
         f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "

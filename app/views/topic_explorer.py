@@ -151,7 +151,8 @@ class TopicExplorer(Viewer):
         self._near.show([] if position is None else nearest_rows(reading, position, title), EMPTY)
         has_documents = position is not None and reading.doc_shares is not None
         rows = typical_rows(reading, position, self._selection.span) if has_documents else []
-        self._typical.show(rows, "No document is about it." if has_documents else "They come once all are read.")
+        awaited = EMPTY if position is None else "They come once all are read."
+        self._typical.show(rows, "No document is about it." if has_documents else awaited)
 
     def _draw_holders(self) -> None:
         word, reading = self._selection.word, self._reading
@@ -177,6 +178,7 @@ class TopicExplorer(Viewer):
             self._selection.word = self._reading.corpus.vocabulary.index(event.new.strip().casefold())
             self._search.param.update(error_state=False, helper_text="")
         except KeyError as error:
+            self._selection.word = None
             self._search.param.update(error_state=True, helper_text=str(error.args[0]))
 
     def _pick_topic(self, topic_id: int) -> None:

@@ -86,6 +86,8 @@ def test_the_axis_of_documents_reaches_to_the_end_of_the_run_from_the_start():
     start, end = axis_span([Progress(documents_total=1000)], "documents")
     assert start == 0
     assert 1000 < end < 1050
+    left_early = Progress(documents_seen=240, documents_total=48_000)
+    assert axis_span([Progress(documents_total=1000), left_early], "documents") == (start, end)
     assert axis_span([Progress()], "documents") is None
     assert axis_span([Progress(documents_total=1000)], "seconds") is None
 

@@ -8,6 +8,7 @@ import pytest
 from engine import checkpoint
 from engine.algorithms import REGISTRY
 from engine.checkpoint import CheckpointError, Position, load, save
+from engine.corpus import Vocabulary
 from engine.run import run
 from engine.settings import RunSettings
 
@@ -92,3 +93,21 @@ def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):
     other = Position("other", *list(vars(position).values())[1:])
     with pytest.raises(ValueError, match="of 'other'"):
         run(REGISTRY[0], None, tiny_corpus, resume=other)
+
+
+def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
+    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    fewer = replace(
+        tiny_corpus, counts=tiny_corpus.counts[:, 1:], vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:])
+    )
+    with pytest.raises(ValueError, match="resume it with the corpus that it was made on"):
+        next(run(REGISTRY[0], None, fewer, resume=position))
+
+
+def test_settings_that_came_as_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
+    algorithm = REGISTRY[0]
+    config = algorithm.config(max_topics=np.int64(5), forgetting_rate=np.float32(0.5))
+    state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
+    save(tmp_path / "run.npz", Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0))
+    found = load(tmp_path / "run.npz")
+    assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (5, 0.5, 3)

@@ -201,3 +201,23 @@ def test_batches_are_the_corpus_from_the_start_asked_for(size, num_documents, st
 def test_a_batch_holds_a_document_or_more(tiny_corpus):
     with pytest.raises(CorpusError, match="1 or more"):
         next(tiny_corpus.batches(0))
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[0.5, 1.0]], "a count is 0.5: give whole numbers up to 2147483647"),
+        ([[np.nan, 1.0]], "a count is nan"),
+        ([[2**32 + 1, 1]], "a count is 4294967297"),
+        ([[-1, 1]], "a count is negative"),
+        (csr_array(([2**31 - 1, 2**31 - 1], [0, 0], [0, 2]), shape=(1, 2), dtype=np.int32), "a count is 4294967294"),
+        (csr_array((np.array([1]), np.array([0]), np.array([0, 1])), shape=(1, 2)), None),
+    ],
+)
+def test_counts_that_are_none_are_refused_and_never_changed(counts, message):
+    if message is None:
+        # An index that SciPy itself does not look at.
+        counts.indices[0] = 5
+        message = "no sparse matrix by rows"
+    with pytest.raises(CorpusError, match=message):
+        Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"])

@@ -352,3 +352,12 @@ def test_importing_the_engine_leaves_scikit_learn_and_pandas_until_they_are_aske
     assert {"load", "OnlineHDP", "run"} <= set(dir(engine))
     with pytest.raises(AttributeError, match="no attribute 'OnlineNothing'"):
         engine.OnlineNothing  # noqa: B018
+
+
+def test_a_frame_whose_columns_stand_in_another_order_than_the_words_is_refused(tiny_corpus):
+    model = estimators.OnlineHDP(max_topics=3, random_state=0).fit(tiny_corpus)
+    frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list(tiny_corpus.vocabulary.words))
+    with pytest.warns(UserWarning, match="has feature names"):
+        np.testing.assert_array_equal(model.transform(frame), model.transform(tiny_corpus))
+    with pytest.raises(ValueError, match="stand in another order"):
+        model.transform(frame[frame.columns[::-1]])

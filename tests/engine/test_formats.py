@@ -18,6 +18,7 @@ from engine.corpus import CorpusError
 from engine.readers import load_corpus
 from engine.sources import find_source
 from engine.stop_words import LANGUAGES, guess_language, stop_words
+from engine.tables import open_table
 from engine.words import MAX_VOCABULARY, WordChoices, count_words, measure_words
 
 TEXTS = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
@@ -164,6 +165,12 @@ def test_a_member_too_large_or_locked_is_left_out(tmp_path, monkeypatch):
     assert "lock.txt: it is locked by a password" in listed
 
 
+def test_the_delimiter_is_what_parts_the_header_outside_quotes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('year;"text, lang";title\n1801;peace war trade;A\n', encoding="utf-8")
+    assert open_table(path).columns == ("year", "text, lang", "title")
+
+
 def test_dates_of_a_time_zone_older_than_time_zones_are_read(tmp_path):
     when = pd.to_datetime(["1800-01-01", "1801-01-01"]).tz_localize("Europe/Berlin")
     pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(tmp_path / "a.parquet")
@@ -216,16 +223,31 @@ def test_counts_of_every_kind_give_the_same_corpus(tmp_path, name, content, voca
 
 
 def test_bad_lines_of_counts_are_left_out_and_named(tmp_path):
-    path = write_counts(tmp_path, "docword.a.txt", UCI + "9 1 1\n1 9 1\n1 1 0\n1 1 0.5\nx\n2 1\n3 1 2\n", "vocab.a.txt")
+    path = write_counts(
+        tmp_path,
+        "docword.a.txt",
+        UCI + "9 1 1\n1 9 1\n1 1 0\n1 1 0.5\nx\n2 1\n3 1 2 9\n1 1 5e9\n3 1 2\n",
+        "vocab.a.txt",
+    )
     built = build(path)
     assert built.corpus.counts.toarray().tolist() == [*COUNTS[:2], [2, 2, 0, 0]]
     listed = "\n".join(reasons(built))
-    for row, said in [(9, "beyond"), (10, "beyond"), (11, "no number of occ"), (12, "weights"), (13, "three numbers")]:
+    for row, said in [
+        (9, "beyond"),
+        (10, "beyond"),
+        (11, "no number of occ"),
+        (12, "weights"),
+        (13, "three numbers"),
+        (15, "three numbers"),
+        (16, "too large"),
+    ]:
         assert re.search(rf"row {row}: .*{said}", listed)
-    path = write_counts(tmp_path, "b.ldac", "2 1:1 3:1\n2 2:1\n1 9:1\n1 1:0\npeace\n\n1 1:2\n")
+    path = write_counts(
+        tmp_path, "b.ldac", "2 1:1 3:1\n2 2:1\n1 9:1\n1 1:0\npeace\n\n1 1:2\n1 0:99999999999999999999\n"
+    )
     built = build(path)
     assert built.corpus.counts.toarray().tolist() == [COUNTS[0], COUNTS[2]]
-    assert built.bad.count == 4 + 5
+    assert built.bad.count == 5 + 6
     assert built.corpus.titles[1] == "document 7"
 
 

@@ -164,3 +164,9 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
 def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
     with pytest.raises(ValueError, match=message):
         Study(**({"systems": ("hdp",)} | wrong))
+
+
+def test_a_file_that_has_changed_is_another_corpus(declared, notes):
+    before = declared.cells()[0].key()
+    Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
+    assert declared.cells()[0].key() != before
