@@ -295,7 +295,7 @@ def describe_forecast(expected: Any) -> str:
     if not expected.leaves_warm_up:
         return (
             f"Steps under these settings: {expected.num_steps}, and the run never leaves its warm-up. "
-            "Lower S or τ₀, take more passes, or a larger corpus."
+            "Lower S or τ₀, or take more passes; from a few documents nothing can be learned."
         )
     return (
         f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "
