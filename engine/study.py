@@ -9,7 +9,6 @@ A study that was interrupted goes on where it stopped when it is called again, a
 import multiprocessing
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,6 +22,7 @@ import pandas as pd
 
 from engine.cells import FURTHER_PROTOCOLS, Cell, measure, settings_of
 from engine.settings import RunSettings
+from engine.whole_files import replacing
 
 SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False)
 
@@ -199,10 +199,8 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.astype({"error": object})
     # pandas stores these in the file.
     frame.attrs = {"cell": cell.asked()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    frame.to_parquet(temporary, index=False)
-    os.replace(temporary, path)
+    with replacing(path) as work:
+        frame.to_parquet(work, index=False)
     return frame
 
 

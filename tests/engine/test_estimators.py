@@ -302,6 +302,16 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_taken_for_one(tiny_co
         engine.load(tmp_path / "nothing.npz")
 
 
+@of_online
+def test_what_was_left_to_the_corpus_is_so_again_in_a_model_that_is_loaded(kind, tiny_corpus, tmp_path):
+    model = kind(random_state=3).fit(tiny_corpus)
+    model.save(tmp_path / "model.npz")
+    loaded = engine.load(tmp_path / "model.npz")
+    assert loaded.get_params() == model.get_params()
+    assert (loaded.batch_size, loaded.config_) == (model.batch_size, model.config_)
+    assert loaded.fit(tiny_corpus).transform(tiny_corpus).tobytes() == model.transform(tiny_corpus).tobytes()
+
+
 @of_all
 def test_the_table_of_topics_says_what_the_components_hold_largest_topic_first(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
