@@ -250,7 +250,8 @@ class OnlineTopicModel(TopicModel):
 
         The same documents again count as others. Raises ValueError as `fit` does.
         """
-        if corpus_size is not None and not (isinstance(corpus_size, int | np.integer) and corpus_size >= 1):
+        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
+        if corpus_size is not None and not (is_whole and corpus_size >= 1):
             raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
         is_new = not hasattr(self, "state_")
         corpus = self._start(X, corpus_size) if is_new else self._read(X)

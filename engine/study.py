@@ -37,7 +37,8 @@ class Study:
     run: how each run reads and scores its corpus, but for the seed.
     protocols: of FURTHER_PROTOCOLS, scored beside `disjoint_words` whenever that is.
 
-    Raises ValueError for a system that there is not, a setting that none of the systems has, or a value out of bounds.
+    Raises ValueError for a system that there is not, a setting that none of the systems has, or a value out of bounds
+    or none at all.
     """
 
     systems: Sequence[str]
@@ -53,6 +54,12 @@ class Study:
         unknown = [name for name in self.protocols if name not in FURTHER_PROTOCOLS]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is no further protocol: choose of {', '.join(FURTHER_PROTOCOLS)}.")
+        for name in ("systems", "corpora", "seeds"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not len(values):
+                raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
+        if self.num_documents is not None and self.num_documents < 1:
+            raise ValueError(f"num_documents is {self.num_documents}: give at least 1, or None for all.")
         known = set().union(*(settings_of(system) for system in self.systems))
         for name in (*self.grid, *self.fixed):
             if name not in known:

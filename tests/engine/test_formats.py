@@ -394,6 +394,7 @@ def test_word_choices_outside_their_bounds_are_refused_with_the_bound():
         WordChoices(max_words=200_000)
     with pytest.raises(ValueError, match="no stop words called 'klingon': choose of english, german"):
         WordChoices(languages=("klingon",))
+    assert WordChoices(languages="german").languages == ("german",)
 
 
 def test_the_effect_on_all_documents_is_what_a_corpus_then_has():

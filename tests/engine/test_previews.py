@@ -103,6 +103,11 @@ def test_words_already_counted_are_shown_and_measured(tmp_path):
     assert seen.without_sample().counted is None
 
 
+def test_no_path_is_not_taken_for_the_present_folder():
+    with pytest.raises(CorpusError, match="No path is given"):
+        preview("")
+
+
 def test_a_file_without_a_usable_row_says_so_at_once(tmp_path):
     with pytest.raises(CorpusError, match="no row that can be used. The first: .*row 2: it has no text"):
         preview(write(tmp_path, text=[" "], year=["1900"]), text="text")
