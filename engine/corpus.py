@@ -46,9 +46,7 @@ class Documents(NamedTuple):
 
     def distinct_words(self) -> np.ndarray:
         """The words that occur, ascending (U,)."""
-        occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
-        occurs[self.words] = True
-        return np.flatnonzero(occurs)
+        return np.flatnonzero(np.bincount(self.words))
 
 
 class Batch(NamedTuple):
