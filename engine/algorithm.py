@@ -119,7 +119,7 @@ def check_settings(config: Any) -> None:
         if not is_fit or not bounds[0] <= value <= bounds[1]:
             kind = "whole number" if must_be_whole else "number"
             low, high = bounds
-            allowed = f"of at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
+            allowed = f"of at least {low:.10g}" if high == float("inf") else f"from {low:.10g} to {high:.10g}"
             left_to = each.metadata.get("left_to", LEFT_TO)
             default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
             raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")

@@ -11,8 +11,13 @@ from uuid import uuid4
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to; if that ends well, what was written takes the place of `path`.
 
-    The file has the permissions of any other that this user makes, which those of `tempfile` have not.
+    The file has the permissions of any other that this user makes, which those of `tempfile` have not. Raises OSError
+    where there is no folder for it, or one of that name.
     """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent.absolute()}: make it, or write elsewhere.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
     work = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         yield work

@@ -16,6 +16,16 @@ def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):
     assert path.stat().st_mode == plain.stat().st_mode
 
 
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: make it"),
+        replacing(tmp_path / "nowhere/a"),
+    ):
+        pass
+    with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file in it"), replacing(tmp_path):
+        pass
+
+
 def test_what_fails_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
