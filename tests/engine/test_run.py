@@ -28,6 +28,11 @@ def test_the_settings_of_another_algorithm_are_refused(tiny_corpus):
         run(ALGORITHM, RunSettings(), tiny_corpus)
 
 
+def test_a_switch_is_true_or_false():
+    with pytest.raises(ValueError, match="score_next_batch is 'no': give True or False; the default is True"):
+        RunSettings(score_next_batch="no")
+
+
 def test_each_mini_batch_is_scored_then_learned_then_held_out_words_are_scored_then_topics_shown(tiny_corpus):
     names = [name(event) for event in events_of(tiny_corpus, num_evaluations=3, num_snapshots=3)]
     assert names == ["next_batch", "Stepped", "disjoint_words", "Snapshot"] * 3 + ["Finished"]

@@ -163,13 +163,11 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"systems": ()}, r"systems is \(\)"),
         ({"corpora": "rfc"}, "corpora is 'rfc'"),
         ({"num_documents": -5}, "num_documents is -5: give at least 1"),
-        ({"run": {"score_next_batch": "no"}}, "score_next_batch is 'no': give True or False"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
     with pytest.raises(ValueError, match=message):
-        settings = {"run": RunSettings(**wrong["run"])} if "run" in wrong else {}
-        Study(**({"systems": ("hdp",)} | wrong | settings))
+        Study(**({"systems": ("hdp",)} | wrong))
 
 
 def test_a_file_that_has_changed_is_another_corpus(declared, notes):
