@@ -151,7 +151,7 @@ class ArrowPlot:
         values = [("λ before", "@before{0,0.00}"), ("target λ̂", "@target{0,0.00}"), ("λ after", "@after{0,0.00}")]
         fig.add_tools(HoverTool(renderers=[dots, targets], tooltips=[("word", "@word"), *values]))
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
-        fig.xaxis.ticker = BasicTicker(desired_num_ticks=5)
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
 
     def show(self, frame: pd.DataFrame) -> None:
         """Show an arrow frame."""

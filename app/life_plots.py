@@ -95,7 +95,7 @@ class LifePlot:
         hide_tools(fig)
         fig.grid.grid_line_color = None
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
-        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.yaxis.ticker = FixedTicker()
         drawn = fig.segment(
             "x0", "y", "x1", "y", source=self.lanes, line_width="width", line_color="color", nonselection_line_alpha=1.0

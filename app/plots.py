@@ -120,7 +120,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
     fig.extra_y_ranges = {"frame": Range1d(0, 1)}
     hide_tools(fig)
     fig.yaxis.formatter = NumeralTickFormatter(format=kind.tick)
-    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1 if kind.tick == "0" else 0)
     fig.xgrid.grid_line_color = None
     return fig
 
@@ -188,7 +188,8 @@ def set_x_axis(fig: figure, axis: str) -> None:
     if axis == "dates":
         fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
     elif axis == "documents":
-        fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), NumeralTickFormatter(format="0,0")
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=6, min_interval=1)
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
 
@@ -267,7 +268,7 @@ def rate_plot() -> RatePlot:
     fig.scatter("x", "y", source=plot.present, color=THIS_RUN, size=10)
     fig.vspan("x", source=plot.present, line_color=THIS_RUN, line_alpha=0.5)
     fig.y_range.renderers = [planned, taken]
-    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
     fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=3)
     fig.yaxis.formatter = NumeralTickFormatter(format="0.00")

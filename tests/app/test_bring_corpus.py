@@ -10,11 +10,12 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.bench import Desk, Stopped
-from app.corpus_sentences import describe_preview
+from app.corpus_sentences import describe_effect, describe_own, describe_preview
 from app.views.bring_corpus import NONE, BringCorpus
 from app.visitors import may_name_paths
 from engine.corpus import CorpusError
-from engine.library import delete_own, list_own, load_own
+from engine.library import OwnCorpus, delete_own, list_own, load_own
+from engine.words import WordChoices, WordEffect
 
 EVIL = "<img src=x onerror=alert(1)>"
 TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
@@ -242,6 +243,16 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
         view.open()
         view.path.value = f" {path} "
         assert begun == [(view._look, (path, {}))]
+
+
+def test_what_there_is_one_of_is_not_said_to_be_many():
+    effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
+    said = describe_effect(effect, WordChoices())
+    assert "In the only document: a vocabulary of 1 word; counted: 1 of 1 token (100%)." in said
+    assert "A word must stand in 1 document or more" in said
+    assert "1 document, 1 word, 1 token," in describe_own(
+        OwnCorpus("a", 1, 1, 1, None, "D", "document", False, "a.csv", 0, "2026-11-22T06:00:00")
+    )
 
 
 def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):

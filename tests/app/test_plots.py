@@ -47,6 +47,18 @@ def test_every_axis_says_what_it_counts(axis):
     assert isinstance(fig.xaxis.ticker, DatetimeTicker) == (axis == "dates")
 
 
+@pytest.mark.parametrize(
+    "axis",
+    [
+        curve_plot("heldout", Range1d(0, 1)).figure.xaxis,
+        curve_plot("num_topics", Range1d(0, 1)).figure.yaxis,
+        rate_plot().figure.xaxis,
+    ],
+)
+def test_what_is_counted_has_no_ticks_between_whole_numbers(axis):
+    assert axis.ticker.min_interval == 1
+
+
 def test_titles_carry_the_newest_value_and_a_true_minus_sign():
     assert curve_title("heldout", -7.7234) == "Held-out log likelihood: −7.723 nats"
     assert curve_title("heldout", float("nan")) == "Held-out log likelihood"
