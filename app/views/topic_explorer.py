@@ -77,7 +77,8 @@ class TopicExplorer(Viewer):
         if is_same:
             return
         reading = self._reading
-        if reading is not None and reading.position(self._selection.topic) is None and len(reading.used):
+        is_present = reading is not None and reading.model.run_id == progress.run_id
+        if is_present and reading.position(self._selection.topic) is None and len(reading.used):
             self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
         self._draw()
 
