@@ -72,6 +72,18 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
     return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
 
 
+def explain_no_word(effect: WordEffect) -> str:
+    """Say why nothing can be built of these words and what mends it; nothing where something can."""
+    if effect.num_tokens:
+        return ""
+    if not effect.raw_tokens:
+        return "There is no word in this text: choose another column for the text, or another file."
+    return (
+        "These choices leave no word to count: ask for fewer letters or documents, allow a larger share of them, or "
+        "take stop words away."
+    )
+
+
 def describe_built(about: OwnCorpus) -> str:
     """What has been built, in a sentence."""
     left_out = f"; {count(about.num_bad, 'row')} left out" if about.num_bad else ""

@@ -14,7 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.bench import Bench, Stopped
-from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_preview
+from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_preview, explain_no_word
 from app.file_mover import FileMover
 from app.shelf import Shelf, make_note
 from app.uploads import MAX_UPLOAD_BYTES
@@ -125,6 +125,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.keeps_text = pmui.Switch(
             value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
         )
+        self._hindrance = make_note("")
         self.build = _make_button("Build the corpus", self._build, icon="construction", color="primary")
         self.run = _make_button("Run on it now", self._run, icon="play_arrow", color="primary")
         self.run.visible = False
@@ -138,6 +139,7 @@ class BringCorpus(pn.viewable.Viewer):
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
+            self._hindrance,
             self.build,
             visible=False,
             sizing_mode="stretch_width",
@@ -186,6 +188,7 @@ class BringCorpus(pn.viewable.Viewer):
         """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them."""
         self._path = path
         seen = await self._work("look", path, columns)
+        self._hold_back("" if seen or not columns else "The columns chosen above cannot be used.")
         if seen is None:
             self._chosen.visible = self._chosen.visible and bool(columns)
             return
@@ -220,8 +223,13 @@ class BringCorpus(pn.viewable.Viewer):
         return text
 
     def _set_busy(self, is_busy: bool) -> None:
-        self._is_busy = self._working.visible = is_busy
-        self.build.disabled = self.shelf.is_disabled = is_busy
+        self._is_busy = self._working.visible = self.shelf.is_disabled = is_busy
+        self.build.disabled = is_busy or bool(self._hindrance.object)
+
+    def _hold_back(self, reason: str) -> None:
+        """Let nothing be built for this reason, or, where there is none, again."""
+        self._hindrance.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
+        self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
         percent = round(100 * share)
@@ -267,11 +275,12 @@ class BringCorpus(pn.viewable.Viewer):
             effect = await self._bench.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
             self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
-            return
+            return self._hold_back("The choices of words cannot be used.")
         except Stopped:
             return
         if number == self._num_changes:
             self._effect.object = describe_effect(effect, words)
+            self._hold_back(explain_no_word(effect))
 
     async def _build(self, event: Any) -> None:
         seen = self._preview

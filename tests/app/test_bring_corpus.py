@@ -133,6 +133,27 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
     assert "min_letters is 99: give a whole number from 1 to 30" in view._effect.object
 
 
+def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
+    look(view, path)
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "choices of words cannot be")):
+        view.words._widgets["min_letters"].value = letters
+        asyncio.run(view._measure())
+        assert view.build.disabled
+        assert reason in view._hindrance.object
+    view.words._widgets["min_letters"].value = 3
+    asyncio.run(view._measure())
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    look(view, path, {"text": "gone"})
+    assert view.build.disabled
+    assert "columns chosen above" in view._hindrance.object
+    figures = tmp_path / "figures.csv"
+    figures.write_text("text,n\n1 2,3\n4 5,6\n")
+    look(view, figures)
+    assert view.build.disabled
+    assert "no word in this text: choose another column" in view._hindrance.object
+
+
 def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
     monkeypatch.setattr("app.views.bring_corpus.QUIET_SECONDS", 0.02)
     look(view, path)
