@@ -9,12 +9,18 @@ from engine.previews import Preview
 from engine.words import MAX_VOCABULARY, WordChoices, WordEffect
 
 NUM_LISTED = 100
+FILE_IS_DOCUMENT = (
+    "Each text file is one document, however many paragraphs it has: for more documents bring a file for each, or a "
+    "CSV or JSON lines with a row for each."
+)
 
 
 def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     """What a file holds as HTML."""
-    unit = "document" if not seen.columns else "row"
-    parts = [f"{seen.kind}: {count(seen.num_rows, unit)} with text."]
+    has_files = seen.kind.endswith("of text files")
+    unit = "document" if has_files or not seen.columns else "row"
+    kind = "text file" if has_files and seen.num_rows + seen.num_bad == 1 else seen.kind
+    parts = [f"{kind}: {count(seen.num_rows, unit)} with text.", FILE_IS_DOCUMENT if has_files else ""]
     if seen.date_span:
         parts.append(f"Dates from {seen.date_span[0]} to {seen.date_span[1]}.")
     elif seen.columns:
@@ -22,7 +28,7 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     if seen.num_undated:
         parts.append(f"Without a date: {count(seen.num_undated, 'row')}, left out unless you choose no date.")
     parts.append(describe_language(seen))
-    facts = f"<h2>What is in it</h2><p>{escape(' '.join(parts))}</p>"
+    facts = f"<h2>What is in it</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
     facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
     if seen.num_bad:
         items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])

@@ -266,6 +266,17 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
         assert begun == [(view._look, (path, {}))]
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(("novel",), "text file: 1 document with text."), (("a", "b"), "folder of text files: 2 documents with text.")],
+)
+def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
+    shown = describe_preview(Desk(lambda share, said: None).look(tmp_path, {}))
+    assert f"<p>{said} Each text file is one document, however many paragraphs" in shown
+
+
 def test_what_there_is_one_of_is_not_said_to_be_many():
     effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
     said = describe_effect(effect, WordChoices())
