@@ -20,7 +20,10 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     has_files = seen.kind.endswith("of text files")
     unit = "document" if has_files or not seen.columns else "row"
     kind = "text file" if has_files and seen.num_rows + seen.num_bad == 1 else seen.kind
-    parts = [f"{kind}: {count(seen.num_rows, unit)} with text.", FILE_IS_DOCUMENT if has_files else ""]
+    parts = [
+        f"{kind[0].upper()}{kind[1:]}: {count(seen.num_rows, unit)} with text.",
+        FILE_IS_DOCUMENT if has_files else "",
+    ]
     if seen.date_span:
         parts.append(f"Dates from {seen.date_span[0]} to {seen.date_span[1]}.")
     elif seen.columns:
@@ -74,7 +77,8 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
         parts.append(f"Left out since no word is left: {count(effect.num_empty, 'document')}.")
     if effect.num_terms >= words.max_words:
         parts.append(f"The vocabulary is cut at {words.max_words:,} words; at most {MAX_VOCABULARY:,} can be kept.")
-    frequent = f'<p class="words"><strong>Most frequent:</strong> {escape(" ".join(effect.words))}</p>'
+    listed = escape(" ".join(effect.words))
+    frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>' if listed else ""
     return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
 
 
@@ -94,6 +98,14 @@ def describe_built(about: OwnCorpus) -> str:
     """What has been built, in a sentence."""
     left_out = f"; {count(about.num_bad, 'row')} left out" if about.num_bad else ""
     return f"{about.name} is built: {_describe_size(about)}{left_out}. It is chosen for the next run."
+
+
+def describe_taken(about: OwnCorpus) -> str:
+    """Say that a file's name is that of a corpus already."""
+    return (
+        f"There is a corpus called “{about.name}” already, built {about.built_at[:10]}: give this one "
+        "a name of your own, or delete that one below."
+    )
 
 
 def describe_own(about: OwnCorpus) -> str:

@@ -14,14 +14,21 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.bench import Bench, Stopped
-from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_preview, explain_no_word
+from app.corpus_sentences import (
+    describe_built,
+    describe_effect,
+    describe_first,
+    describe_preview,
+    describe_taken,
+    explain_no_word,
+)
 from app.file_mover import FileMover
 from app.shelf import Shelf, make_note
 from app.uploads import MAX_UPLOAD_BYTES
 from app.word_form import WordForm
 from engine.building import Columns
 from engine.corpus import CorpusError
-from engine.library import check_name, list_own
+from engine.library import OwnCorpus, check_name, list_own
 from engine.previews import Preview
 from engine.stop_words import LANGUAGES
 
@@ -250,7 +257,8 @@ class BringCorpus(pn.viewable.Viewer):
                     options=options or [NONE], value=getattr(seen.chosen, part) or (options or [NONE])[0]
                 )
             if is_new:
-                self.name_field.value = _propose_name(self._path, self._folder)
+                name, taken = _propose_name(self._path, self._folder)
+                self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
                 if seen.language in LANGUAGES:
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
         finally:
@@ -321,12 +329,13 @@ class BringCorpus(pn.viewable.Viewer):
         return self._layout
 
 
-def _propose_name(path: Path, folder: Path | None) -> str:
+def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
+    """A name that is free, and the corpus that is called as the file is where there is one."""
     stem = "my texts" if path.name.startswith("stickbreaker-") else path.name.partition(".")[0]
-    taken, number = {corpus.name.lower() for corpus in list_own(folder)}, 1
+    taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
         number += 1
-    return name
+    return name, taken.get(stem.lower())
 
 
 def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:

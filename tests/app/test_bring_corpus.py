@@ -194,6 +194,17 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     assert (view.done[-1], view.shelf._layout.visible) == (None, False)
 
 
+def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_again(view, tmp_path):
+    path = tmp_path / "Mine.csv"
+    pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
+    look(view, path)
+    assert (view.name_field.value, view.name_field.helper_text) == ("Mine", "")
+    asyncio.run(view._build(None))
+    look(view, path)
+    assert view.name_field.value == "Mine 2"
+    assert "called “Mine” already" in view.name_field.helper_text
+
+
 @pytest.mark.parametrize("name", ["", "rfc"])
 def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, name):
     look(view, path)
@@ -268,7 +279,7 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
 
 @pytest.mark.parametrize(
     ("names", "said"),
-    [(("novel",), "text file: 1 document with text."), (("a", "b"), "folder of text files: 2 documents with text.")],
+    [(("novel",), "Text file: 1 document with text."), (("a", "b"), "Folder of text files: 2 documents with text.")],
 )
 def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
     for name in names:
