@@ -4,7 +4,7 @@ They are Bokeh figures and not HoloViews elements because they grow with every m
 costs a few milliseconds, replacing an element some two hundred.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ from engine.evaluation import NUM_TOPICS_RULE
 CURVE_HEIGHT = 270
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
+AXIS_ROOM = 0.05
+CORNERS = {"x": [0, 1], "y": [0, 1]}
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
 
@@ -192,6 +194,36 @@ def set_x_axis(fig: figure, axis: str) -> None:
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
+
+
+class Seed:
+    """Unseen points that give a plot ranges while there is nothing else to draw.
+
+    A range that finds its own has no numbers then, of which a browser is warned at each repaint.
+    """
+
+    def __init__(self, fig: figure) -> None:
+        self.source = ColumnDataSource(CORNERS)
+        fig.scatter("x", "y", source=self.source, alpha=0)
+
+    def stand_in(self, is_needed: bool) -> None:
+        """Be there or not."""
+        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
+
+
+def find_span(values: Any) -> dict[str, float]:
+    """Start and end of an axis that shows these values with some room; 0 to 1 where there is none.
+
+    >>> find_span([1, float("nan"), 3]), find_span([])
+    ({'start': 0.9, 'end': 3.1}, {'start': 0.0, 'end': 1.0})
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return {"start": 0.0, "end": 1.0}
+    low, high = float(values.min()), float(values.max())
+    room = AXIS_ROOM * (high - low) or 1.0
+    return {"start": low - room, "end": high + room}
 
 
 def curve_title(name: str, value: float | None) -> str:
