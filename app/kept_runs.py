@@ -5,7 +5,6 @@ A file is an .npz: the text "about", which is JSON, beside the columns of the cu
 
 import json
 import logging
-import os
 import secrets
 import threading
 import zipfile
@@ -26,6 +25,7 @@ from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curv
 from app.reading import Model
 from app.word_lists import find_top_words
 from engine.library import find_folder
+from engine.whole_files import replacing
 
 MAX_KEPT = 50
 NUM_KEPT_WORDS = 50
@@ -202,13 +202,8 @@ class KeptRuns:
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in TOPIC_ARRAYS}
         about = json.dumps({"format": FORMAT, **asdict(run)}, default=_plain, ensure_ascii=False)
-        work = self._folder / f".{run.key}{SUFFIX}"
-        try:
-            with work.open("wb") as file:
-                np.savez_compressed(file, about=np.array(about), **arrays)
-            os.replace(work, self._place(run.key))
-        finally:
-            work.unlink(missing_ok=True)
+        with replacing(self._place(run.key)) as work, work.open("wb") as file:
+            np.savez_compressed(file, about=np.array(about), **arrays)
 
 
 def describe_run(progress: Progress) -> KeptRun:

@@ -105,6 +105,8 @@ def check_settings(config: Any) -> None:
         value, choices, bounds = getattr(config, each.name), each.metadata.get("choices"), each.metadata.get("bounds")
         if choices and value not in choices:
             raise ValueError(f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
+        if isinstance(each.default, bool) and not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{each.name} is {value!r}: give True or False; the default is {each.default}.")
         if not bounds or (value is None and each.default is None):
             continue
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

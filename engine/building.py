@@ -1,20 +1,18 @@
 """A source of one's own becomes a corpus, chunk by chunk; rows that cannot be used are left out and listed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.corpus import Corpus, CorpusError, Vocabulary
-from engine.count_files import name_kind, read_counts
+from engine.count_files import name_counts, name_kind, read_counts
 from engine.dates import explain_date, read_dates
 from engine.sources import open_source
-from engine.tables import BadRow, Chunk, Table
+from engine.tables import BadRow, BadRows, Chunk, Table
 from engine.words import WordChoices, WordCounter, drop_words, limit_words
 
-MAX_LISTED = 1_000
 MAX_CHARACTERS = 4_000_000_000
 MAX_TITLE = 300
 
@@ -28,19 +26,6 @@ class Columns(NamedTuple):
     date: str | None = None
     title: str | None = None
     group: str | None = None
-
-
-@dataclass
-class BadRows:
-    """Rows left out: how many, and the first of them."""
-
-    count: int = 0
-    listed: list[BadRow] = field(default_factory=list)
-
-    def add(self, rows: Sequence[BadRow]) -> None:
-        self.count += len(rows)
-        self.listed += rows[: max(0, MAX_LISTED - len(self.listed))]
-        self.listed.sort(key=lambda row: (row.file, row.row or 0))
 
 
 class Built(NamedTuple):
@@ -86,7 +71,7 @@ def build_corpus(
     num_characters = 0
     wanted = list(dict.fromkeys(column for column in columns if column))
     for chunk in table.read(wanted):
-        texts = take_chunk(chunk, columns, cells, bad, table.path)
+        texts = take_chunk(chunk, columns, cells, bad, table)
         counter.add(texts)
         keep(texts)
         num_characters += sum(map(len, texts))
@@ -113,7 +98,7 @@ def settle_columns(table: Table, columns: Columns) -> Columns:
     return columns
 
 
-def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, path: Path) -> list[str]:
+def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
     """The texts of a chunk; what else is known of them goes to `cells`, and rows without text or group to `bad`."""
     bad.add(chunk.bad)
     empty = [""] * len(chunk.rows)
@@ -121,9 +106,9 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, path:
     texts, wrong = [], []
     for place, (row, text) in enumerate(zip(chunk.rows, chunk.cells[columns.text], strict=True)):
         if not text.strip():
-            wrong.append(BadRow(str(path), row, "it has no text"))
+            wrong.append(table.name_bad(row, "it has no text"))
         elif columns.group and not groups[place].strip():
-            wrong.append(BadRow(str(path), row, "no group is named: name one in every row, or leave groups out"))
+            wrong.append(table.name_bad(row, "no group is named: name one in every row, or leave groups out"))
         else:
             texts.append(text)
             for known, cell in zip(cells, (row, dates[place], titles[place], groups[place]), strict=True):
@@ -141,7 +126,7 @@ def _finish(
 ) -> Built:
     counter, cells, bad = gathered
     report(0.92, "Reading dates")
-    dates = date_rows(table.path, columns, cells, bad)
+    dates = date_rows(table, columns, cells, bad)
     kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
     if not len(kept):
         reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
@@ -151,7 +136,7 @@ def _finish(
     counts, vocabulary = _name_place(table.path, limit_words, counts[kept], vocabulary, choices)
     has_words = np.diff(counts.indptr) > 0
     wordless = [cells.rows[row] for row in kept[~has_words]]
-    bad.add([BadRow(str(table.path), row, "no word to count is left in it") for row in wordless])
+    bad.add([table.name_bad(row, "no word to count is left in it") for row in wordless])
     kept = kept[has_words]
     titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
@@ -159,13 +144,13 @@ def _finish(
     return Built(corpus, bad, table.notes, kept)
 
 
-def date_rows(path: Path, columns: Columns, cells: Cells, bad: BadRows) -> np.ndarray:
+def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.ndarray:
     """The dates of all rows, NaT where there is none; with a column of dates such rows go to `bad`."""
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
     dates = read_dates(cells.dates)
     undated = np.flatnonzero(np.isnat(dates))
-    bad.add([BadRow(str(path), cells.rows[row], explain_date(cells.dates[row])) for row in undated])
+    bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
     return dates
 
 
@@ -183,18 +168,16 @@ def _take_counts(source: Path, columns: Columns, words: WordChoices | None, repo
     counts, vocabulary = counted.counts, counted.words
     if words is not None:
         counts, vocabulary = _name_place(source, drop_words, counts, vocabulary, words)
-    kept = np.flatnonzero(np.diff(counts.indptr) > 0)
-    bad = BadRows()
-    bad.add(counted.bad)
-    empty = np.setdiff1d(np.arange(counts.shape[0]), kept)
+    kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
+    empty = np.setdiff1d(np.arange(counts.shape[0]), [*kept, *counted.faulty])
     bad.add([BadRow(str(source), None, f"document {number + 1} has no word to count") for number in empty])
     if not len(kept):
-        reason = f"The first fault: {counted.bad[0]}" if counted.bad else "Check its list of words"
+        reason = f"The first fault: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
         raise CorpusError(f"{source} has no document with a word. {reason}.")
-    name = source.name.partition(".")[0] if counted.kind != "UCI bag-of-words" else source.name.split(".")[1]
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
-    return Built(Corpus(name, counts[kept], Vocabulary(vocabulary), dates, titles), bad, counted.notes, kept)
+    corpus = Corpus(name_counts(source), counts[kept], Vocabulary(vocabulary), dates, titles)
+    return Built(corpus, bad, counted.notes, kept)
 
 
 def _name_place(path: Path, limit: Callable, *arguments: object) -> tuple:

@@ -1,8 +1,6 @@
 """A run on disk: one file of plain arrays, written whole or not at all, resumed bit for bit."""
 
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,6 +13,7 @@ import numpy as np
 from engine.algorithms import find_algorithm
 from engine.schedules import settle
 from engine.settings import RunSettings
+from engine.whole_files import replacing
 
 FORMAT = 3
 NOTE = "note."
@@ -53,17 +52,9 @@ def save(path: str | PathLike[str], position: Position) -> None:
     }
     arrays = dict(_flatten("state", position.state))
     arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            # The stub takes an array for savez's one flag.
-            np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as work, work.open("wb") as file:
+        # The stub takes an array for savez's one flag.
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
 
 def load(path: str | PathLike[str]) -> Position:

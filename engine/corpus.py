@@ -46,9 +46,7 @@ class Documents(NamedTuple):
 
     def distinct_words(self) -> np.ndarray:
         """The words that occur, ascending (U,)."""
-        occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
-        occurs[self.words] = True
-        return np.flatnonzero(occurs)
+        return np.flatnonzero(np.bincount(self.words))
 
 
 class Batch(NamedTuple):
@@ -227,9 +225,21 @@ class Corpus:
         return Documents(starts, words, self.counts.data[entries])
 
     def select(self, rows: Sequence[int] | np.ndarray) -> "Corpus":
-        """The documents at these positions, in this order; a mask of D booleans keeps the reading order."""
-        rows = np.asarray(rows)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+        """The documents at these positions, in this order; a mask of D booleans keeps the reading order.
+
+        Raises CorpusError where the mask is of another length, or a position is none of this corpus.
+        """
+        size, rows = self.num_documents, np.asarray(rows)
+        if rows.dtype == bool:
+            if rows.shape != (size,):
+                raise CorpusError(f"{self.name}: a mask of {rows.size} for {size} documents: give one each.")
+            rows = np.flatnonzero(rows)
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise CorpusError(f"{self.name}: positions of documents are a list of whole numbers, or a mask.")
+        rows = rows.astype(np.int64)
+        is_beyond = (rows < -size) | (rows >= size)
+        if is_beyond.any():
+            raise CorpusError(f"{self.name}: there is no document {rows[is_beyond][0]}: it has {size}, counted from 0.")
         return replace(
             self,
             counts=self.counts[rows],

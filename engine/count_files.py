@@ -13,25 +13,30 @@ from scipy.sparse import csr_array
 
 from engine.corpus import LARGEST_COUNT, CorpusError
 from engine.encodings import find_encoding
-from engine.tables import BadRow
+from engine.tables import MAX_LISTED, BadRow, BadRows
 
 BLOCK = 1 << 23
-MAX_BAD = 1_000
 MAX_DOCUMENTS = 50_000_000
 MAX_WORDS = 5_000_000
 MAX_ENTRIES = 500_000_000
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 Report = Callable[[float, str], None]
+# Of a file: counts, the rows that were left out, and the documents that were left out whole.
+Read = tuple[csr_array, BadRows, list[int]]
 
 
 class Counted(NamedTuple):
-    """Words counted by somebody else: (D, V) counts, V words, the rows that were left out, and sentences to show."""
+    """Words counted by somebody else: (D, V) counts, V words, the rows that were left out, and sentences to show.
+
+    faulty: numbers from 0 of the documents that were left out whole.
+    """
 
     kind: str
     counts: csr_array
     words: list[str]
-    bad: list[BadRow]
+    bad: BadRows
+    faulty: list[int]
     notes: tuple[str, ...]
 
 
@@ -55,15 +60,29 @@ def read_counts(path: Path, report: Report = lambda share, message: None) -> Cou
     read = {"UCI bag-of-words": _read_uci, "LDA-C": _read_lda_c, "Matrix Market": _read_matrix}[name_kind(path)]
     try:
         with _open(path) as stream:
-            counts, bad = read(path, stream, len(words), report)
+            counts, bad, faulty = read(path, stream, len(words), report)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"{path} cannot be read ({error}): pack or copy it again.") from error
-    return Counted(name_kind(path), counts, words, bad, notes)
+    return Counted(name_kind(path), counts, words, bad, faulty, notes)
+
+
+def _stem(path: Path) -> str:
+    return re.sub(r"(?i)(\.txt)?(\.gz)?$", "", path.name)
+
+
+def name_counts(path: Path) -> str:
+    """What a file of counts is called.
+
+    >>> [name_counts(Path(name)) for name in ("docword.kos.txt.gz", "ap.2.ldac", "ap.mtx.gz")]
+    ['kos', 'ap.2', 'ap']
+    """
+    stem = _stem(path)
+    return (re.sub(r"(?i)^docword\W*", "", stem) or stem) if name_kind(path) == "UCI bag-of-words" else Path(stem).stem
 
 
 def find_vocabulary(path: Path) -> Path:
     """The list of words beside a file of counts, by its name."""
-    stem = re.sub(r"(\.txt)?(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    stem = _stem(path)
     plain = Path(stem).stem
     names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if name_kind(path) == "UCI bag-of-words" else []
     names += [f"{plain}{end}" for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")]
@@ -96,7 +115,7 @@ def _open(path: Path) -> BinaryIO:
     return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
-def _read_uci(path: Path, stream: BinaryIO, num_words: int, report: Report) -> tuple[csr_array, list[BadRow]]:
+def _read_uci(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
     head = [stream.readline(100).strip() for _ in range(3)]
     if not all(line.isdigit() for line in head):
         raise CorpusError(f"{path} must begin with three lines: how many documents, words and entries it has.")
@@ -108,7 +127,7 @@ def _read_uci(path: Path, stream: BinaryIO, num_words: int, report: Report) -> t
     return _read_entries(path, stream, (num_documents, num_words, num_entries), 4, report)
 
 
-def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -> tuple[csr_array, list[BadRow]]:
+def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
     head, line_number = stream.readline(1000).decode("ascii", "replace").lower().split(), 2
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
         raise CorpusError(f"{path} does not begin with %%MatrixMarket: write it as Matrix Market.")
@@ -132,31 +151,30 @@ def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -
 
 def _read_entries(
     path: Path, stream: BinaryIO, shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
-) -> tuple[csr_array, list[BadRow]]:
+) -> Read:
     """Lines of document, word and count, numbered from 1; `line` is the number of the first one."""
     num_documents, num_words, num_entries = shape
     _check_size(path, num_documents, num_entries)
-    parts, bad, num_read = [], [], 0
+    parts, bad, num_read = [], BadRows(), 0
     for block in _blocks(stream):
         entries, wrong = _parse(path, block, line)
         if not is_by_document:
             entries[:, :2] = entries[:, 1::-1]
         is_good = _are_good(entries, num_documents, num_words)
-        wrong += [_explain_entry(path, entry) for entry in entries[~is_good][:MAX_BAD]]
+        bad.add(wrong)
+        bad.add([_explain_entry(path, entry) for entry in entries[~is_good][:MAX_LISTED]], int((~is_good).sum()))
         parts.append(entries[is_good, :3].astype(np.int32))
-        bad += wrong[: MAX_BAD - len(bad)]
         line += block.count(b"\n")
         num_read += len(parts[-1])
         _check_size(path, num_documents, num_read)
         report(min(1.0, num_read / max(1, num_entries)), "Reading the counts")
-    if num_read + len(bad) < num_entries:
-        bad.append(
-            BadRow(str(path), None, f"it announces {num_entries:,} entries and has {num_read:,}: it is cut short")
-        )
+    if num_read + bad.count < num_entries:
+        reason = f"it announces {num_entries:,} entries and has {num_read + bad.count:,}: it is cut short"
+        bad.add([BadRow(str(path), None, reason)])
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
     # Entries that come twice add up to more than int32 may hold.
     counts = counts.astype(np.int64)
-    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad
+    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad, []
 
 
 def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
@@ -229,14 +247,15 @@ def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
     return BadRow(str(path), int(line), reason)
 
 
-def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) -> tuple[csr_array, list[BadRow]]:
+def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
     size = max(1, path.stat().st_size)
-    parts, lengths, bad, num_read = [np.zeros((0, 2), np.int64)], [], [], 0
+    parts, lengths, bad, faulty, num_read = [np.zeros((0, 2), np.int64)], [], BadRows(), [], 0
     for block in _blocks(stream):
         for line in block.splitlines():
             pairs = _parse_document(line, num_words)
             if isinstance(pairs, str):
-                bad += [BadRow(str(path), len(lengths) + 1, pairs)][: MAX_BAD - len(bad)]
+                bad.add([BadRow(str(path), len(lengths) + 1, pairs)])
+                faulty.append(len(lengths))
                 pairs = parts[0]
             lengths.append(len(pairs))
             parts.append(pairs)
@@ -245,7 +264,7 @@ def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) ->
         report(min(1.0, num_read / size), "Reading the counts")
     words, counts = np.concatenate(parts).T
     starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return csr_array((counts, words, starts), shape=(len(lengths), num_words)), bad
+    return csr_array((counts, words, starts), shape=(len(lengths), num_words)), bad, faulty
 
 
 def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:

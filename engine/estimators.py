@@ -41,6 +41,8 @@ LONGEST_INITIALS = 3
 # What a saved model holds beside its state.
 NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
 TOPIC_NAMES = "topic_names_"
+# As they were given: what was left to the corpus stays so at the next fit.
+PARAMETERS = "parameters"
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -80,8 +82,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
         What is left to the number of tokens follows those of X, or of so many documents like it.
         """
-        parameters = {each.name: _plain(getattr(self, each.name)) for each in fields(self.algorithm.config)}
-        self.config_ = self.algorithm.config(**parameters)
+        self.config_ = self.algorithm.config(**self._parameters())
         self.seed_ = _draw_seed(self.random_state)
         self.documents_seen_ = 0
         for name in ("state_", "history_", TOPIC_NAMES, "feature_names_in_"):
@@ -93,6 +94,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.config_ = settle_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
         self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
         return corpus
+
+    def _parameters(self) -> dict[str, Any]:
+        """Those of the algorithm, as they were given."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self.algorithm.config)}
 
     def _read(self, X: Counts, is_new: bool = False) -> Corpus:
         """X as a Corpus; of a new model its words become those of the model, else they are compared with these."""
@@ -215,6 +220,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 notes[name] = np.array(getattr(self, name), str)
         for name, column in getattr(self, "history_", {}).items():
             notes[HISTORY + name] = column.to_numpy(str if name == "word" else None)
+        notes[PARAMETERS] = np.array(json.dumps(self._parameters()))
         if getattr(self, TOPIC_NAMES, None):
             notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(self, TOPIC_NAMES).items())))
         settings = RunSettings(passes=self.passes, seed=self.seed_)
@@ -244,7 +250,8 @@ class OnlineTopicModel(TopicModel):
 
         The same documents again count as others. Raises ValueError as `fit` does.
         """
-        if corpus_size is not None and not (isinstance(corpus_size, int | np.integer) and corpus_size >= 1):
+        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
+        if corpus_size is not None and not (is_whole and corpus_size >= 1):
             raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
         is_new = not hasattr(self, "state_")
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
@@ -310,6 +317,8 @@ def load(path: str | PathLike[str]) -> TopicModel:
     words, names = (position.notes.get(name) for name in NAMES)
     num_words, corpus_size = (position.notes[name].item() for name in NUMBERS)
     model = from_position(position, words if words is None else tuple(words.tolist()), corpus_size)
+    if PARAMETERS in position.notes:
+        model.set_params(**json.loads(str(position.notes[PARAMETERS])))
     model.n_features_in_ = num_words
     if names is not None:
         model.feature_names_in_ = names.astype(object)

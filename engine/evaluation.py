@@ -152,6 +152,8 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
 
     topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang 2011 sec. 4.1.
     """
+    if len(documents.starts) < 2:
+        return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
     expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, "fold-in")
@@ -162,8 +164,10 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
 def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> float:
     """Bound on the log likelihood of documents given E[topics], in nats per token (Hoffman 2010 Eq. 16).
 
-    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations.
+    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations; NaN without a token.
     """
+    if not len(documents.words):
+        return float("nan")
     shares = fold_in(documents, topics, prior)
     sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts]).astype(float)
     g = shares * (prior.sum() + sizes)[:, None]

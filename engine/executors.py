@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
+from math import isqrt
 from operator import add
 from typing import Any
 
@@ -12,15 +13,17 @@ from engine.algorithm import Algorithm, StepInfo
 from engine.corpus import Batch, Documents
 from engine.threads import map_on_threads
 
-# Fixed, so that sums are added in the same order, bit for bit, however many threads there are.
-NUM_SHARDS = 8
-SMALLEST_SHARD = 16
+MOST_SHARDS = 8
 
 
 def shard(documents: Documents) -> list[Documents]:
-    """Split documents into at most NUM_SHARDS runs of about as many entries each."""
+    """Split documents into runs of about as many entries each: 2 of 64 documents, 4 of 256, 8 of 1,024 and more.
+
+    A run costs something to hand out, and more runs than threads gain nothing. Their number follows the documents
+    alone, so that sums are added in the same order, bit for bit, however many threads there are.
+    """
     num_documents = len(documents.starts) - 1
-    num_shards = max(1, min(NUM_SHARDS, num_documents // SMALLEST_SHARD))
+    num_shards = max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
     targets = documents.starts[-1] * np.arange(1, num_shards) / num_shards
     bounds = np.unique([0, *np.searchsorted(documents.starts, targets), num_documents])
     return [documents.cut(first, last) for first, last in pairwise(bounds)]

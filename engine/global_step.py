@@ -14,10 +14,12 @@ NO_STICKS = np.zeros(2)
 class Statistics(NamedTuple):
     """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
+    words: (U,), the words of the whole batch, of which the counts hold places.
     phase, temperature: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
     doc_sticks: (2,), number of the document sticks that tokens reach, and Σ -E[log(1 - π')] of them (two-level alone).
     """
 
+    words: np.ndarray
     counts: tuple[DocumentCounts | FactoredCounts, ...]
     tables: np.ndarray
     tokens: np.ndarray
@@ -28,7 +30,7 @@ class Statistics(NamedTuple):
     def __add__(self, other):
         tables, tokens = self.tables + other.tables, self.tokens + other.tokens
         doc_sticks = self.doc_sticks + other.doc_sticks
-        return Statistics(self.counts + other.counts, tables, tokens, self.phase, self.temperature, doc_sticks)
+        return self._replace(counts=self.counts + other.counts, tables=tables, tokens=tokens, doc_sticks=doc_sticks)
 
 
 def blend_topics(config, state, statistics, batch):
@@ -40,9 +42,9 @@ def blend_topics(config, state, statistics, batch):
     step, config = state.step + 1, settle(config, batch.corpus_size)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     scale = batch_scale(batch)
-    words = batch.documents.distinct_words()
+    counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
     state = state._replace(
-        topic_counts=state.topic_counts.blend(rate, words, statistics.counts, scale, statistics.tokens),
+        topic_counts=counts,
         expected_tokens=(1.0 - rate) * state.expected_tokens + rate * scale * statistics.tokens,
         step=step,
         rate_spent=state.rate_spent + rate,

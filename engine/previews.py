@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.building import BadRows, Cells, Columns, date_rows, settle_columns, take_chunk
+from engine.building import Cells, Columns, date_rows, settle_columns, take_chunk
 from engine.corpus import CorpusError
 from engine.count_files import Counted, name_kind, read_counts
 from engine.dates import read_dates
 from engine.sources import find_source, open_source
 from engine.stop_words import guess_language
-from engine.tables import BadRow, Table
+from engine.tables import BadRow, BadRows, Table
 from engine.words import WordChoices, WordEffect, drop_words, measure_words
 
 MAX_SAMPLE = 2_000
@@ -119,13 +119,13 @@ def preview(
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     cells, bad, sample = Cells([], [], [], []), BadRows(), _Sample()
     for chunk in table.read(list(dict.fromkeys(column for column in columns if column))):
-        sample.add(take_chunk(chunk, columns, cells, bad, table.path))
+        sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
         reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
         remedy = "" if table.has else f" Put text into its column {columns.text!r}, or choose another for it."
         raise CorpusError(f"{table.path} has no row that can be used. {reason}.{remedy}")
-    dates = date_rows(table.path, columns, cells, bad)
+    dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
     titles = [cells.titles[place].strip() or f"row {row}" for place, row in enumerate(cells.rows[:NUM_SHOWN])]
@@ -224,8 +224,8 @@ def _preview_counts(counted: Counted) -> Preview:
         (),
         Columns(),
         num_rows=counts.shape[0],
-        num_bad=len(counted.bad),
-        bad=tuple(counted.bad),
+        num_bad=counted.bad.count,
+        bad=tuple(counted.bad.listed),
         num_undated=0,
         date_span=None,
         language=language,

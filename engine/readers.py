@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.building import Columns, build_corpus
 from engine.corpus import Corpus, CorpusError
+from engine.count_files import name_kind
 from engine.library import list_own, load_own
 from engine.packed import FILES, load_built_in
 from engine.sources import KINDS, find_source, is_known
@@ -49,13 +50,15 @@ def load_corpus(
     is_there = os.path.exists(os.path.expanduser(name_or_path))
     if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
-    built = build_corpus(find_source(path), columns, words)
+    source = find_source(path)
+    built = build_corpus(source, columns, words)
     for note in built.notes:
         logger.warning(note)
     if built.bad.count:
         listed = "; ".join(map(str, built.bad.listed[:5]))
-        num_rows = built.bad.count + built.corpus.num_documents
-        logger.warning("%s: left %d of %d rows out, first %s", path, built.bad.count, num_rows, listed)
+        # Of counts, what is left out is lines, or documents of many.
+        what = "lines" if name_kind(source) else f"of {built.bad.count + built.corpus.num_documents} rows"
+        logger.warning("%s: left %d %s out, first %s", path, built.bad.count, what, listed)
     return built.corpus
 
 

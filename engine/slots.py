@@ -70,7 +70,8 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
     asked = Asked(bounds, np.zeros(2 * has_sticks))
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
-    statistics = Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature, asked.sticks)
+    phase = expectations.phase, expectations.temperature
+    statistics = Statistics(expectations.words, (counts,), tables, tokens, *phase, asked.sticks)
     return statistics, shares, bounds.sum()
 
 

@@ -25,6 +25,8 @@ REMEDIES = (
 
 def find_source(path: str | PathLike) -> Path:
     """The file that a path means: itself, or within a folder the only table or the counts. Raises CorpusError."""
+    if not os.fspath(path):
+        raise CorpusError("No path is given: name a file or a folder.")
     path = Path(path).expanduser()
     # A corpus is called by its path, and "." names nothing.
     path = path if path.name else path.resolve()

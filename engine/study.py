@@ -9,7 +9,6 @@ A study that was interrupted goes on where it stopped when it is called again, a
 import multiprocessing
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,6 +22,7 @@ import pandas as pd
 
 from engine.cells import FURTHER_PROTOCOLS, Cell, measure, settings_of
 from engine.settings import RunSettings
+from engine.whole_files import replacing
 
 SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False)
 
@@ -37,7 +37,8 @@ class Study:
     run: how each run reads and scores its corpus, but for the seed.
     protocols: of FURTHER_PROTOCOLS, scored beside `disjoint_words` whenever that is.
 
-    Raises ValueError for a system that there is not, a setting that none of the systems has, or a value out of bounds.
+    Raises ValueError for a system that there is not, a setting that none of the systems has, or a value out of bounds
+    or none at all.
     """
 
     systems: Sequence[str]
@@ -53,6 +54,12 @@ class Study:
         unknown = [name for name in self.protocols if name not in FURTHER_PROTOCOLS]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is no further protocol: choose of {', '.join(FURTHER_PROTOCOLS)}.")
+        for name in ("systems", "corpora", "seeds"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not len(values):
+                raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
+        if self.num_documents is not None and self.num_documents < 1:
+            raise ValueError(f"num_documents is {self.num_documents}: give at least 1, or None for all.")
         known = set().union(*(settings_of(system) for system in self.systems))
         for name in (*self.grid, *self.fixed):
             if name not in known:
@@ -199,10 +206,8 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.astype({"error": object})
     # pandas stores these in the file.
     frame.attrs = {"cell": cell.asked()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    frame.to_parquet(temporary, index=False)
-    os.replace(temporary, path)
+    with replacing(path) as work:
+        frame.to_parquet(work, index=False)
     return frame
 
 

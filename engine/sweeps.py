@@ -40,4 +40,5 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
     shares /= shares.sum(1, keepdims=True)
     counts = FactoredCounts(own.starts, own.words, scales, weights, topics)
-    return Statistics((counts,), tables, tokens, expectations.phase, expectations.temperature), shares
+    phase = expectations.phase, expectations.temperature
+    return Statistics(expectations.words, (counts,), tables, tokens, *phase), shares

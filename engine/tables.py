@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from engine.encodings import find_encoding
 
 MAX_COLUMNS = 1_000
 MAX_ROWS = 5_000_000
+MAX_LISTED = 1_000
 # Of one text, in characters; a line of a file may not be longer either.
 MAX_TEXT = 10_000_000
 CHUNK_ROWS = 500
@@ -37,6 +38,20 @@ class BadRow(NamedTuple):
         return f"{self.file}: {self.reason}" if self.row is None else f"{self.file}, row {self.row}: {self.reason}"
 
 
+@dataclass
+class BadRows:
+    """Rows left out: how many, and the first of them."""
+
+    count: int = 0
+    listed: list[BadRow] = field(default_factory=list)
+
+    def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
+        """Add rows; count: how many they are where not all of them are given."""
+        self.count += len(rows) if count is None else count
+        self.listed += rows[: max(0, MAX_LISTED - len(self.listed))]
+        self.listed.sort(key=lambda row: (row.file, row.row or 0))
+
+
 class Chunk(NamedTuple):
     """Some rows: their numbers as a person counts them, cells by column, bad rows, and the share of the file read."""
 
@@ -51,7 +66,7 @@ class Table:
     """A file with a text a row. `read(columns)` gives its chunks from the start; every cell is text.
 
     has: columns that are what their names say, as a folder's "text" and "title".
-    num_declared: rows, where the file says so itself.
+    files: names of files within `path`, where each is a row.
     """
 
     path: Path
@@ -60,6 +75,13 @@ class Table:
     read: Callable[[Sequence[str]], Iterator[Chunk]]
     notes: tuple[str, ...] = ()
     has: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def name_bad(self, row: int, reason: str) -> BadRow:
+        """A row that is left out, by its number, or by its file where it is one."""
+        if self.files:
+            return BadRow(f"{self.path.name}/{self.files[row - 1]}", None, reason)
+        return BadRow(str(self.path), row, reason)
 
 
 def open_table(path: Path) -> Table:

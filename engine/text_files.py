@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine.corpus import CorpusError
 from engine.encodings import name_encoding
-from engine.tables import MAX_ROWS, MAX_TEXT, TABLE_SUFFIXES, BadRow, Chunk, Table, gather
+from engine.tables import MAX_ROWS, MAX_TEXT, TABLE_SUFFIXES, BadRow, Chunk, Table, gather, mend
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
@@ -33,15 +33,16 @@ class TextFile(NamedTuple):
 
 def open_folder(path: Path) -> Table:
     """A folder with its folders: columns text, title (the file's name), folder, and date where the name holds one."""
-    names = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
-    files = [file for file in names if file.is_file() or file.is_symlink()][: MAX_ROWS + 1]
+    found = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
+    files = [file for file in found if file.is_file() or file.is_symlink()][: MAX_ROWS + 1]
     if not files:
         raise CorpusError(f"{path} holds no file: choose a folder with text files.")
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         yield from _read(path, wanted, (_load(path, file) for file in files), len(files))
 
-    return Table(path, "folder of text files", COLUMNS, read, has=("text", "title"))
+    names = tuple(mend(file.relative_to(path).as_posix()) for file in files)
+    return Table(path, "folder of text files", COLUMNS, read, has=("text", "title"), files=names)
 
 
 def _load(path: Path, file: Path) -> TextFile:
@@ -72,7 +73,8 @@ def open_archive(path: Path) -> Table:
         with zipfile.ZipFile(path) as archive:
             yield from _read(path, wanted, (_unpack(archive, member) for member in members), len(members))
 
-    return Table(path, "zip of text files", COLUMNS, read, has=("text", "title"))
+    names = tuple(mend(member.filename) for member in members)
+    return Table(path, "zip of text files", COLUMNS, read, has=("text", "title"), files=names)
 
 
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:

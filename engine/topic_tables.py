@@ -19,8 +19,10 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
 
     share: of the tokens that all topics explain. A topic is in use where it explains at least one token; others hold
     what they started with. words: the V words; without them columns of the counts are called x0, x1, ...
-    Raises ValueError where there are more or fewer words.
+    Raises ValueError where there are more or fewer words, or num_words is below 1.
     """
+    if num_words < 1:
+        raise ValueError(f"num_words is {num_words!r}: ask for at least one word a topic.")
     if words is not None and len(words) != summary.topics.shape[1]:
         raise ValueError(f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one a column.")
     tokens = summary.expected_tokens

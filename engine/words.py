@@ -48,7 +48,8 @@ class WordChoices:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        object.__setattr__(self, "languages", tuple(self.languages))
+        languages = (self.languages,) if isinstance(self.languages, str) else self.languages
+        object.__setattr__(self, "languages", tuple(languages))
         if unknown := set(self.languages) - set(LANGUAGES):
             raise ValueError(f"There are no stop words called {unknown.pop()!r}: choose of {', '.join(LANGUAGES)}.")
 

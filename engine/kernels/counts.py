@@ -9,6 +9,10 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.special import FAST
+from engine.kernels.vectors import prefetch_row
+
+# Rows lie anywhere in memory: they are sent for while so many words before them are worked on.
+AHEAD = 2
 
 
 class DocumentCounts(NamedTuple):
@@ -136,6 +140,9 @@ def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, 
     array that the old ones are in.
     """
     for u in range(span[0], span[1]):
+        if u + AHEAD < span[1]:
+            prefetch_row(out_rows, places[u + AHEAD])
+            prefetch_row(out_rows, new_places[u + AHEAD])
         row, out = out_rows[places[u]], out_rows[new_places[u]]
         for k in range(row.shape[0]):
             out[k] = row[k]
@@ -155,6 +162,9 @@ def add_products(counts, grouped, span, factor, places, new_places, out_rows):
     num_topics = out_rows.shape[1]
     total = np.empty(num_topics, counts.weights.dtype)
     for u in range(span[0], span[1]):
+        if u + AHEAD < span[1]:
+            prefetch_row(out_rows, places[u + AHEAD])
+            prefetch_row(out_rows, new_places[u + AHEAD])
         total[:] = 0.0
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             scale, e = counts.scales[grouped.entries[place]], counts.weights[grouped.docs[place]]
@@ -170,6 +180,8 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
     """(scale · row + offset) · factors (K,) of the rows at some places (U,), into (U, K)."""
     scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
     for u in range(places.shape[0]):
+        if u + AHEAD < places.shape[0]:
+            prefetch_row(rows, places[u + AHEAD])
         row, out = rows[places[u]], out_rows[u]
         for k in range(factors.shape[0]):
             out[k] = (scale * row[k] + offset) * factors[k]

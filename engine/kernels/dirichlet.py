@@ -11,12 +11,10 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.special import FAST, exp_digamma, fast_digamma
-from engine.kernels.vectors import WIDTH, add_product, load, prefetch, splat, store, store_sums
+from engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
 
 # Words and topics are padded to whole vectors.
 BLOCK = WIDTH
-# Bytes of a cache line. A vector that begins within one costs two reads.
-LINE = 64
 # A prior so small that its e is 0 beside any other's.
 NOTHING = 1e-30
 
@@ -60,7 +58,10 @@ def round_up(number):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_lines(number, like):
-    """An uninitialised array of so many numbers, of the dtype of another, that begins with a cache line."""
+    """An uninitialised array of so many numbers, of the dtype of another, that begins with a cache line.
+
+    A vector that begins within one costs two reads.
+    """
     array = np.empty(number + LINE // like.itemsize, like.dtype)
     first = -array.ctypes.data % LINE // like.itemsize
     return array[first : first + number]
@@ -105,9 +106,7 @@ def load_document(documents, j, topics, room):
                 weights[place + k] = topics[documents.words[first + i], k]
         if last + i < documents.words.shape[0]:
             # The rows of the next document come while this one is swept.
-            row = documents.words[last + i] * num_topics
-            for k in range(0, num_topics, LINE // room.e.itemsize):
-                prefetch(topics, row + k)
+            prefetch_row(topics, documents.words[last + i])
     for i in range(last - first, num_words):
         room.counts[i] = 0.0
         for k in range(0, width, BLOCK):

@@ -8,11 +8,13 @@ in an array of any shape, which must be in C order, and not checked: whoever cal
 import operator
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 WIDTH = 16
+# Bytes of a cache line.
+LINE = 64
 FLAGS = ("reassoc", "contract", "arcp", "nsz")
 
 
@@ -93,6 +95,13 @@ def prefetch(typingctx, array, place):
         return context.get_dummy_value()
 
     return (types.void(array, types.intp), codegen) if array.layout == "C" else None
+
+
+@njit(inline="always", nogil=True, cache=True, error_model="numpy")
+def prefetch_row(rows, row):
+    """Have a row of an array (R, W) brought near."""
+    for place in range(0, rows.shape[1], LINE // rows.itemsize):
+        prefetch(rows, row * rows.shape[1] + place)
 
 
 @intrinsic

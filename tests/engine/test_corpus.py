@@ -204,6 +204,20 @@ def test_a_batch_holds_a_document_or_more(tiny_corpus):
 
 
 @pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([True], "a mask of 1 for 12 documents"),
+        ([1.5], "a list of whole numbers, or a mask"),
+        ([[1, 2]], "a list of whole numbers, or a mask"),
+        ([3, 12], "there is no document 12: it has 12, counted from 0"),
+    ],
+)
+def test_documents_that_are_not_there_cannot_be_selected(tiny_corpus, rows, message):
+    with pytest.raises(CorpusError, match=message):
+        tiny_corpus.select(rows)
+
+
+@pytest.mark.parametrize(
     ("counts", "message"),
     [
         ([[0.5, 1.0]], "a count is 0.5: give whole numbers up to 2147483647"),

@@ -240,6 +240,8 @@ def test_what_cannot_be_fitted_or_scored_names_the_remedy(tiny_corpus):
         model.fit([[0.5]])
     with pytest.raises(ValueError, match="corpus_size is '3': give a whole number of at least 1"):
         model.partial_fit(tiny_corpus, corpus_size="3")
+    with pytest.raises(ValueError, match="corpus_size is True"):
+        model.partial_fit(tiny_corpus, corpus_size=True)
     with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one a column"):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=["peace"])
     with pytest.raises(NotFittedError):
@@ -300,6 +302,16 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_taken_for_one(tiny_co
         engine.load(tmp_path / "run.npz")
     with pytest.raises(checkpoint.CheckpointError, match="no checkpoint at"):
         engine.load(tmp_path / "nothing.npz")
+
+
+@of_online
+def test_what_was_left_to_the_corpus_is_so_again_in_a_model_that_is_loaded(kind, tiny_corpus, tmp_path):
+    model = kind(random_state=3).fit(tiny_corpus)
+    model.save(tmp_path / "model.npz")
+    loaded = engine.load(tmp_path / "model.npz")
+    assert loaded.get_params() == model.get_params()
+    assert (loaded.batch_size, loaded.config_) == (model.batch_size, model.config_)
+    assert loaded.fit(tiny_corpus).transform(tiny_corpus).tobytes() == model.transform(tiny_corpus).tobytes()
 
 
 @of_all

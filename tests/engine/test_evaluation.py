@@ -118,7 +118,10 @@ def test_empty_documents_do_not_change_the_perplexity_bound():
 
 def test_nothing_held_out_has_no_score():
     split = split_words(Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32)), [0], 0)
-    assert np.isnan(score(split, np.zeros((0, 2)), np.full((2, 3), 1 / 3)))
+    topics, prior = np.full((2, 3), 1 / 3), np.ones(2)
+    assert np.isnan(score(split, np.zeros((0, 2)), topics))
+    assert fold_in(split.observed, topics, prior).shape == (0, 2)
+    assert np.isnan(perplexity_bound(split.observed, topics, prior))
 
 
 def test_the_number_of_topics_is_0_without_tokens_and_ignores_the_last_hundredth():

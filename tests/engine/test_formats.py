@@ -108,6 +108,7 @@ def test_a_folder_of_text_files_takes_titles_and_dates_from_their_names(tmp_path
     dated = build(tmp_path / "texts", Columns(date="date", group="folder"))
     assert dated.corpus.dates.astype(str).tolist() == ["1863-12-08", "1864-01-01"]
     assert dated.corpus.group_titles == ("b",)
+    assert "texts/a.txt: no group is named" in "\n".join(reasons(dated))
 
 
 def test_a_zip_gives_what_its_folder_gives_and_nothing_leaves_it(tmp_path):
@@ -231,6 +232,8 @@ def test_bad_lines_of_counts_are_left_out_and_named(tmp_path):
     )
     built = build(path)
     assert built.corpus.counts.toarray().tolist() == [*COUNTS[:2], [2, 2, 0, 0]]
+    # No entry is missing: eight wrong lines stand beside the five announced.
+    assert built.bad.count == 8
     listed = "\n".join(reasons(built))
     for row, said in [
         (9, "beyond"),
@@ -247,7 +250,9 @@ def test_bad_lines_of_counts_are_left_out_and_named(tmp_path):
     )
     built = build(path)
     assert built.corpus.counts.toarray().tolist() == [COUNTS[0], COUNTS[2]]
-    assert built.bad.count == 5 + 6
+    # The lines that cannot be read, and the one without a word.
+    assert built.bad.count == 5 + 1
+    assert sum("no word to count" in reason for reason in reasons(built)) == 1
     assert built.corpus.titles[1] == "document 7"
 
 
@@ -389,6 +394,7 @@ def test_word_choices_outside_their_bounds_are_refused_with_the_bound():
         WordChoices(max_words=200_000)
     with pytest.raises(ValueError, match="no stop words called 'klingon': choose of english, german"):
         WordChoices(languages=("klingon",))
+    assert WordChoices(languages="german").languages == ("german",)
 
 
 def test_the_effect_on_all_documents_is_what_a_corpus_then_has():

@@ -110,6 +110,11 @@ def test_a_date_is_not_taken_for_the_text_where_that_is_empty(tmp_path):
         preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4))
 
 
+def test_no_path_is_not_taken_for_the_present_folder():
+    with pytest.raises(CorpusError, match="No path is given"):
+        preview("")
+
+
 def test_a_file_without_a_usable_row_says_so_at_once(tmp_path):
     with pytest.raises(CorpusError, match="no row that can be used. The first: .*row 2: it has no text"):
         preview(write(tmp_path, text=[" "], year=["1900"]), text="text")

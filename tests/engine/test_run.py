@@ -23,6 +23,11 @@ def name(event):
     return event.protocol if isinstance(event, Evaluated) else type(event).__name__
 
 
+def test_the_settings_of_another_algorithm_are_refused(tiny_corpus):
+    with pytest.raises(TypeError, match="The settings are of RunSettings: hdp needs HDPConfig"):
+        run(ALGORITHM, RunSettings(), tiny_corpus)
+
+
 def test_each_mini_batch_is_scored_then_learned_then_held_out_words_are_scored_then_topics_shown(tiny_corpus):
     names = [name(event) for event in events_of(tiny_corpus, num_evaluations=3, num_snapshots=3)]
     assert names == ["next_batch", "Stepped", "disjoint_words", "Snapshot"] * 3 + ["Finished"]

@@ -159,11 +159,17 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"grid": {"kappa": (0.6,)}}, "has a setting 'kappa'"),
         ({"grid": {"forgetting_rate": (0.6, 2.0)}}, "forgetting_rate is 2.0"),
         ({"protocols": ("disjoint_words",)}, "is no further protocol"),
+        ({"systems": "hdp"}, "systems is 'hdp': give a tuple of at least one"),
+        ({"systems": ()}, r"systems is \(\)"),
+        ({"corpora": "rfc"}, "corpora is 'rfc'"),
+        ({"num_documents": -5}, "num_documents is -5: give at least 1"),
+        ({"run": {"score_next_batch": "no"}}, "score_next_batch is 'no': give True or False"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
     with pytest.raises(ValueError, match=message):
-        Study(**({"systems": ("hdp",)} | wrong))
+        settings = {"run": RunSettings(**wrong["run"])} if "run" in wrong else {}
+        Study(**({"systems": ("hdp",)} | wrong | settings))
 
 
 def test_a_file_that_has_changed_is_another_corpus(declared, notes):

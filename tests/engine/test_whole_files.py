@@ -1,0 +1,29 @@
+"""Files written whole or not at all."""
+
+import pytest
+
+from engine.whole_files import replacing
+
+
+def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):
+    path, plain = tmp_path / "a.txt", tmp_path / "plain.txt"
+    path.write_text("old")
+    with replacing(path) as work:
+        work.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    plain.touch()
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_what_fails_leaves_the_old_file_alone(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail(work):
+        work.write_text("half of it")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"), replacing(path) as work:
+        fail(work)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "old")]
