@@ -20,6 +20,7 @@ from app.session import Session
 from app.tabs import EXPORT, PAGES, TIME
 from tests.app.toy_engine import Compiled
 
+COMPILING_SECONDS = 60
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
 CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
 
@@ -192,7 +193,7 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     session.selection.param.update(topic=2, span=SPAN)
     assert read(location.search).place == Place(TIME, 2, None, SPAN)
     session.configure({"forgetting_rate": 0.8})
-    until(lambda: session._run.runner.progress.config.forgetting_rate == 0.8)
+    until(lambda: session._run.runner.progress.config.forgetting_rate == 0.8, COMPILING_SECONDS)
     session.look()
     assert "forgetting_rate=0.8" in location.search
     other, _ = open_link(location.search)
@@ -202,7 +203,7 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
 
 def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
     session, location = open_link(f"?topic=2&document=3&from={SPAN[0]}&to={SPAN[1]}")
-    until(lambda: session._run.runner.progress.documents_seen)
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
     session.look()
     assert read(location.search).place == Place(None, 2, 3, SPAN)
     session.selection.word = 1
@@ -221,7 +222,7 @@ def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
 @pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
 def test_a_link_to_a_run_that_shows_another_corpus_by_now_chooses_nothing_of_it(open_link, until, corpus, place):
     session, _ = open_link("")
-    until(lambda: session._run.runner.progress.documents_seen)
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
     other, location = open_link(f"?run={session._run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
     other.look()
     assert read(location.search).place == place
@@ -235,7 +236,7 @@ def test_a_reading_of_the_run_before_chooses_no_topic_for_the_next(open_link, un
         session.look()
         return session.selection.topic is not None
 
-    until(has_read)
+    until(has_read, COMPILING_SECONDS)
     session.rename(session.selection.topic, "mine")
     session._run.runner.restart(session._run.runner._record.recipe, is_running=False)
     until(lambda: session._run.runner.progress.run_id == 2)
