@@ -27,6 +27,11 @@ class Address:
         """Choose what the link says, and from then on write down what is chosen."""
         place, self._run, self._is_watching = link.place, run, is_watching
         self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
+        progress, asked = run.runner.progress, link.recipe
+        if progress.config is not None and not is_watching:
+            is_same_corpus = progress.corpus_name == asked.corpus_name
+            if not is_same_corpus or progress.algorithm != asked.algorithm.name:
+                self._selection.leave_run(is_same_corpus)
         self._tabs.value = place.page or self._tabs.options[0]
         self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
         self._tabs.param.watch(lambda event: self.write(), "value")

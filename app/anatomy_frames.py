@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from app.anatomy import Dissection
+from app.counting import count
 from app.progress import Progress
 from app.theme import topic_color
 from engine.anatomy import NO_TOPIC, Breaking, SlotTrace, TopicStep
@@ -123,7 +124,7 @@ def topic_choices(progress: Progress) -> dict[str, int]:
 def describe_moment(dissection: Dissection, progress: Progress) -> str:
     """Say which moment is shown, and where the run is by now."""
     model = dissection.model
-    text = f"The model after {model.documents_seen:,} documents."
+    text = f"The model after {count(model.documents_seen, 'document')}."
     if model.run_id != progress.run_id:
         return f"{text} It is of an earlier run."
     if progress.documents_seen != model.documents_seen:

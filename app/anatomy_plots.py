@@ -7,7 +7,6 @@ from bokeh.models import (
     Arrow,
     BasicTicker,
     ColumnDataSource,
-    DataRange1d,
     FactorRange,
     HoverTool,
     NormalHead,
@@ -16,6 +15,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from app.plots import find_span
 from app.theme import EARLIER_RUN, MARK, THIS_RUN, hide_tools
 
 ROW_HEIGHT, AXIS_HEIGHT = 24, 80
@@ -107,13 +107,12 @@ class BoundPlot:
         self.figure = fig = _figure(
             height=BOUND_HEIGHT,
             x_range=Range1d(0.4, 1.6),
-            y_range=DataRange1d(),
+            y_range=Range1d(0, 1),
             x_axis_label=x_label,
             y_axis_label="nats a word",
         )
-        line = fig.line("x", "y", source=self.source, line_color=THIS_RUN, line_width=2.2)
+        fig.line("x", "y", source=self.source, line_color=THIS_RUN, line_width=2.2)
         dots = fig.scatter("x", "y", source=self.source, color=THIS_RUN, size=6)
-        fig.y_range.renderers = [line]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats a word")]))
         fig.vspan("x", source=self.end, line_color=MARK, line_width=2, line_dash=[5, 3])
         fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
@@ -122,6 +121,7 @@ class BoundPlot:
 
     def show(self, frame: pd.DataFrame, num_taken: int | None = None) -> None:
         """Show a frame of bounds; a run takes the first `num_taken` of its iterations."""
+        self.figure.y_range.update(**find_span(frame["y"]))
         self.source.data = frame.to_dict("list")
         last = int(frame["x"].max()) if len(frame) else 1
         _mark_end(self, last, last if num_taken is None else num_taken)
@@ -139,7 +139,10 @@ class ArrowPlot:
     def __init__(self) -> None:
         self.source = _source("word", "before", "target", "after")
         self.figure = fig = _figure(
-            height=AXIS_HEIGHT, y_range=FactorRange(factors=[]), x_axis_label="λ, expected tokens of the word"
+            height=AXIS_HEIGHT,
+            x_range=Range1d(0, 1),
+            y_range=FactorRange(factors=[]),
+            x_axis_label="λ, expected tokens of the word",
         )
         for end, color, width, size in (("target", EARLIER_RUN, 1.5, 8), ("after", THIS_RUN, 4, 9)):
             head = NormalHead(size=size, fill_color=color, line_color=color)
@@ -151,9 +154,10 @@ class ArrowPlot:
         values = [("λ before", "@before{0,0.00}"), ("target λ̂", "@target{0,0.00}"), ("λ after", "@after{0,0.00}")]
         fig.add_tools(HoverTool(renderers=[dots, targets], tooltips=[("word", "@word"), *values]))
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
-        fig.xaxis.ticker = BasicTicker(desired_num_ticks=5)
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
 
     def show(self, frame: pd.DataFrame) -> None:
         """Show an arrow frame."""
         _name_rows(self.figure, frame["word"].tolist())
+        self.figure.x_range.update(**find_span(frame[["before", "target", "after"]]))
         self.source.data = frame.to_dict("list")

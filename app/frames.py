@@ -21,6 +21,7 @@ END_ROOM = 0.02
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
 TOKENS_OF_A_TOPIC = 1.0
+NO_TOPIC = "No topic explains as much as one word."
 DEFAULT_TOPICS_RULE = (
     f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
     "ten words already in its first lists, and one that formed late, whose lists came closest to its present words "
@@ -33,13 +34,21 @@ def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.Da
     return pd.DataFrame(curve_columns(progress, name, axis))
 
 
+def has_no_topic(progress: Progress) -> bool:
+    """Whether a run has begun to learn, but no topic is in use yet: its text is too little."""
+    return progress.now is not None and not len(rank_topics(progress.now))
+
+
 def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
     """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
 
     On the axis of dates each new pass over the corpus starts with an empty row, so that no line runs back in time.
+    Topics are not counted while none is in use.
     """
     source, column = CURVES[name]
     curve = getattr(progress, source)
+    if name == "num_topics" and has_no_topic(progress):
+        curve = {column: values[:0] for column, values in curve.columns.items()}
     columns = {
         "x": axis_values(curve[AXES[axis]]),
         "y": np.asarray(curve[column], dtype=float),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.counting import count
 from app.frames import date_text
 from app.progress import Checkpoint, Progress
 from app.theme import topic_color
@@ -126,7 +127,7 @@ def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
         numbers[ALIKE], f"{numbers[ALIKE]} merges are proposed"
     )
     return (
-        f"{len(lists[0].topic_ids):,} topics were there at the first column, {numbers[BORN]:,} were born since, "
-        f"{numbers[GONE]:,} are gone; of the {len(lists[-1].topic_ids):,} there now {numbers[CLEAR]:,} are clear; "
+        f"{count(len(lists[0].topic_ids), 'topic')} at the first column, {numbers[BORN]:,} born since, "
+        f"{numbers[GONE]:,} gone; clear of the {len(lists[-1].topic_ids):,} there now: {numbers[CLEAR]:,}; "
         f"{merges}."
     )

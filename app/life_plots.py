@@ -9,7 +9,6 @@ import pandas as pd
 from bokeh.models import (
     BasicTicker,
     ColumnDataSource,
-    DataRange1d,
     FixedTicker,
     HoverTool,
     NumeralTickFormatter,
@@ -19,6 +18,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from app.life_frames import LANE_COLUMNS, MARK_COLUMNS
+from app.plots import Seed, find_span
 from app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
 from app.topic_life import ALIKE, BORN, CLEAR, GONE
 from app.word_frames import OF_TOPIC
@@ -40,7 +40,8 @@ class WordPlot:
             sizing_mode="stretch_width",
             tools="reset,save",
             toolbar_location="above",
-            y_range=DataRange1d(start=0, range_padding=0.1),
+            x_range=Range1d(0, 1),
+            y_range=Range1d(0, 1),
             min_border_right=16,
         )
         hide_tools(self.figure)
@@ -67,6 +68,8 @@ class WordPlot:
             (measure, f"@y{{{number}}}"),
             ("its word no.", "@rank"),
         ]
+        self.figure.x_range.update(**find_span(frame["x"]))
+        self.figure.y_range.end = find_span([0, *frame["value"]])["end"]
         parts = [(topic_color(topic_id), part) for topic_id, part in frame.groupby("topic_id", sort=False)]
         self.lines.data = {
             "xs": [part["x"].tolist() for _, part in parts],
@@ -93,9 +96,10 @@ class LifePlot:
             sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", y_range=Range1d(), min_border_right=16
         )
         hide_tools(fig)
+        self._seed = Seed(fig)
         fig.grid.grid_line_color = None
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
-        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.yaxis.ticker = FixedTicker()
         drawn = fig.segment(
             "x0", "y", "x1", "y", source=self.lanes, line_width="width", line_color="color", nonselection_line_alpha=1.0
@@ -129,6 +133,7 @@ class LifePlot:
         fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
         self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
         self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
+        self._seed.stand_in(lanes.empty)
 
     def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
         if new:

@@ -94,8 +94,12 @@ def read_link(
     config, given = _fill(config, asked, faults)
     settings, _ = _fill(recipe.settings, asked, faults)
     chosen = frozenset(given) & {*live_fields(config), *left_fields(config)}
+    is_another = bool(faults)
     page = _choose("page", asked, pages, None, faults)
     topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
+    if is_another:
+        # Of a run that is not the one meant, these numbers are of other things.
+        topic = document = None
     place = Place(page, topic, document, _span(asked, faults))
     recipe = Recipe(name, algorithm, config, settings, chosen)
     return Link(asked.get("run"), asked.get("watch"), recipe, place, tuple(faults))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from app.counting import count
 from app.frames import CURVES, curve_frame, date_text, topics_frame
 from app.plots import CURVE_KINDS
 from app.progress import Checkpoint, Progress
@@ -97,7 +98,7 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
 
 def describe(progress: Progress) -> str:
     """Say which run it is and how far it has come."""
-    read = f"{progress.documents_seen:,} of {progress.documents_total:,} documents read"
+    read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
     held_out = "held out by passage" if progress.held_out_by == "document" else "held out by whole texts"
     return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}, {held_out}."
 

@@ -4,7 +4,7 @@ They are Bokeh figures and not HoloViews elements because they grow with every m
 costs a few milliseconds, replacing an element some two hundred.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ from engine.evaluation import NUM_TOPICS_RULE
 CURVE_HEIGHT = 270
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
+AXIS_ROOM = 0.05
+CORNERS = {"x": [0, 1], "y": [0, 1]}
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
 
@@ -120,7 +122,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
     fig.extra_y_ranges = {"frame": Range1d(0, 1)}
     hide_tools(fig)
     fig.yaxis.formatter = NumeralTickFormatter(format=kind.tick)
-    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1 if kind.tick == "0" else 0)
     fig.xgrid.grid_line_color = None
     return fig
 
@@ -188,9 +190,40 @@ def set_x_axis(fig: figure, axis: str) -> None:
     if axis == "dates":
         fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
     elif axis == "documents":
-        fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), NumeralTickFormatter(format="0,0")
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=6, min_interval=1)
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
+
+
+class Seed:
+    """Unseen points that give a plot ranges while there is nothing else to draw.
+
+    A range that finds its own has no numbers then, of which a browser is warned at each repaint.
+    """
+
+    def __init__(self, fig: figure) -> None:
+        self.source = ColumnDataSource(CORNERS)
+        fig.scatter("x", "y", source=self.source, alpha=0)
+
+    def stand_in(self, is_needed: bool) -> None:
+        """Be there or not."""
+        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
+
+
+def find_span(values: Any) -> dict[str, float]:
+    """Start and end of an axis that shows these values with some room; 0 to 1 where there is none.
+
+    >>> find_span([1, float("nan"), 3]), find_span([])
+    ({'start': 0.9, 'end': 3.1}, {'start': 0.0, 'end': 1.0})
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return {"start": 0.0, "end": 1.0}
+    low, high = float(values.min()), float(values.max())
+    room = AXIS_ROOM * (high - low) or 1.0
+    return {"start": low - room, "end": high + room}
 
 
 def curve_title(name: str, value: float | None) -> str:
@@ -267,7 +300,7 @@ def rate_plot() -> RatePlot:
     fig.scatter("x", "y", source=plot.present, color=THIS_RUN, size=10)
     fig.vspan("x", source=plot.present, line_color=THIS_RUN, line_alpha=0.5)
     fig.y_range.renderers = [planned, taken]
-    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
     fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=3)
     fig.yaxis.formatter = NumeralTickFormatter(format="0.00")

@@ -102,6 +102,7 @@ class Progress:
     run_id: grows with every restart.
     status: one of `STATUSES`; `message` says why it waits, what it compiles, or how it failed.
     corpus_size: training documents; documents_total: the same times the passes.
+    num_held_out: documents set aside; None before the corpus is open.
     config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
     held_out_by: what is held out, a "document" or a whole "group" at a time.
     phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
@@ -124,6 +125,7 @@ class Progress:
     chosen: frozenset[str] = frozenset()
     held_out_by: str = "document"
     corpus_size: int = 0
+    num_held_out: int | None = None
     documents_seen: int = 0
     documents_total: int = 0
     date: Any = None

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.counting import count
 from app.frames import date_text
 from app.reading import Reading
 from app.theme import topic_color
@@ -120,7 +121,7 @@ def document_row(reading: Reading, row: int, share: float, color: str) -> dict[s
         "color": color,
         "weight": percent(share) if color else "",
         "share": float(share),
-        "words": f"{date_text(corpus.dates[row])} · {reading.doc_tokens[row]:,} words".lstrip(" ·"),
+        "words": f"{date_text(corpus.dates[row])} · {count(reading.doc_tokens[row], 'word')}".lstrip(" ·"),
         "action": "open",
     }
 

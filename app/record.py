@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from app.counting import count_all
 from app.first_readings import FirstReadings
 from app.history import History
 from app.progress import BOUND_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Mark, Progress
@@ -176,6 +177,7 @@ class Record:
             chosen=recipe.chosen,
             held_out_by=getattr(self._corpus, "split_by", "document"),
             corpus_size=self.corpus_size,
+            num_held_out=self._corpus.num_documents - self.corpus_size if self._corpus is not None else None,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
             date=self._date,
@@ -202,9 +204,10 @@ class Record:
         """Say what the step that has begun learns from."""
         size, num_passes = step_size(self.recipe.config, self.corpus_size), self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
-            return f"Pass {num_passes + 1} over all {self.corpus_size:,} documents"
+            return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
-        return f"Learning from documents {self.documents_seen + 1:,} to {last:,}"
+        first = self.documents_seen + 1
+        return f"Learning from document {last:,}" if first == last else f"Learning from documents {first:,} to {last:,}"
 
     def _pull(self, events: Generator) -> Any:
         if self._sent_config is self.recipe.config:

@@ -24,7 +24,7 @@ export function render({ model }) {
     const name = make("input", {type: "text", maxlength: "60"})
     const note = make("div", {class: "note"})
     const remove = make("button", {type: "button"}, "Delete")
-    const cells = model.columns.slice(1).map(() => make("td", {}))
+    const cells = model.columns.slice(1).map(name => make("td", {"data-column": name}))
     const send = (what, value) => model.send_msg({do: what, key, value})
     tick.addEventListener("change", () => send("tick", tick.checked))
     name.addEventListener("change", () => send("rename", name.value))

@@ -14,3 +14,9 @@ class Selection(param.Parameterized):
     word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
     document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
+
+    def leave_run(self, is_same_corpus: bool) -> None:
+        """Choose nothing that was of one run: its topic, and of another corpus its word, document and span."""
+        self.param.update(topic=None)
+        if not is_same_corpus:
+            self.param.update(word=None, document=None, span=None)

@@ -153,6 +153,8 @@ class Session:
         before, self._seen = self._seen, seen
         with pn.io.hold(self._document):
             has_moved = before is None or before[:2] != seen[:2]
+            if before is not None and 0 < before[0].run_id != progress.run_id:
+                self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
             if has_moved:
                 for view in self.views:
                     self._attempt(view.update, progress, earlier)

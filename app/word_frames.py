@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.counting import count
 from app.frames import date_text
 from app.progress import Checkpoint, Progress
 from app.theme import topic_color
@@ -67,7 +68,7 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         listed = part.dropna(subset="value")
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
-        since = f"listed from {listed['documents_seen'].iloc[0]:,} documents on"
+        since = f"listed from {count(listed['documents_seen'].iloc[0], 'document')} on"
         until = "" if len(now) else f", last at {listed['documents_seen'].iloc[-1]:,}"
         most = (
             f"most at {top['documents_seen']:,}, {_write(top['value'], measure)}, there its word no. {top['rank']:.0f}"
@@ -94,7 +95,7 @@ def explain_no_word(progress: Progress, word: str) -> str:
     """Say why there is no line for a word."""
     if not progress.checkpoints:
         planned = progress.planned_columns
-        when = f" after {planned[0]:,} documents" if planned else ""
+        when = f" after {count(planned[0], 'document')}" if planned else ""
         return f"Words are first written down at the first column of the word lists{when}."
     return (
         f"No topic had “{word}” among its {NUM_LISTED} likeliest words at any column; topics that hold it with less "

@@ -123,7 +123,8 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         report(chunk.share, "Reading the file")
     if not cells.rows:
         reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
-        raise CorpusError(f"{table.path} has no row that can be used. {reason}.")
+        remedy = "" if table.has else f" Put text into its column {columns.text!r}, or choose another for it."
+        raise CorpusError(f"{table.path} has no row that can be used. {reason}.{remedy}")
     dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
@@ -170,15 +171,16 @@ class _Sample:
 
 
 def guess_columns(table: Table) -> Columns:
-    """Which columns look like the text (the longest), the date and the title, by their first rows."""
+    """Which columns look like the text (the longest that holds no dates), the date and the title, by the first rows."""
     names = table.columns[:MAX_GUESSED_FROM]
     chunk = next(iter(table.read(names)))
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
     lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
+    dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
     weigh = {name: length * (3 if TEXT_NAMES.search(name) else 1) for name, length in lengths.items()}
-    text = "text" if "text" in table.has else max(weigh, key=lambda name: weigh[name])
+    texts = [name for name in names if not dates[name]] or names
+    text = "text" if "text" in table.has else max(texts, key=lambda name: weigh[name])
     others = [name for name in names if name != text]
-    dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in others}
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
     title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)

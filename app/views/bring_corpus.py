@@ -14,14 +14,21 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.bench import Bench, Stopped
-from app.corpus_sentences import describe_built, describe_effect, describe_first, describe_preview
+from app.corpus_sentences import (
+    describe_built,
+    describe_effect,
+    describe_first,
+    describe_preview,
+    describe_taken,
+    explain_no_word,
+)
 from app.file_mover import FileMover
 from app.shelf import Shelf, make_note
 from app.uploads import MAX_UPLOAD_BYTES
 from app.word_form import WordForm
 from engine.building import Columns
 from engine.corpus import CorpusError
-from engine.library import check_name, list_own
+from engine.library import OwnCorpus, check_name, list_own
 from engine.previews import Preview
 from engine.stop_words import LANGUAGES
 
@@ -125,6 +132,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.keeps_text = pmui.Switch(
             value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
         )
+        self._hindrance = make_note("")
         self.build = _make_button("Build the corpus", self._build, icon="construction", color="primary")
         self.run = _make_button("Run on it now", self._run, icon="play_arrow", color="primary")
         self.run.visible = False
@@ -138,6 +146,7 @@ class BringCorpus(pn.viewable.Viewer):
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
+            self._hindrance,
             self.build,
             visible=False,
             sizing_mode="stretch_width",
@@ -186,6 +195,7 @@ class BringCorpus(pn.viewable.Viewer):
         """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them."""
         self._path = path
         seen = await self._work("look", path, columns)
+        self._hold_back("" if seen or not columns else "The columns chosen above cannot be used.")
         if seen is None:
             self._chosen.visible = self._chosen.visible and bool(columns)
             return
@@ -220,8 +230,13 @@ class BringCorpus(pn.viewable.Viewer):
         return text
 
     def _set_busy(self, is_busy: bool) -> None:
-        self._is_busy = self._working.visible = is_busy
-        self.build.disabled = self.shelf.is_disabled = is_busy
+        self._is_busy = self._working.visible = self.shelf.is_disabled = is_busy
+        self.build.disabled = is_busy or bool(self._hindrance.object)
+
+    def _hold_back(self, reason: str) -> None:
+        """Let nothing be built for this reason, or, where there is none, again."""
+        self._hindrance.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
+        self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
         percent = round(100 * share)
@@ -242,7 +257,8 @@ class BringCorpus(pn.viewable.Viewer):
                     options=options or [NONE], value=getattr(seen.chosen, part) or (options or [NONE])[0]
                 )
             if is_new:
-                self.name_field.value = _propose_name(self._path, self._folder)
+                name, taken = _propose_name(self._path, self._folder)
+                self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
                 if seen.language in LANGUAGES:
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
         finally:
@@ -267,11 +283,12 @@ class BringCorpus(pn.viewable.Viewer):
             effect = await self._bench.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
             self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
-            return
+            return self._hold_back("The choices of words cannot be used.")
         except Stopped:
             return
         if number == self._num_changes:
             self._effect.object = describe_effect(effect, words)
+            self._hold_back(explain_no_word(effect))
 
     async def _build(self, event: Any) -> None:
         seen = self._preview
@@ -312,12 +329,13 @@ class BringCorpus(pn.viewable.Viewer):
         return self._layout
 
 
-def _propose_name(path: Path, folder: Path | None) -> str:
+def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
+    """A name that is free, and the corpus that is called as the file is where there is one."""
     stem = "my texts" if path.name.startswith("stickbreaker-") else path.name.partition(".")[0]
-    taken, number = {corpus.name.lower() for corpus in list_own(folder)}, 1
+    taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
         number += 1
-    return name
+    return name, taken.get(stem.lower())
 
 
 def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:

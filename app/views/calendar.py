@@ -6,6 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.counting import count
 from app.progress import Progress
 from app.reading import Reading, ReadingJob
 from app.reading_frames import calendar_frame, fitting_unit
@@ -102,7 +103,7 @@ class Calendar(Viewer):
             return
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
-        self._say(f"{num_undated:,} documents without a date are left out." if num_undated else "")
+        self._say(f"Left out for want of a date: {count(num_undated, 'document')}." if num_undated else "")
         self._show(frame)
         self._pane.visible = True
 

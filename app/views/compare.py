@@ -21,6 +21,7 @@ from app.compare_frames import (
     topic_words,
 )
 from app.compare_plots import overlay_plot
+from app.counting import count
 from app.frames import AXES
 from app.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
 from app.progress import Progress
@@ -243,8 +244,8 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
 
 def _count(matched: MatchedTopics) -> str:
     return (
-        f"{len(matched.pairs):,} topics are matched, the most alike first; {len(matched.only_left):,} of the left run "
-        f"and {len(matched.only_right):,} of the right one have no partner."
+        f"{count(len(matched.pairs), 'topic')} matched, the most alike first; without a partner: "
+        f"{len(matched.only_left):,} of the left run and {len(matched.only_right):,} of the right one."
     )
 
 

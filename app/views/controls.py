@@ -8,12 +8,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from app.counting import count
 from app.forms import ConfigForm
 from app.progress import Progress
 from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
 from app.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
 from engine.algorithm import Algorithm
-from engine.schedules import forecast
+from engine.schedules import FEWEST_BATCHES, forecast
 
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
@@ -141,7 +142,7 @@ class Controls(pn.viewable.Viewer):
         self._sketch.show(config, expected.num_steps)
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
-        text = describe_forecast(expected)
+        text = describe_forecast(expected, self._corpus_size)
         warning = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
         self.forecast.object = warning + self._describe_memory(config)
 
@@ -288,14 +289,16 @@ def describe_defaults(config: Any, corpus_size: int) -> str:
     return Preset("Defaults for this corpus", config.forgetting_rate, config.delay, config.batch_size).label
 
 
-def describe_forecast(expected: Any) -> str:
+def describe_forecast(expected: Any, corpus_size: int) -> str:
     """Say what is wrong with the settings, or nothing."""
     if not expected.is_too_little:
         return ""
+    if corpus_size < FEWEST_BATCHES:
+        return f"No settings find topics in {count(corpus_size, 'document')}: more documents are needed."
     if not expected.leaves_warm_up:
         return (
             f"Steps under these settings: {expected.num_steps}, and the run never leaves its warm-up. "
-            "Lower S or τ₀, or take more passes; from a few documents nothing can be learned."
+            "Lower S or τ₀, or take more passes."
         )
     return (
         f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "

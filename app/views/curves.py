@@ -10,12 +10,15 @@ import param
 from bokeh.models import ColumnDataSource, Range1d
 from panel.viewable import Viewer
 
+from app.counting import count
 from app.frames import (
     AXES,
     CURVES,
+    NO_TOPIC,
     axis_span,
     curve_columns,
     earlier_frame,
+    has_no_topic,
     mark_frame,
     warm_up_columns,
 )
@@ -150,6 +153,11 @@ def first_value_note(progress: Progress, name: str) -> str:
     """What an empty plot says: when its first value comes, or why none will."""
     if progress.status == "failed":
         return "The engine failed before this curve had a value."
+    if name == "heldout" and progress.num_held_out == 0:
+        texts = name_groups(progress.corpus_name) if progress.held_out_by == "group" else "documents"
+        return f"None: of so few {texts} nothing can be held out."
+    if name == "num_topics" and has_no_topic(progress):
+        return NO_TOPIC
     if progress.status == "finished":
         return "This run ended without a value for this curve."
     settings = progress.settings
@@ -161,7 +169,8 @@ def first_value_note(progress: Progress, name: str) -> str:
     num_evaluations = getattr(settings, "num_evaluations", 0)
     if name == "heldout" and num_evaluations:
         number = progress.corpus_size // num_evaluations
-        return f"{NOTES[name]} appears after {f'about {number:,}' if number else 'the first'} documents."
+        when = f"about {count(number, 'document')}" if number else "the first document"
+        return f"{NOTES[name]} appears after {when}."
     return f"{NOTES[name]} appears with the first mini-batch."
 
 

@@ -6,6 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.counting import count
 from app.frames import date_text
 from app.pick_list import PickList
 from app.progress import Progress
@@ -84,7 +85,7 @@ class DocumentBrowser(Viewer):
         rows = find_documents(reading, self._search.value, position, self._selection.span, self._order.value)
         more = f", the first {NUM_FOUND} below" if len(rows) > NUM_FOUND else ""
         about = "" if position is None else f" with {self._progress.topic_title(self._selection.topic)}"
-        self._count.object = f"<p style='margin:4px 0'>{len(rows):,} documents{escape(about)}{more}</p>"
+        self._count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = "" if position is None else topic_color(self._selection.topic)
         shares = None if position is None else reading.doc_shares[:, [position]].todense()
         listed = [

@@ -10,9 +10,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from app.counting import count
 from app.progress import Progress
 from app.recipe import title_corpus
 from app.theme import STATUS_COLORS
+from engine.schedules import FEWEST_BATCHES
 
 PACES = {
     "One pass a minute": "minute",
@@ -34,6 +36,10 @@ STATES = {
 }
 
 
+FEW_DOCUMENTS = (
+    "There is too little to find topics in: {} to learn from. Topics are words that go together in many documents: "
+    "bring some hundred, such as paragraphs, each a row of a CSV."
+)
 PHASE_HELP = {
     "warm-up": (
         "At a high temperature a passage is kept on many topics at once; it cools as topics come to differ, and at 1 "
@@ -161,7 +167,7 @@ def _describe_phase(progress: Progress) -> str:
 def _describe_documents(progress: Progress) -> str:
     if not progress.documents_total:
         return ""
-    return f"{progress.documents_seen:,} of {progress.documents_total:,} documents"
+    return f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')}"
 
 
 def _describe_date(progress: Progress) -> str:
@@ -173,4 +179,6 @@ def _describe_date(progress: Progress) -> str:
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
         return f"The engine has stopped: {progress.message.rstrip('.')}. Everything computed so far stays below."
+    if 0 < progress.corpus_size < FEWEST_BATCHES:
+        return f"{FEW_DOCUMENTS.format(count(progress.corpus_size, 'document'))} {progress.message}".rstrip()
     return progress.message

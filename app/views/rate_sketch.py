@@ -101,7 +101,7 @@ def planned_steps(first: int, last: int) -> np.ndarray:
 
 def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
     """The sketch in words, with the share of the random start that is still in the topics."""
-    place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"{num_steps:,} mini-batches planned."
+    place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"Mini-batches: {num_steps:,}."
     left = (
         f" Left of the random start: {now:.0%} now, {at_end:.0%} at the end."
         if step

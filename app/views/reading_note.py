@@ -7,6 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.counting import count_all
 from app.progress import Progress
 from app.reading import ReadingJob
 
@@ -61,11 +62,13 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
             else "The corpus has not been read with this run's model yet."
         )
     model = job.reading.model
+    number = count_all(model.corpus.num_documents, "document")
     if job.status == "reading":
-        return f"Reading all {model.corpus.num_documents:,} documents with the model after {model.documents_seen:,} …"
+        return f"Reading {number} with the model after {model.documents_seen:,} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
     now = f" The run is at {progress.documents_seen:,}." if is_behind(job, progress) and not of_run else ""
+    held_out, them = (", held-out ones too", "them") if model.corpus.num_documents > 1 else ("", "it")
     return (
-        f"All {model.corpus.num_documents:,} documents, held-out ones too, as the model{of_run} saw them after "
-        f"learning from {model.documents_seen:,}.{now}"
+        f"{number[0].upper()}{number[1:]}{held_out}, as the model{of_run} saw {them} after learning from "
+        f"{model.documents_seen:,}.{now}"
     )

@@ -12,6 +12,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.counting import count
 from app.exports import (
     NUM_WORDS,
     curves_table,
@@ -286,7 +287,7 @@ class TakeAway(Viewer):
             return
         stem = _as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
-        self._figure_note.object = f"<p>As it was after {progress.documents_seen:,} documents.</p>"
+        self._figure_note.object = f"<p>As it was after {count(progress.documents_seen, 'document')}.</p>"
         self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
 
     def _save(self, event: Any) -> None:

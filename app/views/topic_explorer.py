@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.frames import NO_TOPIC
 from app.pick_list import PickList
 from app.progress import Progress
 from app.reading import Reading, ReadingJob
@@ -76,7 +77,8 @@ class TopicExplorer(Viewer):
         if is_same:
             return
         reading = self._reading
-        if reading is not None and reading.position(self._selection.topic) is None and len(reading.used):
+        is_present = reading is not None and reading.model.run_id == progress.run_id
+        if is_present and reading.position(self._selection.topic) is None and len(reading.used):
             self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
         self._draw()
 
@@ -137,9 +139,14 @@ class TopicExplorer(Viewer):
             self._draw_holders()
             self._draw_neighbours(reading, position)
 
+    def _explain(self) -> str:
+        """What lists say that are empty since there is no topic to choose."""
+        return EMPTY if self._reading is None or len(self._reading.used) else NO_TOPIC
+
     def _draw_words(self) -> None:
         position = self._position()
-        self._words.show([] if position is None else word_rows(self._reading, position, self._weight.value), EMPTY)
+        rows = [] if position is None else word_rows(self._reading, position, self._weight.value)
+        self._words.show(rows, self._explain())
         text = ""
         if position is not None:
             tokens = self._reading.summary.expected_tokens[position]
@@ -148,10 +155,10 @@ class TopicExplorer(Viewer):
 
     def _draw_neighbours(self, reading: Reading | None, position: int | None) -> None:
         title = self._progress.topic_title
-        self._near.show([] if position is None else nearest_rows(reading, position, title), EMPTY)
+        self._near.show([] if position is None else nearest_rows(reading, position, title), self._explain())
         has_documents = position is not None and reading.doc_shares is not None
         rows = typical_rows(reading, position, self._selection.span) if has_documents else []
-        awaited = EMPTY if position is None else "They come once all are read."
+        awaited = self._explain() if position is None else "They come once all are read."
         self._typical.show(rows, "No document is about it." if has_documents else awaited)
 
     def _draw_holders(self) -> None:

@@ -6,6 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from app.counting import count
 from app.life_frames import NUM_LANES, event_rows, lane_frame, lane_topics, last_words, mark_frame, summarize_life
 from app.life_plots import LifePlot
 from app.pick_list import PickList
@@ -77,7 +78,7 @@ class TopicLife(Viewer):
             self._plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
-            when = f" after {planned[0]:,} documents" if planned else " once the run has read its first documents"
+            when = f" after {count(planned[0], 'document')}" if planned else " once the run has begun to read"
             self._say(f"The first column of the word lists fills{when}.")
         self._list()
 
@@ -94,7 +95,7 @@ class TopicLife(Viewer):
         rows = event_rows(self._progress, self._listed)
         shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
         self._count.object = (
-            f"<p style='margin:0;font-size:13px'>{shown}{len(self._listed):,} events</p>" if rows else ""
+            f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
         )
         self._rows.show(rows, "Nothing of this kind so far." if self._progress.checkpoints else "")
 

@@ -26,8 +26,9 @@ class TopicMap(Viewer):
         self._frame = None
         selection.param.watch(lambda event: self._draw(), "topic")
         pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
+        self._chart = pn.Column(pane, sizing_mode="stretch_width", margin=0)
         heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
-        self._layout = pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(heading, self._chart, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -47,6 +48,7 @@ class TopicMap(Viewer):
     def _draw(self) -> None:
         if self._frame is not None:
             self._plot.show(self._frame, self._selection.topic)
+            self._chart.visible = len(self._frame) > 0
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id

@@ -7,7 +7,7 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from app.frames import list_words, rank_topics, steady_order
+from app.frames import NO_TOPIC, has_no_topic, list_words, rank_topics, steady_order
 from app.pick_list import PickList
 from app.progress import Progress
 from app.theme import topic_color
@@ -80,6 +80,8 @@ def empty_note(progress: Progress) -> str:
     """What to say while no topic explains anything."""
     if progress.status == "failed":
         return "The engine failed before any topic formed."
+    if has_no_topic(progress):
+        return NO_TOPIC
     if progress.status == "finished":
-        return "This run ended without a topic in use."
+        return "This run ended before its first mini-batch."
     return "Topics appear with the first mini-batch."

@@ -30,6 +30,7 @@ from app.anatomy_sentences import (
     explain_slots,
     explain_stick,
 )
+from app.counting import count
 from app.frames import date_text
 from app.pick_list import PickList
 from app.progress import Progress
@@ -240,7 +241,7 @@ def _describe_document(found: Dissection) -> str:
     source = "Chosen under Documents" if found.is_chosen else "One of those read next"
     title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
     size = int(corpus.counts[[row]].sum())
-    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {size:,} words."
+    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'word')}."
 
 
 def _heading(text: str) -> pn.pane.HTML:

@@ -12,7 +12,16 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
-from app.frames import DEFAULT_TOPICS_RULE, NUM_TOP_WORDS, date_text, default_topics, table_frame, topics_frame
+from app.counting import count
+from app.frames import (
+    DEFAULT_TOPICS_RULE,
+    NO_TOPIC,
+    NUM_TOP_WORDS,
+    date_text,
+    default_topics,
+    table_frame,
+    topics_frame,
+)
 from app.progress import Progress
 from app.theme import topic_color
 
@@ -211,13 +220,9 @@ def empty_note(progress: Progress, blocks: Sequence[dict]) -> str:
     if blocks:
         return ""
     if progress.checkpoints:
-        return (
-            "No topic is chosen."
-            if len(topics_frame(progress.checkpoints[-1], progress.vocabulary))
-            else ("No topic explains any words yet.")
-        )
+        return "No topic is chosen." if len(topics_frame(progress.checkpoints[-1], progress.vocabulary)) else NO_TOPIC
     if progress.status in ("finished", "failed"):
         return "This run ended before its first column."
     if progress.planned_columns:
-        return f"The first column fills after {progress.planned_columns[0]:,} documents."
+        return f"The first column fills after {count(progress.planned_columns[0], 'document')}."
     return "The first column fills once the run has read its first documents."

@@ -10,11 +10,12 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.bench import Desk, Stopped
-from app.corpus_sentences import describe_preview
+from app.corpus_sentences import describe_effect, describe_own, describe_preview
 from app.views.bring_corpus import NONE, BringCorpus
 from app.visitors import may_name_paths
 from engine.corpus import CorpusError
-from engine.library import delete_own, list_own, load_own
+from engine.library import OwnCorpus, delete_own, list_own, load_own
+from engine.words import WordChoices, WordEffect
 
 EVIL = "<img src=x onerror=alert(1)>"
 TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
@@ -132,6 +133,27 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
     assert "min_letters is 99: give a whole number from 1 to 30" in view._effect.object
 
 
+def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
+    look(view, path)
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "choices of words cannot be")):
+        view.words._widgets["min_letters"].value = letters
+        asyncio.run(view._measure())
+        assert view.build.disabled
+        assert reason in view._hindrance.object
+    view.words._widgets["min_letters"].value = 3
+    asyncio.run(view._measure())
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    look(view, path, {"text": "gone"})
+    assert view.build.disabled
+    assert "columns chosen above" in view._hindrance.object
+    figures = tmp_path / "figures.csv"
+    figures.write_text("text,n\n1 2,3\n4 5,6\n")
+    look(view, figures)
+    assert view.build.disabled
+    assert "no word in this text: choose another column" in view._hindrance.object
+
+
 def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
     monkeypatch.setattr("app.views.bring_corpus.QUIET_SECONDS", 0.02)
     look(view, path)
@@ -170,6 +192,17 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     view.shelf._delete(None)
     assert list_own() == ()
     assert (view.done[-1], view.shelf._layout.visible) == (None, False)
+
+
+def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_again(view, tmp_path):
+    path = tmp_path / "Mine.csv"
+    pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
+    look(view, path)
+    assert (view.name_field.value, view.name_field.helper_text) == ("Mine", "")
+    asyncio.run(view._build(None))
+    look(view, path)
+    assert view.name_field.value == "Mine 2"
+    assert "called “Mine” already" in view.name_field.helper_text
 
 
 @pytest.mark.parametrize("name", ["", "rfc"])
@@ -242,6 +275,27 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
         view.open()
         view.path.value = f" {path} "
         assert begun == [(view._look, (path, {}))]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(("novel",), "Text file: 1 document with text."), (("a", "b"), "Folder of text files: 2 documents with text.")],
+)
+def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
+    shown = describe_preview(Desk(lambda share, said: None).look(tmp_path, {}))
+    assert f"<p>{said} Each text file is one document, however many paragraphs" in shown
+
+
+def test_what_there_is_one_of_is_not_said_to_be_many():
+    effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
+    said = describe_effect(effect, WordChoices())
+    assert "In the only document: a vocabulary of 1 word; counted: 1 of 1 token (100%)." in said
+    assert "A word must stand in 1 document or more" in said
+    assert "1 document, 1 word, 1 token," in describe_own(
+        OwnCorpus("a", 1, 1, 1, None, "D", "document", False, "a.csv", 0, "2026-11-22T06:00:00")
+    )
 
 
 def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):

@@ -139,10 +139,22 @@ def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(cont
 
 
 def test_a_forecast_names_what_is_wrong_and_what_to_do():
-    assert describe_forecast(Forecast(37, 0.07, True)) == ""
-    assert "never leaves its warm-up" in describe_forecast(Forecast(3, 0.7, False))
-    assert "30 %" in describe_forecast(Forecast(10, 0.3, True))
-    assert "Lower" in describe_forecast(Forecast(10, 0.3, True))
+    assert describe_forecast(Forecast(37, 0.07, True), 9_384) == ""
+    assert "never leaves its warm-up" in describe_forecast(Forecast(3, 0.7, False), 9_384)
+    assert "30 %" in describe_forecast(Forecast(10, 0.3, True), 9_384)
+    assert "Lower" in describe_forecast(Forecast(10, 0.3, True), 9_384)
+
+
+def test_no_setting_is_advised_where_only_more_documents_help():
+    said = describe_forecast(Forecast(1, 0.0, False), 1)
+    assert said == "No settings find topics in 1 document: more documents are needed."
+    few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
+    assert few["documents"] == "0 of 1 document"
+    assert "1 document to learn from" in few["note"]
+    assert "a row of a CSV" in few["note"]
+    waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
+    assert waiting["note"].endswith("CSV. The next step waits.")
+    assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
 
 
 def test_the_status_bar_says_where_the_stream_has_come_to():

@@ -20,6 +20,7 @@ from app.session import Session
 from app.tabs import EXPORT, PAGES, TIME
 from tests.app.toy_engine import Compiled
 
+COMPILING_SECONDS = 60
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
 CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
 
@@ -128,6 +129,7 @@ def test_what_is_wrong_in_a_link_is_left_out_with_one_sentence(wrong):
     assert len(fault) < 200
     assert not set("<>&") & set(fault)
     assert link.recipe == first_recipe()
+    assert link.place.topic == (5 if wrong.startswith(("page", "document", "from")) else None)
 
 
 def test_settings_that_do_not_go_together_are_left_out_together():
@@ -191,9 +193,52 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     session.selection.param.update(topic=2, span=SPAN)
     assert read(location.search).place == Place(TIME, 2, None, SPAN)
     session.configure({"forgetting_rate": 0.8})
-    until(lambda: session._run.runner.progress.config.forgetting_rate == 0.8)
+    until(lambda: session._run.runner.progress.config.forgetting_rate == 0.8, COMPILING_SECONDS)
     session.look()
     assert "forgetting_rate=0.8" in location.search
     other, _ = open_link(location.search)
     assert other._run is session._run
     assert (other.tabs.value, other.selection.topic, other.selection.span) == (TIME, 2, SPAN)
+
+
+def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
+    session, location = open_link(f"?topic=2&document=3&from={SPAN[0]}&to={SPAN[1]}")
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
+    session.look()
+    assert read(location.search).place == Place(None, 2, 3, SPAN)
+    session.selection.word = 1
+    session.restart()
+    until(lambda: session._run.runner.progress.run_id == 2)
+    session.look()
+    assert (session.selection.topic, session.selection.word) == (None, 1)
+    assert read(location.search).place == Place(None, None, 3, SPAN)
+    session.run_on("rfc")
+    until(lambda: session._run.runner.progress.run_id == 3)
+    session.look()
+    assert read(location.search).place == Place()
+    assert session.selection.word is None
+
+
+@pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
+def test_a_link_to_a_run_that_shows_another_corpus_by_now_chooses_nothing_of_it(open_link, until, corpus, place):
+    session, _ = open_link("")
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
+    other, location = open_link(f"?run={session._run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
+    other.look()
+    assert read(location.search).place == place
+
+
+def test_a_reading_of_the_run_before_chooses_no_topic_for_the_next(open_link, until):
+    session, _ = open_link("?page=Topics")
+    session.set_pace(0.0)
+
+    def has_read():
+        session.look()
+        return session.selection.topic is not None
+
+    until(has_read, COMPILING_SECONDS)
+    session.rename(session.selection.topic, "mine")
+    session._run.runner.restart(session._run.runner._record.recipe, is_running=False)
+    until(lambda: session._run.runner.progress.run_id == 2)
+    session.look()
+    assert session.selection.topic is None

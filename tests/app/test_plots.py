@@ -2,12 +2,15 @@
 
 import pandas as pd
 import pytest
-from bokeh.models import DatetimeTicker, Range1d
+from bokeh.models import DataRange1d, DatetimeTicker, Range1d
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
 from app.frames import AXES, CURVES
+from app.life_plots import LifePlot, WordPlot
 from app.plots import LEFT_BORDER, X_LABELS, curve_plot, curve_title, mark_columns, rate_plot, set_x_axis, wrap_note
+from app.reading_plots import MapPlot
 from app.theme import (
     DARK_BACKGROUND,
     EARLIER_RUN,
@@ -47,6 +50,18 @@ def test_every_axis_says_what_it_counts(axis):
     assert isinstance(fig.xaxis.ticker, DatetimeTicker) == (axis == "dates")
 
 
+@pytest.mark.parametrize(
+    "axis",
+    [
+        curve_plot("heldout", Range1d(0, 1)).figure.xaxis,
+        curve_plot("num_topics", Range1d(0, 1)).figure.yaxis,
+        rate_plot().figure.xaxis,
+    ],
+)
+def test_what_is_counted_has_no_ticks_between_whole_numbers(axis):
+    assert axis.ticker.min_interval == 1
+
+
 def test_titles_carry_the_newest_value_and_a_true_minus_sign():
     assert curve_title("heldout", -7.7234) == "Held-out log likelihood: −7.723 nats"
     assert curve_title("heldout", float("nan")) == "Held-out log likelihood"
@@ -83,3 +98,26 @@ def test_lines_stand_out_on_both_backgrounds(color):
 @pytest.mark.parametrize("color", [WARM_UP, MARK, NOTE, *STATUS_COLORS.values()])
 def test_white_text_is_readable_on_every_chip(color):
     assert contrast(color, ON_CHIP) >= 4.5
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [MapPlot(print), WordPlot(print), LifePlot(print), StickPlot(), SlotPlot(), BoundPlot("passes"), ArrowPlot()],
+)
+def test_a_plot_with_nothing_to_draw_has_ranges(plot):
+    finds_its_own = any(isinstance(each, DataRange1d) for each in (plot.figure.x_range, plot.figure.y_range))
+    assert not finds_its_own or len(plot._seed.source.data["x"])
+
+
+def test_ranges_follow_what_is_drawn_and_the_points_that_stood_in_for_it_go():
+    bound = BoundPlot("passes")
+    bound.show(pd.DataFrame({"x": [1, 2], "y": [-9.0, -7.0]}))
+    assert (bound.figure.y_range.start, bound.figure.y_range.end) == (-9.1, -6.9)
+    arrows = ArrowPlot()
+    arrows.show(pd.DataFrame({"word": ["war"], "before": [0.0], "target": [10.0], "after": [4.0]}))
+    assert (arrows.figure.x_range.start, arrows.figure.x_range.end) == (-0.5, 10.5)
+    row = {"topic_id": 1, "title": "", "x": 7.0, "y": 8.0, "share": 1.0, "words": "", "color": "red"}
+    topics = MapPlot(print)
+    for frame, num_left in ((pd.DataFrame([row]), 0), (pd.DataFrame([row])[:0], 2)):
+        topics.show(frame, None)
+        assert len(topics._seed.source.data["x"]) == num_left

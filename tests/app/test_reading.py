@@ -7,6 +7,7 @@ from types import MappingProxyType, SimpleNamespace
 import numpy as np
 import pytest
 
+from app.frames import NO_TOPIC
 from app.pages import Readers
 from app.progress import Progress
 from app.reading import Model, Reader, ReadingJob
@@ -261,6 +262,17 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert is_behind(job, later)
     assert f"The run is at {later.documents_seen:,}" in describe_reading(job, later)
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
+
+
+def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in_use(job, progress):
+    corpus = replace(job.reading.model, corpus=job.reading.corpus.select(np.arange(12) == 0))
+    few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
+    said = describe_reading(few, progress)
+    assert said == f"The only document, as the model saw it after learning from {progress.documents_seen}."
+    assert describe_reading(replace(few, status="reading"), progress).startswith("Reading the only document with")
+    explorer = TopicExplorer(Selection(), print)
+    explorer.read(few, progress)
+    assert explorer._words.note == explorer._near.note == explorer._typical.note == NO_TOPIC
 
 
 def test_views_without_a_reading_say_what_is_missing():

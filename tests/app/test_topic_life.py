@@ -147,8 +147,7 @@ def test_events_are_listed_newest_first_under_the_names_people_gave(progress):
         ("topic 1", "100 read", "clear from here on"),
     ]
     assert summarize_life(progress, find_events(progress.checkpoints)) == (
-        "2 topics were there at the first column, 1 were born since, 1 are gone; of the 2 there now 2 are clear; "
-        "no merge is proposed."
+        "2 topics at the first column, 1 born since, 1 gone; clear of the 2 there now: 2; no merge is proposed."
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bokeh.models import ColumnDataSource
 
-from app.frames import CURVES
+from app.frames import CURVES, NO_TOPIC
 from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Checkpoint, Curve, Mark, Progress
 from app.views.curves import Curves, first_value_note, legend_html
 from app.views.rate_sketch import RateSketch, steps_taken
@@ -145,6 +145,28 @@ def test_empty_curves_say_what_will_come_or_why_nothing_will():
     whole = progress(0, settings=Settings(), config=object())
     assert first_value_note(whole, "heldout") == "The first score appears after the first pass."
     assert "reads the whole corpus" in first_value_note(whole, "next_batch")
+
+
+def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
+    few = progress(3, tokens=(0.5, 0.4), num_held_out=0)
+    curves, now, table = Curves(), TopicsNow(), WordTable()
+    for view in (curves, now, table):
+        view.update(few)
+    counted = curves._plots["num_topics"]
+    assert counted.figure.title.text == "Number of topics"
+    assert len(counted.points.data["x"]) == 0
+    assert counted.note.data["text"][0].split() == NO_TOPIC.split()
+    assert (now._rows.note, table._cells.empty) == (NO_TOPIC, NO_TOPIC)
+    curves.update(progress(4, tokens=(50, 30)))
+    assert counted.figure.title.text == "Number of topics: 3"
+    assert len(counted.points.data["x"]) == 4
+
+
+def test_a_corpus_of_which_nothing_is_held_out_has_no_score_to_wait_for():
+    assert "nothing can be held out" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
+    assert "few RFCs" in first_value_note(
+        progress(0, num_held_out=0, held_out_by="group", corpus_name="rfc"), "heldout"
+    )
 
 
 class Settings:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, expect
 
 from tests.browser.dashboard import WIDE, Dashboard
 
@@ -114,11 +114,15 @@ def dashboard(visit) -> Dashboard:
 
 
 def watch(context: BrowserContext, address: str, faults: list[str]) -> None:
-    """Collect what the console calls an error, what is thrown, and requests to anywhere but the server."""
+    """Collect errors and plots without ranges that the console names, what is thrown, and requests to elsewhere."""
     origin = address.rsplit("/", 1)[0]
-    context.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+    context.on("console", lambda said: faults.append(f"console: {said.text}") if is_fault(said) else None)
     context.on("weberror", lambda thrown: faults.append(f"page: {thrown.error}"))
     context.on("request", lambda asked: None if is_ours(asked.url, origin) else faults.append(f"request: {asked.url}"))
+
+
+def is_fault(said: ConsoleMessage) -> bool:
+    return said.type == "error" or "initial ranges" in said.text
 
 
 def is_ours(url: str, origin: str) -> bool:

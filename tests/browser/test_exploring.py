@@ -40,7 +40,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     expect(page.get_by_text("What the model made of each document when it first met it")).to_be_visible()
     finished.button("as known now").click()
     expect(page.get_by_text("under the model as it is known now")).to_be_visible()
-    expect(page.get_by_text(re.compile("150 topics were there at the first column"))).to_be_visible()
+    expect(page.get_by_text(re.compile("150 topics at the first column"))).to_be_visible()
     expect(page.get_by_text(re.compile("^clear from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()

@@ -51,6 +51,7 @@ def test_columns_are_taken_as_told_and_none_can_be_told(tmp_path):
         ({"price": [12.5, 3.0, 4.0, 9.0], "a": TEXTS, "who": list("ABCD")}, Columns("a", None, "who")),
         ({"who": ["same"] * 4, "a": TEXTS}, Columns("a")),
         ({"a": TEXTS}, Columns("a")),
+        ({"written": ["1 February 1900"] * 4, "a": ["Peace"] * 4}, Columns("a", "written")),
     ],
 )
 def test_columns_are_guessed_by_what_they_hold_and_by_their_names(tmp_path, columns, chosen):
@@ -101,6 +102,12 @@ def test_words_already_counted_are_shown_and_measured(tmp_path):
     effect = seen.measure(WordChoices(max_share=1.0))
     assert (effect.num_terms, effect.num_tokens, effect.raw_tokens) == (2, 3, 6)
     assert seen.without_sample().counted is None
+
+
+def test_a_date_is_not_taken_for_the_text_where_that_is_empty(tmp_path):
+    said = "row 2: it has no text. Put text into its column 'text', or choose another for it."
+    with pytest.raises(CorpusError, match=said):
+        preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4))
 
 
 def test_no_path_is_not_taken_for_the_present_folder():
