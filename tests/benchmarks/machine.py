@@ -17,13 +17,20 @@ def count_cores():
 
 def best_seconds(function, repeats=REPEATS):
     """The shortest of some calls, after one that does not count."""
-    function()
-    seconds = []
-    for _ in range(repeats):
-        began = time.perf_counter()
+    return best_in_turn([function], repeats)[0]
+
+
+def best_in_turn(functions, repeats=REPEATS):
+    """The shortest of some calls of each, in turn, so that whatever else the machine does falls on all."""
+    for function in functions:
         function()
-        seconds.append(time.perf_counter() - began)
-    return min(seconds)
+    seconds = [[] for _ in functions]
+    for _ in range(repeats):
+        for function, own in zip(functions, seconds, strict=True):
+            began = time.perf_counter()
+            function()
+            own.append(time.perf_counter() - began)
+    return [min(own) for own in seconds]
 
 
 def gemm_rate(size=1024):

@@ -21,9 +21,8 @@ import json
 import time
 from collections import Counter
 from dataclasses import replace
-from functools import reduce
+from functools import partial
 from itertools import islice
-from operator import add
 from unittest.mock import patch
 
 import pandas as pd
@@ -35,9 +34,9 @@ from engine.executors import map_shards
 from engine.run import split_corpus
 from engine.sweeps import fit_documents
 from tests.benchmarks.heldout import to_markdown
-from tests.benchmarks.machine import best_seconds
+from tests.benchmarks.machine import best_in_turn
 
-NUM_BATCHES = 4
+NUM_BATCHES, NUM_ROUNDS = 4, 30
 
 
 class Clock:
@@ -86,8 +85,11 @@ def split_local_step(algorithm, config, state, train):
     batches = list(islice(train.batches(config.batch_size), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
     num_iterations = slots.MAX_ITERATIONS[config.start]
-    one, two, sweeps = (time_sweeps(tasks, most) for most in (1, 2, slots.START_SWEEPS.most))
-    whole, cut = (time_iterations(algorithm, config, tasks, number) for number in (num_iterations, 1))
+    one, two, sweeps, whole, cut = best_in_turn(
+        [partial(sweep, tasks, most) for most in (1, 2, slots.START_SWEEPS.most)]
+        + [partial(iterate, algorithm, config, tasks, number) for number in (num_iterations, 1)],
+        NUM_ROUNDS,
+    )
     load, joint = 2 * one - two, (whole - cut) * num_iterations / (num_iterations - 1)
     seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
     seconds["choosing topics, statistics"] = whole - sum(seconds.values())
@@ -96,29 +98,21 @@ def split_local_step(algorithm, config, state, train):
     return {part: max(0.0, value) / total for part, value in seconds.items()}
 
 
-def time_sweeps(tasks, most):
-    """Seconds of so many sweeps over the documents of the tasks."""
+def sweep(tasks, most):
+    """So many sweeps over the documents of the tasks."""
     sweeps = slots.START_SWEEPS._replace(most=most)
-
-    def fit():
-        for expectations, documents in tasks:
-            map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
-
-    return best_seconds(fit)
+    for expectations, documents in tasks:
+        map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
 
 
-def time_iterations(algorithm, config, tasks, number):
-    """Seconds of the whole local step with so many joint iterations."""
+def iterate(algorithm, config, tasks, number):
+    """The whole local step with so many joint iterations."""
     with (
         patch.object(slots, "MAX_ITERATIONS", {**slots.MAX_ITERATIONS, config.start: number}),
         patch.object(slots, "TOLERANCE", 0.0),
     ):
-        return best_seconds(lambda: [local_step(algorithm, config, *task) for task in tasks])
-
-
-def local_step(algorithm, config, expectations, documents):
-    """The statistics of a batch, from its shards on threads."""
-    return reduce(add, map_shards(lambda part: algorithm.local(config, expectations, part, None), documents))
+        for expectations, documents in tasks:
+            map_shards(lambda part, read=expectations: algorithm.local(config, read, part, None), documents)
 
 
 def measure(corpus_name):
