@@ -12,9 +12,11 @@ from engine.corpus import Documents
 from engine.executors import map_shards
 from engine.expectations import document_prior, topic_weights
 from engine.kernels.dirichlet import Sweeps
+from engine.kernels.held_out import choose_held_out, predict_words
 from engine.kernels.importance import Effort, weigh_documents
 from engine.passes import shares_bound, sum_documents, topics_divergence
 from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
+from engine.threads import map_on_threads, split_evenly
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
@@ -67,29 +69,11 @@ def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
     A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours.
     """
-    sizes = np.diff(documents.starts)
-    rows = np.repeat(np.arange(len(sizes)), sizes)
-    places = np.arange(len(rows)) - documents.starts[rows]
-    num_held = np.where(sizes >= 2, np.maximum(1, np.round(HELD_OUT_SHARE * sizes)), 0)
-    # Those held out are the first of the document's words in an order drawn at random.
-    shuffled = np.argsort(rows + _draw(seed, np.asarray(doc_ids)[rows], places))
-    is_held = np.empty(len(rows), bool)
-    is_held[shuffled] = places < num_held[rows]
+    is_held = np.zeros(len(documents.words), bool)
+    # Copies, since a kernel is compiled anew for arrays that cannot be written.
+    starts, doc_ids = np.array(documents.starts, np.int64), np.array(doc_ids, np.int64)
+    choose_held_out(starts, doc_ids, seed, HELD_OUT_SHARE, is_held)
     return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
-
-
-def _draw(seed, doc_ids, places):
-    """Uniform numbers in [0, 1) of a word's place in a document, the same wherever and however often they are drawn.
-
-    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), on each of the three numbers in turn.
-    """
-    state = np.zeros(len(places), np.uint64)
-    for each in (seed, doc_ids, places):
-        state = (state ^ np.asarray(each).astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        state ^= state >> np.uint64(31)
-    return (state >> np.uint64(11)) * 2.0**-53
 
 
 def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
@@ -111,15 +95,14 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 def _split(documents, observed, held):
     """Keep documents that have held-out words, in two parts."""
-    rows = np.repeat(np.arange(len(documents.starts) - 1), np.diff(documents.starts))
-    scored = np.unique(rows[held > 0])
-    is_scored = np.isin(rows, scored)
-    is_observed = is_scored & (observed > 0)
-    is_held = held > 0
-    starts = np.append(0, np.bincount(rows[is_observed], minlength=len(documents.starts) - 1)[scored].cumsum())
+    num_documents, is_held = len(documents.starts) - 1, held > 0
+    rows, is_scored = np.repeat(np.arange(num_documents), np.diff(documents.starts)), np.zeros(num_documents, bool)
+    is_scored[rows[is_held]] = True
+    scored, is_observed = np.flatnonzero(is_scored), is_scored[rows] & (observed > 0)
+    starts = np.append(0, np.bincount(rows[is_observed], minlength=num_documents)[scored].cumsum())
     return Split(
         Documents(starts.astype(np.int64), documents.words[is_observed], observed[is_observed]),
-        np.searchsorted(scored, rows[is_held]),
+        (is_scored.cumsum() - 1)[rows[is_held]],
         documents.words[is_held],
         held[is_held],
         scored,
@@ -133,7 +116,13 @@ def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
     """
     if not len(split.words):
         return float("nan")
-    predicted = np.einsum("nk,nk->n", doc_shares[split.rows], topics.T[split.words], dtype=np.float64)
+    predicted, by_word = np.empty(len(split.words)), np.ascontiguousarray(topics.T)
+
+    def predict(span):
+        part = slice(*span)
+        predict_words(split.rows[part], split.words[part].astype(np.int64), doc_shares, by_word, predicted[part])
+
+    map_on_threads(predict, split_evenly(np.arange(len(split.words) + 1)))
     return float((split.counts * np.log(predicted)).sum() / split.num_tokens)
 
 

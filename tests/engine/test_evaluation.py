@@ -50,6 +50,27 @@ def test_words_are_held_out_whole_a_tenth_of_each_document_and_at_least_one():
         assert len(unseen) == max(1, round(0.1 * len(full)))
 
 
+def split_mix(*numbers):
+    """SplitMix64's output function on each of the numbers in turn."""
+    state, mask = 0, 2**64 - 1
+    for number in numbers:
+        state = ((state ^ number) + 0x9E3779B97F4A7C15) & mask
+        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
+        state ^= state >> 31
+    return state
+
+
+def test_the_words_held_out_are_those_of_the_lowest_keys():
+    documents, doc_ids, seed = draw_documents(), np.arange(40) + 7, 2**32 - 1
+    expected = []
+    for doc_id, (words, _) in zip(doc_ids.tolist(), naive.split_rows(documents), strict=True):
+        order = sorted(range(len(words)), key=lambda place, doc_id=doc_id: split_mix(seed, doc_id, place))
+        expected.append({words[place] for place in order[: max(1, round(0.1 * len(words)))]})
+    _, held_out = both_parts(split_words(documents, doc_ids, seed))
+    assert [set(held) for held in held_out] == expected[2:]
+
+
 def test_tokens_are_held_out_a_tenth_of_each_document_and_none_is_lost():
     documents = draw_documents()
     pairs = [(w, c) for w, c in naive.split_rows(documents) if c.sum() >= 2]
