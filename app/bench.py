@@ -44,8 +44,12 @@ class Desk:
 
     def look(self, path: Path, columns: dict[str, str | None]) -> Preview:
         """Preview a file, with these columns (None: guess, "": none)."""
-        self._seen = None
-        self._seen = preview(path, **columns, report=self._report)
+        before, self._seen = self._seen, None
+        try:
+            self._seen = preview(path, **columns, report=self._report)
+        except Stopped:
+            self._seen = before
+            raise
         return self._seen.without_sample()
 
     def measure(self, words: WordChoices) -> WordEffect:

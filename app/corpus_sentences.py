@@ -19,6 +19,7 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     """What a file holds as HTML."""
     has_files = seen.kind.endswith("of text files")
     unit = "document" if has_files or not seen.columns else "row"
+    left_out = "file" if has_files else "row" if seen.columns else "line"
     kind = "text file" if has_files and seen.num_rows + seen.num_bad == 1 else seen.kind
     parts = [
         f"{kind[0].upper()}{kind[1:]}: {count(seen.num_rows, unit)} with text.",
@@ -29,14 +30,15 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     elif seen.columns:
         parts.append("No dates: the order of the file is the chronology.")
     if seen.num_undated:
-        parts.append(f"Without a date: {count(seen.num_undated, 'row')}, left out unless you choose no date.")
+        parts.append(f"Without a date: {count(seen.num_undated, unit)}, left out unless you choose no date.")
     parts.append(describe_language(seen))
     facts = f"<h2>What is in it</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
     facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
     if seen.num_bad:
         items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])
         more = f" (the first {NUM_LISTED} are listed)" if seen.num_bad > NUM_LISTED else ""
-        facts += f"<details><summary>Left out: {count(seen.num_bad, 'row')}{more}</summary><ul>{items}</ul></details>"
+        summary = f"Left out: {count(seen.num_bad, left_out)}{more}"
+        facts += f"<details><summary>{summary}</summary><ul>{items}</ul></details>"
     return facts
 
 
@@ -84,7 +86,8 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
 
 def explain_no_word(effect: WordEffect) -> str:
     """Say why nothing can be built of these words and what mends it; nothing where something can."""
-    if effect.num_tokens:
+    if effect.num_tokens or effect.num_documents < effect.of_documents:
+        # What a sample lacks the whole may have.
         return ""
     if not effect.raw_tokens:
         return "There is no word in this text: choose another column for the text, or another file."

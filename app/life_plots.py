@@ -69,7 +69,7 @@ class WordPlot:
             ("its word no.", "@rank"),
         ]
         self.figure.x_range.update(**find_span(frame["x"]))
-        self.figure.y_range.end = find_span([0, *frame["value"]])["end"]
+        self.figure.y_range.update(**find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0})
         parts = [(topic_color(topic_id), part) for topic_id, part in frame.groupby("topic_id", sort=False)]
         self.lines.data = {
             "xs": [part["x"].tolist() for _, part in parts],

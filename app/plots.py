@@ -212,18 +212,17 @@ class Seed:
 
 
 def find_span(values: Any) -> dict[str, float]:
-    """Start and end of an axis that shows these values with some room; 0 to 1 where there is none.
+    """Start and end of an axis that shows these values with some room, and what a reset goes back to; else 0 to 1.
 
-    >>> find_span([1, float("nan"), 3]), find_span([])
-    ({'start': 0.9, 'end': 3.1}, {'start': 0.0, 'end': 1.0})
+    >>> find_span([1, float("nan"), 3])
+    {'start': 0.9, 'end': 3.1, 'reset_start': 0.9, 'reset_end': 3.1}
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
-    if not len(values):
-        return {"start": 0.0, "end": 1.0}
-    low, high = float(values.min()), float(values.max())
-    room = AXIS_ROOM * (high - low) or 1.0
-    return {"start": low - room, "end": high + room}
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    room = (AXIS_ROOM * (high - low) or 1.0) if len(values) else 0.0
+    start, end = low - room, high + room
+    return {"start": start, "end": end, "reset_start": start, "reset_end": end}
 
 
 def curve_title(name: str, value: float | None) -> str:

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.corpus import Corpus, CorpusError, Vocabulary
-from engine.count_files import name_counts, name_kind, read_counts
+from engine.count_files import name_kind, read_counts
 from engine.dates import explain_date, read_dates
-from engine.sources import open_source
+from engine.sources import name_source, open_source
 from engine.tables import BadRow, BadRows, Chunk, Table
 from engine.words import WordChoices, WordCounter, drop_words, limit_words
 
 MAX_CHARACTERS = 4_000_000_000
 MAX_TITLE = 300
+NO_TEXT = "it has no text"
 
 Report = Callable[[float, str], None]
 
@@ -106,7 +107,7 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table
     texts, wrong = [], []
     for place, (row, text) in enumerate(zip(chunk.rows, chunk.cells[columns.text], strict=True)):
         if not text.strip():
-            wrong.append(table.name_bad(row, "it has no text"))
+            wrong.append(table.name_bad(row, NO_TEXT))
         elif columns.group and not groups[place].strip():
             wrong.append(table.name_bad(row, "no group is named: name one in every row, or leave groups out"))
         else:
@@ -140,7 +141,7 @@ def _finish(
     kept = kept[has_words]
     titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
-    corpus = Corpus(table.path.stem, counts[has_words], Vocabulary(vocabulary), dates[kept], titles, **groups)
+    corpus = Corpus(name_source(table.path), counts[has_words], Vocabulary(vocabulary), dates[kept], titles, **groups)
     return Built(corpus, bad, table.notes, kept)
 
 
@@ -169,14 +170,14 @@ def _take_counts(source: Path, columns: Columns, words: WordChoices | None, repo
     if words is not None:
         counts, vocabulary = _name_place(source, drop_words, counts, vocabulary, words)
     kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
-    empty = np.setdiff1d(np.arange(counts.shape[0]), [*kept, *counted.faulty])
+    empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
     bad.add([BadRow(str(source), None, f"document {number + 1} has no word to count") for number in empty])
     if not len(kept):
         reason = f"The first fault: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
         raise CorpusError(f"{source} has no document with a word. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
-    corpus = Corpus(name_counts(source), counts[kept], Vocabulary(vocabulary), dates, titles)
+    corpus = Corpus(name_source(source), counts[kept], Vocabulary(vocabulary), dates, titles)
     return Built(corpus, bad, counted.notes, kept)
 
 

@@ -235,7 +235,7 @@ class Corpus:
         size, rows = self.num_documents, np.asarray(rows)
         if rows.dtype == bool:
             if rows.shape != (size,):
-                raise CorpusError(f"{self.name}: a mask of {rows.size} for {size} documents: give one each.")
+                raise CorpusError(f"{self.name}: a mask of {rows.size} does not fit its {size} documents.")
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
             raise CorpusError(f"{self.name}: positions of documents are a list of whole numbers, or a mask.")

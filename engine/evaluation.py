@@ -67,12 +67,15 @@ class Split(NamedTuple):
 def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
 
-    A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours.
+    A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
+    ValueError where there is not one id a document.
     """
+    if len(doc_ids) != len(documents.starts) - 1:
+        raise ValueError(f"{len(doc_ids)} ids for {len(documents.starts) - 1} documents: give one each.")
     is_held = np.zeros(len(documents.words), bool)
     # Copies, since a kernel is compiled anew for arrays that cannot be written.
     starts, doc_ids = np.array(documents.starts, np.int64), np.array(doc_ids, np.int64)
-    choose_held_out(starts, doc_ids, seed, HELD_OUT_SHARE, is_held)
+    choose_held_out(starts, doc_ids, int(seed), HELD_OUT_SHARE, is_held)
     return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
 
 
@@ -112,10 +115,16 @@ def _split(documents, observed, held):
 def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
     """Nats per held-out token, Σ log Σ_k E[θ_k] E[topic_kw] over held-out tokens / their number.
 
-    doc_shares: (S, K); topics: (K, V). NaN where nothing is held out.
+    doc_shares: (S, K); topics: (K, V). NaN where nothing is held out. Raises ValueError where shapes do not agree.
     """
     if not len(split.words):
         return float("nan")
+    num_documents, num_topics = len(split.scored), len(topics)
+    if doc_shares.shape != (num_documents, num_topics) or split.words.max() >= topics.shape[1]:
+        raise ValueError(
+            f"Shares {doc_shares.shape} and topics {topics.shape} do not fit {num_documents} scored documents and"
+            f" their words, up to number {split.words.max()}."
+        )
     predicted, by_word = np.empty(len(split.words)), np.ascontiguousarray(topics.T)
 
     def predict(span):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.building import Cells, Columns, date_rows, settle_columns, take_chunk
+from engine.building import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
 from engine.corpus import CorpusError
 from engine.count_files import Counted, name_kind, read_counts
 from engine.dates import read_dates
@@ -123,7 +123,8 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         report(chunk.share, "Reading the file")
     if not cells.rows:
         reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
-        remedy = "" if table.has else f" Put text into its column {columns.text!r}, or choose another for it."
+        is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
+        remedy = f" Put text into its column {columns.text!r}, or choose another for it." if is_empty else ""
         raise CorpusError(f"{table.path} has no row that can be used. {reason}.{remedy}")
     dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)

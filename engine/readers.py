@@ -56,9 +56,11 @@ def load_corpus(
         logger.warning(note)
     if built.bad.count:
         listed = "; ".join(map(str, built.bad.listed[:5]))
-        # Of counts, what is left out is lines, or documents of many.
-        what = "lines" if name_kind(source) else f"of {built.bad.count + built.corpus.num_documents} rows"
-        logger.warning("%s: left %d %s out, first %s", path, built.bad.count, what, listed)
+        number = built.bad.count
+        left = f"{number} of {number + built.corpus.num_documents} rows"
+        if name_kind(source):
+            left = "1 line" if number == 1 else f"{number} lines"
+        logger.warning("%s: left %s out, first %s", path, left, listed)
     return built.corpus
 
 

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 
 from engine.corpus import CorpusError
-from engine.count_files import name_kind
+from engine.count_files import name_counts, name_kind
 from engine.tables import TABLE_SUFFIXES, Table, open_table
 from engine.text_files import open_archive, open_folder
 
@@ -48,6 +48,11 @@ def find_source(path: str | PathLike) -> Path:
 def is_known(path: Path) -> bool:
     """Whether the end of its name says what a file is."""
     return path.suffix.lower() in (*TABLE_SUFFIXES, ".zip") or bool(name_kind(path))
+
+
+def name_source(source: Path) -> str:
+    """What a corpus from there is called."""
+    return name_counts(source) if name_kind(source) else source.stem
 
 
 def open_source(source: Path) -> Table:

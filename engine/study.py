@@ -51,15 +51,17 @@ class Study:
     protocols: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.protocols, str):
+            raise ValueError(f"protocols is {self.protocols!r}: give a tuple.")
         unknown = [name for name in self.protocols if name not in FURTHER_PROTOCOLS]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is no further protocol: choose of {', '.join(FURTHER_PROTOCOLS)}.")
-        for name in ("systems", "corpora", "seeds"):
-            values = getattr(self, name)
-            if isinstance(values, str) or not len(values):
+        asked = {"systems": self.systems, "corpora": self.corpora, "seeds": self.seeds, **self.grid}
+        for name, values in asked.items():
+            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
                 raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
-        if self.num_documents is not None and self.num_documents < 1:
-            raise ValueError(f"num_documents is {self.num_documents}: give at least 1, or None for all.")
+        if self.num_documents is not None and not (isinstance(self.num_documents, int) and self.num_documents >= 1):
+            raise ValueError(f"num_documents is {self.num_documents!r}: give a whole number of at least 1, or None.")
         known = set().union(*(settings_of(system) for system in self.systems))
         for name in (*self.grid, *self.fixed):
             if name not in known:

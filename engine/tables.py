@@ -48,8 +48,9 @@ class BadRows:
     def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
         """Add rows; count: how many they are where not all of them are given."""
         self.count += len(rows) if count is None else count
-        self.listed += rows[: max(0, MAX_LISTED - len(self.listed))]
-        self.listed.sort(key=lambda row: (row.file, row.row or 0))
+        if listed := rows[: max(0, MAX_LISTED - len(self.listed))]:
+            self.listed += listed
+            self.listed.sort(key=lambda row: (row.file, row.row or 0))
 
 
 class Chunk(NamedTuple):

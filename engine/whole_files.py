@@ -18,10 +18,10 @@ def replacing(path: Path) -> Iterator[Path]:
         raise FileNotFoundError(f"There is no folder {path.parent.absolute()}: make it, or write elsewhere.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
-    work = path.with_name(f".{path.name}.{uuid4().hex}")
+    work = path.with_name(f".{uuid4().hex}")
     try:
         yield work
-        with work.open("rb") as file:
+        with work.open("r+b") as file:
             os.fsync(file.fileno())
         os.replace(work, path)
     finally:

@@ -194,7 +194,7 @@ def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int 
     counts, words = counter.everything()
     min_documents, max_share = choices.limits(of_documents)
     share = num_documents / max(1, of_documents)
-    kept = find_columns(counts, choices, max(1.0, min_documents * share), max_share * num_documents)
+    kept = find_columns(counts, choices, max(1.0, min_documents * share), max(1.0, max_share * num_documents))
     left = _take_columns(counts, kept)
     totals = np.bincount(left.indices, weights=left.data, minlength=len(kept))
     raw = re.compile(WORD % 1)

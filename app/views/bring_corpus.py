@@ -30,6 +30,7 @@ from engine.building import Columns
 from engine.corpus import CorpusError
 from engine.library import OwnCorpus, check_name, list_own
 from engine.previews import Preview
+from engine.sources import name_source
 from engine.stop_words import LANGUAGES
 
 NONE = "(none)"
@@ -192,10 +193,16 @@ class BringCorpus(pn.viewable.Viewer):
             _begin(self._look, self._path, named)
 
     async def _look(self, path: Path, columns: dict[str, str]) -> None:
-        """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them."""
+        """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them.
+
+        If that is cancelled, those of before come back.
+        """
         self._path = path
-        seen = await self._work("look", path, columns)
-        self._hold_back("" if seen or not columns else "The columns chosen above cannot be used.")
+        self._hold_back("")
+        refused = "The columns chosen above cannot be used." if columns else ""
+        seen = await self._work("look", path, columns, refused=refused)
+        if seen is None and columns and not self._hindrance.object:
+            seen = self._preview
         if seen is None:
             self._chosen.visible = self._chosen.visible and bool(columns)
             return
@@ -204,8 +211,11 @@ class BringCorpus(pn.viewable.Viewer):
             self._show(seen, is_new=not columns)
         await self._measure()
 
-    async def _work(self, task: str, *arguments: Any) -> Any:
-        """Ask the bench, with progress and cancel in view; None where it refused or was stopped, which is then said."""
+    async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
+        """Ask the bench, with progress and cancel in view; None where it refused or was stopped, which is then said.
+
+        refused: why nothing can be built once it has refused.
+        """
         self._refuse("")
         self._done.object = ""
         self.run.visible = False
@@ -215,6 +225,7 @@ class BringCorpus(pn.viewable.Viewer):
             return await self._bench.ask(task, *arguments, report=self._show_progress)
         except CorpusError as error:
             self._refuse(self._hide_folder(str(error)))
+            self._hold_back(refused)
         except Stopped:
             self._refuse("Cancelled; nothing was built.")
         finally:
@@ -331,7 +342,7 @@ class BringCorpus(pn.viewable.Viewer):
 
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
     """A name that is free, and the corpus that is called as the file is where there is one."""
-    stem = "my texts" if path.name.startswith("stickbreaker-") else path.name.partition(".")[0]
+    stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path)
     taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
         number += 1

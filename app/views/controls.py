@@ -294,7 +294,7 @@ def describe_forecast(expected: Any, corpus_size: int) -> str:
     if not expected.is_too_little:
         return ""
     if corpus_size < FEWEST_BATCHES:
-        return f"No settings find topics in {count(corpus_size, 'document')}: more documents are needed."
+        return f"Few to learn from: {count(corpus_size, 'document')}. Take more passes, or bring more documents."
     if not expected.leaves_warm_up:
         return (
             f"Steps under these settings: {expected.num_steps}, and the run never leaves its warm-up. "

@@ -11,6 +11,7 @@ import panel_material_ui as pmui
 import param
 
 from app.counting import count
+from app.frames import has_no_topic
 from app.progress import Progress
 from app.recipe import title_corpus
 from app.theme import STATUS_COLORS
@@ -37,8 +38,8 @@ STATES = {
 
 
 FEW_DOCUMENTS = (
-    "There is too little to find topics in: {} to learn from. Topics are words that go together in many documents: "
-    "bring some hundred, such as paragraphs, each a row of a CSV."
+    "Few to learn from: {}. Topics are words that go together in many documents: bring some hundred, such as "
+    "paragraphs, each a row of a CSV."
 )
 PHASE_HELP = {
     "warm-up": (
@@ -179,6 +180,6 @@ def _describe_date(progress: Progress) -> str:
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
         return f"The engine has stopped: {progress.message.rstrip('.')}. Everything computed so far stays below."
-    if 0 < progress.corpus_size < FEWEST_BATCHES:
+    if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
         return f"{FEW_DOCUMENTS.format(count(progress.corpus_size, 'document'))} {progress.message}".rstrip()
     return progress.message

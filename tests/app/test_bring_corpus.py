@@ -228,6 +228,18 @@ def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, pat
     assert view._fault.object == ""
 
 
+def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, path):
+    look(view, path)
+    before = {part: select.value for part, select in view.columns.items()}
+    view.columns["text"].value = "who"
+    view._bench.fails = Stopped()
+    asyncio.run(view._look(path, {"text": "who"}))
+    assert "Cancelled" in view._fault.object
+    assert {part: select.value for part, select in view.columns.items()} == before
+    assert not view._hindrance.object
+    assert not view.build.disabled
+
+
 def test_dropped_files_are_called_by_their_names(view, begun):
     sent = []
     view.mover._send_msg = sent.append

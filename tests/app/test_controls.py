@@ -145,12 +145,12 @@ def test_a_forecast_names_what_is_wrong_and_what_to_do():
     assert "Lower" in describe_forecast(Forecast(10, 0.3, True), 9_384)
 
 
-def test_no_setting_is_advised_where_only_more_documents_help():
+def test_no_smaller_steps_are_advised_where_documents_are_few():
     said = describe_forecast(Forecast(1, 0.0, False), 1)
-    assert said == "No settings find topics in 1 document: more documents are needed."
+    assert said == "Few to learn from: 1 document. Take more passes, or bring more documents."
     few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
     assert few["documents"] == "0 of 1 document"
-    assert "1 document to learn from" in few["note"]
+    assert "Few to learn from: 1 document." in few["note"]
     assert "a row of a CSV" in few["note"]
     waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
     assert waiting["note"].endswith("CSV. The next step waits.")

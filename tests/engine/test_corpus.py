@@ -206,7 +206,7 @@ def test_a_batch_holds_a_document_or_more(tiny_corpus):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([True], "a mask of 1 for 12 documents"),
+        ([True], "a mask of 1 does not fit its 12 documents"),
         ([1.5], "a list of whole numbers, or a mask"),
         ([[1, 2]], "a list of whole numbers, or a mask"),
         ([3, 12], "there is no document 12: it has 12, counted from 0"),

@@ -145,6 +145,17 @@ def test_nothing_held_out_has_no_score():
     assert np.isnan(perplexity_bound(split.observed, topics, prior))
 
 
+def test_parts_that_do_not_fit_each_other_are_refused():
+    documents = draw_documents()
+    with pytest.raises(ValueError, match="39 ids for 40 documents"):
+        split_words(documents, np.arange(39), 0)
+    split = split_words(documents, np.arange(40), np.uint64(3))
+    topics = np.full((2, 50), 1 / 50)
+    for shares, others in ((np.ones((38, 3)), topics), (np.ones((37, 2)), topics), (np.ones((38, 2)), topics[:, :20])):
+        with pytest.raises(ValueError, match="do not fit 38 scored documents"):
+            score(split, shares, others)
+
+
 def test_the_number_of_topics_is_0_without_tokens_and_ignores_the_last_hundredth():
     assert count_topics(np.zeros(150)) == 0
     assert count_topics(np.array([1.0, 0.0])) == 1

@@ -110,6 +110,11 @@ def test_a_date_is_not_taken_for_the_text_where_that_is_empty(tmp_path):
         preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4))
 
 
+def test_a_sample_of_one_long_document_keeps_words_as_the_whole_does():
+    effect = measure_words(["peace treaty peace"], WordChoices(), of_documents=1_000)
+    assert (effect.num_documents, effect.of_documents, effect.num_tokens) == (1, 1_000, 3)
+
+
 def test_no_path_is_not_taken_for_the_present_folder():
     with pytest.raises(CorpusError, match="No path is given"):
         preview("")

@@ -162,7 +162,11 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"systems": "hdp"}, "systems is 'hdp': give a tuple of at least one"),
         ({"systems": ()}, r"systems is \(\)"),
         ({"corpora": "rfc"}, "corpora is 'rfc'"),
-        ({"num_documents": -5}, "num_documents is -5: give at least 1"),
+        ({"seeds": 5}, "seeds is 5"),
+        ({"grid": {"forgetting_rate": ()}}, r"forgetting_rate is \(\)"),
+        ({"num_documents": -5}, "num_documents is -5: give a whole number of at least 1"),
+        ({"num_documents": 2.5}, "num_documents is 2.5"),
+        ({"protocols": "tokens_90_10"}, "protocols is 'tokens_90_10': give a tuple"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
