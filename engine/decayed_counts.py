@@ -36,7 +36,8 @@ class DecayedCounts:
     _fields = ("stored", "scale", "totals", "is_seen")
 
     def __init__(self, stored, scale, totals, is_seen=None):
-        self._rows, self._places = _Rows(stored, len(stored)), np.arange(len(stored), dtype=np.int32)
+        self._rows = _Rows(np.ascontiguousarray(stored), len(stored))
+        self._places = np.arange(len(stored), dtype=np.int32)
         self.scale, self.totals = scale, totals
         self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
         self._rows.newest = weakref.ref(self)

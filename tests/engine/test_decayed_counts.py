@@ -49,6 +49,11 @@ def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rat
     assert lazy.stored.dtype == precision
 
 
+def test_counts_may_be_given_topic_by_topic():
+    dense = np.arange(12.0).reshape(3, 4)
+    assert decayed_counts(np.asfortranarray(dense)).rows(np.array([2, 0])).tolist() == dense[[2, 0]].tolist()
+
+
 def test_a_blend_writes_into_nothing_it_was_given():
     dense, targets, words = np.ones((3, 2)), np.ones((1, 2)), np.array([1])
     counts = decayed_counts(dense)
