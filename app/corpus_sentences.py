@@ -9,6 +9,8 @@ from engine.previews import Preview
 from engine.words import MAX_VOCABULARY, WordChoices, WordEffect
 
 NUM_LISTED = 100
+# Documents of a sample; what fewer lack the whole may have.
+ENOUGH_TO_TELL = 100
 FILE_IS_DOCUMENT = (
     "Each text file is one document, however many paragraphs it has: for more documents bring a file for each, or a "
     "CSV or JSON lines with a row for each."
@@ -86,8 +88,7 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
 
 def explain_no_word(effect: WordEffect) -> str:
     """Say why nothing can be built of these words and what mends it; nothing where something can."""
-    if effect.num_tokens or effect.num_documents < effect.of_documents:
-        # What a sample lacks the whole may have.
+    if effect.num_tokens or effect.num_documents < min(effect.of_documents, ENOUGH_TO_TELL):
         return ""
     if not effect.raw_tokens:
         return "There is no word in this text: choose another column for the text, or another file."

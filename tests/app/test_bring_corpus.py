@@ -10,7 +10,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.bench import Desk, Stopped
-from app.corpus_sentences import describe_effect, describe_own, describe_preview
+from app.corpus_sentences import describe_effect, describe_own, describe_preview, explain_no_word
 from app.views.bring_corpus import NONE, BringCorpus
 from app.visitors import may_name_paths
 from engine.corpus import CorpusError
@@ -316,3 +316,8 @@ def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
     text = describe_preview(Desk(lambda share, said: None).look(path, {}))
     assert text.count("<li>") == 100
     assert "300 rows (the first 100 are listed)" in text
+
+
+@pytest.mark.parametrize(("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)])
+def test_a_small_sample_without_a_word_does_not_forbid_to_build(sample, is_told):
+    assert bool(explain_no_word(WordEffect(0, 0, 50, sample, (), sample, 1_000))) == is_told
