@@ -41,7 +41,8 @@ def run(
     Per mini-batch: Evaluated("next_batch") if asked for, Stepped, Evaluated("disjoint_words") and Snapshot if due;
     at the end, or once the algorithm says that it has converged, Finished. Of a sent config only the settings marked
     `live` are taken. `resume` is a Position, whose own config and settings are used. Raises ValueError where `resume`
-    is of another algorithm, or of a corpus with another number of words, and TypeError where the config is.
+    is of another algorithm, or of a corpus with another number of words, and TypeError where the
+    config is another algorithm's.
     """
     settings = settings or RunSettings()
     if resume is None and not isinstance(config, algorithm.config):
