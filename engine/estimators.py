@@ -6,7 +6,6 @@ parameter for each of them, which stores it and does nothing else. Values are ch
 from mini-batches are called Online ("hdp": `OnlineHDP`) and have `partial_fit`.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, field, fields, make_dataclass
 from os import PathLike
@@ -20,15 +19,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from engine import checkpoint
 from engine.algorithm import Algorithm, TopicSummary
 from engine.algorithms import REGISTRY
-from engine.checkpoint import CheckpointError, Position
+from engine.checkpoint import Position
 from engine.corpus import LARGEST_COUNT, Corpus, Vocabulary
 from engine.evaluation import count_topics, score_own, split_words
 from engine.events import Finished, Snapshot
 from engine.executors import map_shards
 from engine.executors import step as take_step
+from engine.model_files import TOPIC_NAMES, load_model, restore, save_model
 from engine.run import learn
 from engine.schedules import settle, settle_stream, settle_topics
 from engine.settings import RunSettings
@@ -38,11 +37,6 @@ Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 SPLIT_SEED = 0
 LONGEST_INITIALS = 3
-# What a saved model holds beside its state.
-NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
-TOPIC_NAMES = "topic_names_"
-# As they were given: what was left to the corpus stays so at the next fit.
-PARAMETERS = "parameters"
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -96,8 +90,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return corpus
 
     def _parameters(self) -> dict[str, Any]:
-        """Those of the algorithm, as they were given."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self.algorithm.config)}
+        """The algorithm's, as they were given; of a grid's numpy scalars, Python's own, which a checkpoint can hold."""
+        given = {each.name: getattr(self, each.name) for each in fields(self.algorithm.config)}
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
 
     def _read(self, X: Counts, is_new: bool = False) -> Corpus:
         """X as a Corpus; of a new model its words become those of the model, else they are compared with these."""
@@ -214,19 +209,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file of plain arrays (.npz, no pickle), whole or not at all; see `load`."""
         check_is_fitted(self, "state_")
-        notes = {name: np.array(getattr(self, name)) for name in NUMBERS}
-        for name in NAMES:
-            if getattr(self, name, None) is not None:
-                notes[name] = np.array(getattr(self, name), str)
-        for name, column in getattr(self, "history_", {}).items():
-            notes[HISTORY + name] = column.to_numpy(str if name == "word" else None)
-        notes[PARAMETERS] = np.array(json.dumps(self._parameters()))
-        if getattr(self, TOPIC_NAMES, None):
-            notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(self, TOPIC_NAMES).items())))
-        settings = RunSettings(passes=self.passes, seed=self.seed_)
-        checkpoint.save(
-            path, Position(self.algorithm.name, self.config_, settings, self.state_, self.documents_seen_, 0.0, notes)
-        )
+        save_model(path, self, self._parameters())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -276,11 +259,6 @@ class OnlineTopicModel(TopicModel):
             self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng)
 
 
-def _plain(value: Any) -> Any:
-    """A grid's numpy scalars as Python's own, which a checkpoint can hold."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _draw_seed(random_state: Any) -> int:
     """An int is the seed itself, so that `engine.run` with it does the same; else one is drawn."""
     if isinstance(random_state, int | np.integer):
@@ -311,22 +289,9 @@ def load(path: str | PathLike[str]) -> TopicModel:
 
     Raises CheckpointError where the file is missing or damaged, or holds a run and no model.
     """
-    position = checkpoint.load(path)
-    if not set(NUMBERS) <= position.notes.keys():
-        raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.checkpoint.load.")
-    words, names = (position.notes.get(name) for name in NAMES)
-    num_words, corpus_size = (position.notes[name].item() for name in NUMBERS)
-    model = from_position(position, words if words is None else tuple(words.tolist()), corpus_size)
-    if PARAMETERS in position.notes:
-        model.set_params(**json.loads(str(position.notes[PARAMETERS])))
-    model.n_features_in_ = num_words
-    if names is not None:
-        model.feature_names_in_ = names.astype(object)
-    history = {name.removeprefix(HISTORY): column for name, column in position.notes.items() if HISTORY in name}
-    if history:
-        model.history_ = pd.DataFrame(history)
-    if TOPIC_NAMES in position.notes:
-        model.topic_names_ = dict(json.loads(str(position.notes[TOPIC_NAMES])))
+    position, words, corpus_size = load_model(path)
+    model = from_position(position, words, corpus_size)
+    restore(model, position.notes)
     return model
 
 
