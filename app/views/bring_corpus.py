@@ -14,11 +14,10 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.bench import Bench, Stopped
+from app.column_form import ColumnForm
 from app.corpus_sentences import (
     describe_built,
     describe_effect,
-    describe_first,
-    describe_preview,
     describe_taken,
     explain_no_word,
 )
@@ -33,8 +32,6 @@ from engine.previews import Preview
 from engine.sources import name_source
 from engine.stop_words import LANGUAGES
 
-NONE = "(none)"
-PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group of passages"}
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
 # What goes on and what went wrong stays in view, however far down somebody is.
@@ -83,7 +80,6 @@ class BringCorpus(pn.viewable.Viewer):
     def _make(self) -> None:
         """Make what is in the dialog, which takes a moment that a page without it need not spend."""
         self._make_choice()
-        self._make_columns()
         self._make_building()
         self._make_shelf()
         self._layout.objects = [self._choice, self._state, self._chosen, self._results]
@@ -111,23 +107,8 @@ class BringCorpus(pn.viewable.Viewer):
         self._working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
         self._state = pn.Column(self._fault, self._working, sizing_mode="stretch_width", styles=IN_VIEW)
 
-    def _make_columns(self) -> None:
-        self._facts, self._first = make_note(""), make_note("")
-        self.columns = {
-            part: pmui.Select(label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width")
-            for part, label in PARTS.items()
-        }
-        for select in self.columns.values():
-            select.param.watch(self._change_columns, "value")
-        cells = [pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in self.columns.values()]
-        self._columns = pn.Column(
-            make_note("<h2>Columns</h2>"),
-            pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
-            sizing_mode="stretch_width",
-        )
-
     def _make_building(self) -> None:
-        self.words = WordForm(self._change_words)
+        self.columns, self.words = ColumnForm(self._change_columns), WordForm(self._change_words)
         self._effect = make_note("")
         self.name_field = pmui.TextInput(label="Name of the corpus", size="small", sizing_mode="stretch_width")
         self.keeps_text = pmui.Switch(
@@ -138,9 +119,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.run = _make_button("Run on it now", self._run, icon="play_arrow", color="primary")
         self.run.visible = False
         self._chosen = pn.Column(
-            self._facts,
-            self._columns,
-            self._first,
+            self.columns,
             make_note("<h2>Words</h2>"),
             self.words,
             self._effect,
@@ -188,9 +167,8 @@ class BringCorpus(pn.viewable.Viewer):
             _begin(self._look, Path(event.new.strip()), {})
 
     def _change_columns(self, event: Any) -> None:
-        if not self._is_filling and self._path is not None:
-            named = {part: "" if select.value == NONE else select.value for part, select in self.columns.items()}
-            _begin(self._look, self._path, named)
+        if self._path is not None:
+            _begin(self._look, self._path, self.columns.read())
 
     async def _look(self, path: Path, columns: dict[str, str]) -> None:
         """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them.
@@ -257,16 +235,10 @@ class BringCorpus(pn.viewable.Viewer):
             self._said.object = text
 
     def _show(self, seen: Preview, is_new: bool) -> None:
-        self._facts.object = describe_preview(seen, self._hide_folder)
-        self._first.object = describe_first(seen)
+        self.columns.show(seen, self._hide_folder)
+        self.keeps_text.visible = bool(seen.columns)
         self._is_filling = True
         try:
-            self._columns.visible = self.keeps_text.visible = bool(seen.columns)
-            for part, select in self.columns.items():
-                options = list(seen.columns) if part == "text" else [NONE, *seen.columns]
-                select.param.update(
-                    options=options or [NONE], value=getattr(seen.chosen, part) or (options or [NONE])[0]
-                )
             if is_new:
                 name, taken = _propose_name(self._path, self._folder)
                 self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")

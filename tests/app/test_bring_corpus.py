@@ -10,8 +10,9 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.bench import Desk, Stopped
+from app.column_form import NONE
 from app.corpus_sentences import describe_effect, describe_own, describe_preview, explain_no_word
-from app.views.bring_corpus import NONE, BringCorpus
+from app.views.bring_corpus import BringCorpus
 from app.visitors import may_name_paths
 from engine.corpus import CorpusError
 from engine.library import OwnCorpus, delete_own, list_own, load_own
@@ -91,7 +92,7 @@ def look(view, path, columns=None):
 
 def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, path):
     look(view, path)
-    assert {part: select.value for part, select in view.columns.items()} == {
+    assert {part: select.value for part, select in view.columns.selects.items()} == {
         "text": EVIL,
         "date": "year",
         "title": "who",
@@ -99,23 +100,23 @@ def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, pat
     }
     assert view._chosen.visible
     assert not view._working.visible
-    assert "Dates from 1900 to 1902" in view._facts.object
-    assert "Left out: 1 row" in view._facts.object
-    assert "&lt;img src=x" in view._first.object
-    shown = tags_of(view._facts, view._first, view._effect, view._fault, view.shelf.about)
+    assert "Dates from 1900 to 1902" in view.columns.facts.object
+    assert "Left out: 1 row" in view.columns.facts.object
+    assert "&lt;img src=x" in view.columns.first.object
+    shown = tags_of(view.columns.facts, view.columns.first, view._effect, view._fault, view.shelf.about)
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
 def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, path, begun):
     look(view, path)
     assert begun == []
-    view.columns["title"].value = NONE
-    view.columns["date"].value = NONE
+    view.columns.selects["title"].value = NONE
+    view.columns.selects["date"].value = NONE
     named = {"text": EVIL, "date": "", "title": "", "group": ""}
     assert begun[-1] == (view._look, (path, named))
     look(view, path, named)
-    assert (view.columns["date"].value, view._preview.num_undated) == (NONE, 0)
-    assert "No dates: the order of the file" in view._facts.object
+    assert (view.columns.selects["date"].value, view._preview.num_undated) == (NONE, 0)
+    assert "No dates: the order of the file" in view.columns.facts.object
     look(view, path, named | {"text": "gone"})
     assert "has no column &#x27;gone&#x27;" in view._fault.object
     assert view._chosen.visible
@@ -230,12 +231,12 @@ def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, pat
 
 def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, path):
     look(view, path)
-    before = {part: select.value for part, select in view.columns.items()}
-    view.columns["text"].value = "who"
+    before = {part: select.value for part, select in view.columns.selects.items()}
+    view.columns.selects["text"].value = "who"
     view._bench.fails = Stopped()
     asyncio.run(view._look(path, {"text": "who"}))
     assert "Cancelled" in view._fault.object
-    assert {part: select.value for part, select in view.columns.items()} == before
+    assert {part: select.value for part, select in view.columns.selects.items()} == before
     assert not view._hindrance.object
     assert not view.build.disabled
 
