@@ -22,6 +22,8 @@ MAX_SAMPLE_TEXT = 3_000_000
 NUM_SHOWN = 5
 MAX_SHOWN_TEXT = 600
 MAX_GUESSED_FROM = 100
+# Letters: people and places are hardly ever called by more, and texts are longer.
+LONG_NAME = 20
 
 # Names that people give to such columns; they only tip the scales between columns that would do.
 TEXT_NAMES = re.compile(r"(?i)text|body|content|abstract|message|description|document|speech|comment|review")
@@ -178,14 +180,20 @@ def guess_columns(table: Table) -> Columns:
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
     lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
     dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
-    weigh = {name: length * (3 if TEXT_NAMES.search(name) else 1) for name, length in lengths.items()}
     texts = [name for name in names if not dates[name]] or names
-    text = "text" if "text" in table.has else max(texts, key=lambda name: weigh[name])
+    text = "text" if "text" in table.has else max(texts, key=lambda name: _weigh_texts(name, lengths[name]))
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
     title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
     return Columns(text, date, "title" if "title" in table.has else title)
+
+
+def _weigh_texts(name: str, length: float) -> float:
+    """How much a column looks like texts: by their length; an empty one that is called so outweighs names of people."""
+    if not TEXT_NAMES.search(name):
+        return length
+    return 3 * length or LONG_NAME
 
 
 def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:

@@ -104,10 +104,15 @@ def test_words_already_counted_are_shown_and_measured(tmp_path):
     assert seen.without_sample().counted is None
 
 
-def test_a_date_is_not_taken_for_the_text_where_that_is_empty(tmp_path):
+@pytest.mark.parametrize("others", [{}, {"author": ["Jane Austen", "Mary Anne Evans", "Ann Radcliffe", "Anna Seward"]}])
+def test_no_date_or_author_is_taken_for_the_text_where_that_is_empty(tmp_path, others):
     said = "row 2: it has no text. Put text into its column 'text', or choose another for it."
     with pytest.raises(CorpusError, match=said):
-        preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4))
+        preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4, **others))
+
+
+def test_texts_are_taken_where_another_column_is_called_so_and_empty(tmp_path):
+    assert preview(write(tmp_path, comment=[""] * len(TEXTS), answer=TEXTS)).chosen.text == "answer"
 
 
 def test_a_sample_of_one_long_document_keeps_words_as_the_whole_does():
