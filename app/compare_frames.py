@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from app.frames import AXES, axis_values
+from app.frames import AXES, NO_TOPIC, axis_values
 from app.kept_runs import KeptContent, KeptRun
 from app.progress import Progress
 from app.recipe import format_value, title_corpus
@@ -60,7 +60,7 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
                 str(run.settings.get("seed", "")),
                 describe_time(run),
             ],
-            "note": "; ".join(filter(None, (run.sweep, describe_changes(run)))),
+            "note": "; ".join(filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))),
         }
         for run in runs
     ]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from app.frames import TOKENS_OF_A_TOPIC
+from app.frames import TOKENS_OF_A_TOPIC, has_no_topic
 from app.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve, Progress
 from app.reading import Model
 from app.word_lists import find_top_words
@@ -226,7 +226,7 @@ def describe_run(progress: Progress) -> KeptRun:
         documents_total=int(progress.documents_total),
         seconds=float(seconds[-1]) if len(seconds) else 0.0,
         heldout=float(heldout[-1]) if len(heldout) else None,
-        num_topics=int(progress.now.num_topics) if progress.now is not None else 0,
+        num_topics=0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics),
         topic_names={str(topic_id): name for topic_id, name in progress.names.items() if name},
     )
 

@@ -5,15 +5,21 @@ import numpy as np
 import pytest
 
 from app.compare_frames import differing_settings, match_runs, overlay_frame, run_rows
+from app.frames import NO_TOPIC
 from app.kept_runs import MAX_KEPT, KeptRunError, KeptRuns
 from app.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from app.reading import Model
 from tests.app.toy_engine import TOY, ToyConfig, ToyCorpus, ToySettings
 
 
+def make_checkpoint(tokens):
+    arrays = np.arange(3), np.array(tokens) / sum(tokens), np.array(tokens), np.zeros((3, 1), int)
+    return Checkpoint(100, None, *arrays, num_topics=3)
+
+
 def make_progress(**values):
     rows = [(50, np.datetime64("1800"), 0.5, -8.1), (100, np.datetime64("1850"), 1.0, -7.9)]
-    now = Checkpoint(100, None, *(np.zeros(0) for _ in range(4)), num_topics=3)
+    now = make_checkpoint(tokens=(50, 30, 20))
     usual = {
         "status": "finished",
         "label": "Toy, κ 0.6",
@@ -52,6 +58,13 @@ def test_a_run_comes_back_as_it_was_kept(kept, tmp_path):
     assert content.words[content.top_words[:, 0]].tolist() == ["word0", "word1", "word2"]
     np.testing.assert_array_equal(content.top_shares[:, 0], 1)
     np.testing.assert_allclose(content.weights.sum(), 1, rtol=1e-12)
+
+
+def test_topics_of_which_none_explains_a_word_are_none_and_the_table_says_so(kept):
+    run = kept.keep(make_progress(now=make_checkpoint(tokens=(0.5, 0.4, 0.1))), make_model())
+    other = kept.keep(make_progress(), make_model())
+    rows = run_rows([run, other], ())
+    assert [(row["cells"][2], row["note"]) for row in rows] == [("0", NO_TOPIC), ("3", "")]
 
 
 def test_a_run_that_is_left_before_its_first_score_is_not_kept(kept):
