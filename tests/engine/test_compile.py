@@ -8,7 +8,10 @@ from engine.algorithms import REGISTRY
 from engine.compile import compile_algorithm, find_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN_AFTER_COMPILING = """
+# Each line, a system and its choices, is answered by a process that has compiled nothing before, as it is forked from
+# one that has but imported the engine.
+RUNS_AFTER_COMPILING = """
+import os
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -18,17 +21,33 @@ from engine.compile import compile_algorithm, find_kernels
 def count_signatures():
     return sum(len(getattr(import_module(module), name).signatures) for module, name in find_kernels())
 
-algorithm = engine.find_algorithm(sys.argv[1])
-config = algorithm.config(**dict(choice.split("=") for choice in sys.argv[2:]))
-compile_algorithm(algorithm, config)
-before = count_signatures()
 corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 10))
-smaller = {name: number for name, number in (("batch_size", 100), ("max_topics", 20)) if hasattr(config, name)}
-settings = engine.RunSettings(passes=min(algorithm.passes, 3))
-for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
-    pass
-print(before, count_signatures())
+for line in sys.stdin:
+    if os.fork():
+        _, status = os.wait()
+        print("failed" if status else "", flush=True)
+        continue
+    name, *choices = line.split()
+    algorithm = engine.find_algorithm(name)
+    config = algorithm.config(**dict(choice.split("=") for choice in choices))
+    compile_algorithm(algorithm, config)
+    before = count_signatures()
+    smaller = {name: number for name, number in (("batch_size", 100), ("max_topics", 20)) if hasattr(config, name)}
+    settings = engine.RunSettings(passes=min(algorithm.passes, 3))
+    for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
+        pass
+    print(before, count_signatures(), end=" ")
+    sys.exit()
 """
+
+
+@pytest.fixture(scope="module")
+def runs_after_compiling():
+    """A process that runs systems, each in a process of its own."""
+    command = [sys.executable, "-c", RUNS_AFTER_COMPILING]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        yield process
+        process.stdin.close()
 
 
 def pick_choices(algorithm, place):
@@ -39,10 +58,9 @@ def pick_choices(algorithm, place):
 
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_a_run_after_compiling_compiles_nothing_more(algorithm, place):
-    command = [sys.executable, "-c", RUN_AFTER_COMPILING, algorithm.name, *pick_choices(algorithm, place)]
-    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
-    before, after = map(int, said.split())
+def test_a_run_after_compiling_compiles_nothing_more(algorithm, place, runs_after_compiling):
+    print(algorithm.name, *pick_choices(algorithm, place), file=runs_after_compiling.stdin, flush=True)
+    before, after = map(int, runs_after_compiling.stdout.readline().split())
     assert before == after > 0
 
 

@@ -1,6 +1,5 @@
 """Studies: cells and their keys, what is kept and found again, failures, processes."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from engine import cells, study
 from engine.settings import RunSettings
 from engine.study import Study, run_study
+from tests.engine import dying_cell
 
 GRID = {"forgetting_rate": (0.6, 0.9), "batch_size": (4,)}
 QUIET = {"report": lambda progress: None}
@@ -127,18 +127,10 @@ def test_two_processes_give_what_one_does_bit_for_bit(declared, tmp_path):
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True)
 
 
-def end_process_on(task):
-    """A stand-in for a cell whose process is ended by the system, as where memory runs out."""
-    cell, _ = task
-    if cell == "bad":
-        os._exit(1)
-    return pd.DataFrame([{"error": None}])
-
-
 def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
     monkeypatch.setattr(study, "_keep", lambda cell, path, frame: frame)
     tasks = [(name, None) for name in ("good", "bad", "as good")]
-    found = {cell: frame["error"][0] for (cell, _), frame in study._run_all(end_process_on, tasks, 2)}
+    found = {cell: frame["error"][0] for (cell, _), frame in study._run_all(dying_cell.measure, tasks, 2)}
     assert found["good"] is found["as good"] is None
     assert found["bad"].startswith("BrokenProcessPool")
 
