@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
+from engine.threads import map_on_threads, split_rows
 
 # A prior below this is no share of any document, and ψ of a denormal overflows.
 SMALLEST_PRIOR = 1e-30
@@ -26,7 +27,12 @@ def topic_weights(counts, words, word_concentration, expectation):
     parameters = counts.rows(words, word_concentration)
     # Into an array of its own: a loop whose output may overlap its input does not run on vectors.
     topics, smallest = np.empty_like(parameters), parameters.dtype.type(SMALLEST_EXPONENT[parameters.dtype])
-    exp_expected_log(parameters, psi(totals).astype(topics.dtype), smallest, topics)
+    digammas = psi(totals).astype(topics.dtype)
+
+    def weigh(span):
+        exp_expected_log(parameters[slice(*span)], digammas, smallest, topics[slice(*span)])
+
+    map_on_threads(weigh, split_rows(*topics.shape))
     return topics
 
 

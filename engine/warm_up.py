@@ -11,7 +11,7 @@ from engine.kernels.special import raise_rows
 from engine.schedules import WARM_UP_SHARE, first_pass_rates
 from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import fit_documents
-from engine.threads import map_on_threads, split_evenly
+from engine.threads import map_on_threads, split_evenly, split_rows
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
@@ -53,7 +53,7 @@ def temper(expectations, temperature):
     """The expectations with topic weights B^(1/T)."""
     topics, power = expectations.topics, 1.0 / temperature
     raised = np.empty_like(topics)
-    spans = split_evenly(np.arange(len(topics) + 1))
+    spans = split_rows(*topics.shape)
     map_on_threads(lambda span: raise_rows(topics[slice(*span)], power, raised[slice(*span)]), spans)
     return expectations._replace(topics=raised)
 

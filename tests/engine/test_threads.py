@@ -29,3 +29,20 @@ def test_an_error_on_any_thread_is_raised(cores):
     for failing in range(4):
         with pytest.raises(ZeroDivisionError):
             threads.map_on_threads(lambda number, failing=failing: 1 / (number - failing), range(4))
+
+
+def test_work_that_maps_again_is_done_by_its_own_thread(cores):
+    def add_up(number):
+        names = threads.map_on_threads(lambda _: threading.get_ident(), range(3))
+        assert names == [threading.get_ident()] * 3
+        return sum(threads.map_on_threads(lambda other: number * other, range(4)))
+
+    for _ in range(2):
+        assert threads.map_on_threads(add_up, range(20)) == [6 * number for number in range(20)]
+
+
+def test_rows_are_handed_out_only_where_a_thread_has_enough_to_do(cores):
+    few, many = threads.split_rows(10, 100), threads.split_rows(1000, threads.LEAST_NUMBERS)
+    assert few == [(0, 10)]
+    assert threads.split_rows(0, 100) == [(0, 0)]
+    assert (many[0][0], many[-1][1], len(many)) == (0, 1000, cores)
