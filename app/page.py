@@ -1,6 +1,7 @@
 """A page of its own around one session, as the server hands it out and takes it back."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 from weakref import WeakMethod
 
@@ -32,6 +33,7 @@ def lay_out(session: Session) -> pmui.Page:
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
     page = pmui.Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
+        template=Path(__file__).with_name("page.html"),
         header=[title],
         sidebar=[session.side],
         sidebar_width=340,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect
 
 from tests.browser.dashboard import WIDE, Dashboard
 
@@ -89,13 +89,13 @@ def visit(new_context, address, faults):
     """Open the page in a browser of its own, of this size; returns it once the run has begun to learn.
 
     prepare(context) is called before the page is asked for; a page that is not to learn is returned as soon as it is
-    drawn.
+    drawn; `emulated` is what else the browser is to be like.
     Runs are paused in the end, so that the next test need not wait for a core.
     """
     opened = []
 
-    def visit(size=None, at=address, prepare=lambda context: None, learns=True) -> Dashboard:
-        context = new_context(viewport=size or WIDE)
+    def visit(size=None, at=address, prepare=lambda context: None, learns=True, **emulated) -> Dashboard:
+        context = new_context(viewport=size or WIDE, **emulated)
         context.set_default_timeout(15_000)
         watch(context, at, faults)
         prepare(context)
@@ -111,6 +111,37 @@ def visit(new_context, address, faults):
 def dashboard(visit) -> Dashboard:
     """The page in one wide browser."""
     return visit()
+
+
+@pytest.fixture(scope="session")
+def finished_run(browser, address) -> str:
+    """The address of a run that has read everything; tests that change nothing of it share it."""
+    return read_everything(browser, address)
+
+
+@pytest.fixture
+def look_at_finished(visit, finished_run):
+    """Open the run that has read everything in a browser of this size."""
+
+    def look(size=None, **emulated) -> Dashboard:
+        dashboard = visit(size, finished_run, **emulated)
+        # A run that nobody has looked at for minutes is gone, and begins again.
+        if dashboard.state.inner_text() != "Finished":
+            dashboard.finish()
+        return dashboard
+
+    return look
+
+
+def read_everything(browser: Browser, address: str) -> str:
+    """Read everything with the default settings; gives the address of the run."""
+    faults, page = [], browser.new_page(viewport=WIDE)
+    watch(page.context, address, faults)
+    Dashboard(page).open(address).finish()
+    run = re.search("run=([^&]+)", page.url)[1]
+    page.close()
+    assert not faults
+    return f"{address}?run={run}"
 
 
 def watch(context: BrowserContext, address: str, faults: list[str]) -> None:

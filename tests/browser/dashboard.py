@@ -85,8 +85,14 @@ class Dashboard:
 
     def go_dark(self) -> None:
         self.page.get_by_label("Toggle theme").click()
+        self.expect_ground(dark=True)
+
+    def expect_ground(self, dark: bool) -> None:
+        """Wait until the ground of the page is dark, or light."""
         self.page.wait_for_function(
-            "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) < 60"
+            "dark => { const ground = parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1])\n"
+            "return dark ? ground < 60 : ground > 200 }",
+            arg=dark,
         )
 
     def num_seen(self) -> int:

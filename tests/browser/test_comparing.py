@@ -21,28 +21,28 @@ FIND_TOO_HIGH = """() => {
 }"""
 
 
+def open_compare(dashboard):
+    """Turn to the page of kept runs."""
+    dashboard.button("Compare").click()
+    expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
+    return dashboard.page
+
+
 @pytest.fixture
-def compare(visit):
-    """The page of kept runs in a browser of this size, after a run has finished."""
-
-    def compare(size=WIDE):
-        dashboard = visit(size)
-        dashboard.finish()
-        dashboard.button("Compare").click()
-        expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
-        return dashboard
-
-    return compare
+def swept(dashboard):
+    """The page of kept runs after a run has finished, which sweeps come after."""
+    dashboard.finish()
+    open_compare(dashboard)
+    return dashboard
 
 
-def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(compare):
-    dashboard = compare()
-    page = dashboard.page
+def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
+    page = swept.page
     page.get_by_role("textbox", name="S: values").fill("512, 1024")
     page.get_by_role("textbox", name="κ: values").fill("0.7, 1")
     page.keyboard.press("Tab")
     expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
-    dashboard.button("Start the sweep").click()
+    swept.button("Start the sweep").click()
     expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
     rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
     expect(rows.nth(3)).to_be_attached()
@@ -54,20 +54,19 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(compare
     expect(page.get_by_text(re.compile("topics matched, the most alike first"))).to_be_visible()
 
 
-def test_a_sweep_is_cancelled(compare):
-    dashboard = compare()
-    page = dashboard.page
+def test_a_sweep_is_cancelled(swept):
+    page = swept.page
     page.get_by_role("textbox", name="S: values").fill("16, 17, 18")
     page.keyboard.press("Tab")
-    dashboard.button("Start the sweep").click()
+    swept.button("Start the sweep").click()
     expect(page.get_by_text(re.compile(r"^Run \d of 3"))).to_be_visible()
-    dashboard.button("Cancel the sweep").click()
+    swept.button("Cancel the sweep").click()
     expect(page.get_by_text(re.compile(r"^Cancelled after \d of 3 runs"))).to_be_visible()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
-def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(compare, size):
-    page = compare(size).page
+def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(look_at_finished, size):
+    page = open_compare(look_at_finished(size))
     expect(page.get_by_role("heading", name="Sweep", exact=True)).to_be_attached()
     assert page.evaluate(FIND_TOO_HIGH) == []
     found = Axe().run(page).response["violations"]
@@ -77,8 +76,8 @@ def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(compare, 
     assert page.evaluate(FIND_TOO_HIGH) == []
 
 
-def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(compare):
-    page = compare(PHONE).page
+def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look_at_finished):
+    page = open_compare(look_at_finished(PHONE))
     region = page.get_by_role("region", name="Kept runs")
     region.scroll_into_view_if_needed()
     assert region.evaluate("region => region.scrollWidth <= region.clientWidth")

@@ -21,7 +21,7 @@ from playwright.sync_api import expect
 
 from app.tabs import HOOD, PAGES
 from engine.library import FOLDER_VARIABLE
-from tests.browser.conftest import serving
+from tests.browser.conftest import read_everything, serving
 from tests.browser.dashboard import PHONE, WIDE
 
 FOLDER = Path(__file__).with_name("expected")
@@ -45,12 +45,14 @@ MEASURE_BLOCKS = """async ([data, size]) => {
 }"""
 
 
-@pytest.fixture
-def fresh_address(tmp_path, monkeypatch):
-    """A server whose kept runs are only those of this test."""
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    with serving(["-m", "panel", "serve"], tmp_path / "log.txt") as address:
-        yield address
+@pytest.fixture(scope="module")
+def only_run(browser, tmp_path_factory):
+    """The address of a run that has read everything, the only one that its server has kept."""
+    folder = tmp_path_factory.mktemp("fresh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(folder))
+        with serving(["-m", "panel", "serve"], folder / "log.txt") as address:
+            yield read_everything(browser, address)
 
 
 def measure_blocks(page, picture):
@@ -102,9 +104,9 @@ def look_through(dashboard, size_name, theme):
 
 
 @pytest.mark.parametrize(("size_name", "size"), [("1440x900", WIDE), ("390x844", PHONE)])
-def test_every_page_looks_as_it_did_in_light_and_dark(visit, fresh_address, size_name, size):
-    dashboard = visit(size, fresh_address)
-    dashboard.finish()
+def test_every_page_looks_as_it_did_in_light_and_dark(visit, only_run, size_name, size):
+    dashboard = visit(size, only_run)
+    dashboard.expect_state("Finished")
     strange = look_through(dashboard, size_name, "light")
     dashboard.go_dark()
     strange += look_through(dashboard, size_name, "dark")

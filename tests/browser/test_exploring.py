@@ -8,14 +8,14 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture
-def finished(dashboard):
+def finished(look_at_finished):
+    return look_at_finished()
+
+
+def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
+    page = dashboard.page
     dashboard.finish()
-    return dashboard
-
-
-def test_a_topic_is_named_looked_into_and_followed_to_a_document(finished):
-    page = finished.page
-    finished.button("Topics").click()
+    dashboard.button("Topics").click()
     expect(page.get_by_text(re.compile("All 10,384 documents, held-out ones too"))).to_be_visible(timeout=60_000)
     page.get_by_role("textbox", name="Its name").fill("the large one")
     page.keyboard.press("Enter")
@@ -28,7 +28,7 @@ def test_a_topic_is_named_looked_into_and_followed_to_a_document(finished):
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("the order of the text is not kept")).to_be_visible()
     expect(page.get_by_text(re.compile(r"documents with the large one"))).to_be_visible()
-    finished.button("Live").click()
+    dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
 

@@ -23,12 +23,6 @@ OVERFLOWS = """() => {
 }"""
 
 
-def read_ground(dashboard) -> int:
-    """How light the ground of the page is, 0 to 255."""
-    color = dashboard.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    return int(color.split("(")[1].split(",")[0])
-
-
 def find_barriers(page) -> list[str]:
     """What axe finds that is serious or critical."""
     found = Axe().run(page).response["violations"]
@@ -41,12 +35,11 @@ def find_barriers(page) -> list[str]:
 
 
 @SIZES
-def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(visit, size):
-    dashboard = visit(size)
-    dashboard.finish()
+def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(look_at_finished, size):
+    dashboard = look_at_finished(size)
     expect(dashboard.page.locator("td.new").first).to_be_attached()
     assert find_barriers(dashboard.page) == []
-    assert read_ground(dashboard) > 200
+    dashboard.expect_ground(dark=False)
     dashboard.go_dark()
     # Colours fade from one theme to the other for a moment, each component by itself.
     barriers, tries = find_barriers(dashboard.page), 10
@@ -56,9 +49,24 @@ def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(
     assert barriers == []
     dashboard.expect_state("Finished")
     dashboard.page.get_by_label("Toggle theme").click()
-    dashboard.page.wait_for_function(
-        "() => parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1]) > 200"
-    )
+    dashboard.expect_ground(dark=False)
+
+
+@SIZES
+def test_a_page_is_as_dark_as_the_system_until_a_person_chooses_and_remembers_that(look_at_finished, size):
+    dashboard = look_at_finished(size, color_scheme="dark")
+    dashboard.expect_ground(dark=True)
+    # What is drawn later has the theme of the rest.
+    dashboard.button("Topics").click()
+    expect(dashboard.page.get_by_role("combobox", name="Topic").first).to_be_visible()
+    dashboard.expect_ground(dark=True)
+    dashboard.page.get_by_label("Toggle theme").click()
+    dashboard.expect_ground(dark=False)
+    dashboard.button("Compare").click()
+    expect(dashboard.page.get_by_role("region", name="Kept runs")).to_be_visible()
+    dashboard.page.reload()
+    expect(dashboard.page.get_by_role("region", name="Kept runs")).to_be_visible()
+    dashboard.expect_ground(dark=False)
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(visit):

@@ -2,16 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 READ = re.compile("All 10,384 documents, held-out ones too")
-
-
-@pytest.fixture
-def finished(dashboard):
-    dashboard.finish()
-    return dashboard
 
 
 def go_to_export(dashboard):
@@ -30,7 +23,8 @@ def take(dashboard, name, folder):
     return path
 
 
-def test_figures_are_saved_as_pictures(finished, tmp_path):
+def test_figures_are_saved_as_pictures(look_at_finished, tmp_path):
+    finished = look_at_finished()
     go_to_export(finished)
     for kind, begins in {"PNG": b"\x89PNG", "SVG": b"<svg"}.items():
         finished.button(kind).click()
