@@ -67,6 +67,13 @@ class UnderTheHood(Viewer):
         self._shown: tuple = ()
         self._is_writing = self._is_open = False
         self._place = 0
+        self._layout: pn.viewable.Viewable | None = None
+        selection.param.watch(lambda event: self._ask(), "topic")
+
+    def _make(self) -> None:
+        """Make what is on the page once it is opened: it takes a moment that other pages need not spend."""
+        if self._layout is not None:
+            return
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
         self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
@@ -79,11 +86,11 @@ class UnderTheHood(Viewer):
         self._again.on_click(lambda event: self._ask())
         self._other.on_click(lambda event: self._turn_over())
         self._topic.param.watch(self._choose, "value")
-        selection.param.watch(lambda event: self._ask(), "topic")
         self._layout = self._lay_out()
         self._show(AnatomyJob())
 
     def __panel__(self) -> pn.viewable.Viewable:
+        self._make()
         return self._layout
 
     def _lay_out(self) -> pn.viewable.Viewable:
@@ -124,6 +131,7 @@ class UnderTheHood(Viewer):
 
     def look(self, progress: Progress) -> None:
         """Show what is inside the algorithm: of a run that stands still after each step, of others now and then."""
+        self._make()
         self._progress, self._is_open = progress, True
         found = self.job.dissection
         is_new = found is None or found.model.run_id != progress.run_id
