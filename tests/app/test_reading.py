@@ -192,7 +192,8 @@ def test_a_new_reading_moves_the_heat_map_that_is_there_and_leaves_what_one_has_
     (drawn,) = (pane.object for pane in calendar._pane)
     rows = drawn.y_range.factors
     drawn.x_range.update(start=0.0, end=1.0)
-    calendar.read(replace(job, reading=replace(job.reading)), replace(progress, names={1: "weather"}))
+    renamed = {int(rows[0].split()[1]): "weather"}
+    calendar.read(replace(job, reading=replace(job.reading)), replace(progress, names=renamed))
     assert [pane.object for pane in calendar._pane] == [drawn]
     assert (drawn.x_range.start, drawn.x_range.end) == (0.0, 1.0)
     assert set(drawn.y_range.factors) ^ set(rows)

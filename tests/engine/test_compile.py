@@ -21,7 +21,7 @@ from engine.compile import compile_algorithm, find_kernels
 def count_signatures():
     return sum(len(getattr(import_module(module), name).signatures) for module, name in find_kernels())
 
-corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 10))
+corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 40))
 for line in sys.stdin:
     if os.fork():
         _, status = os.wait()
@@ -32,7 +32,7 @@ for line in sys.stdin:
     config = algorithm.config(**dict(choice.split("=") for choice in choices))
     compile_algorithm(algorithm, config)
     before = count_signatures()
-    smaller = {name: number for name, number in (("batch_size", 100), ("max_topics", 20)) if hasattr(config, name)}
+    smaller = {name: number for name, number in (("batch_size", 25), ("max_topics", 20)) if hasattr(config, name)}
     settings = engine.RunSettings(passes=min(algorithm.passes, 3))
     for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
         pass
