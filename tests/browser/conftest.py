@@ -128,6 +128,9 @@ def look_at_finished(visit, finished_run):
         # A run that nobody has looked at for minutes is gone, and begins again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
+        # Bokeh throws where figures are put away while they are being drawn.
+        expect(dashboard.word_heads).to_have_count(9)
+        dashboard.page.wait_for_function("() => Bokeh.index.roots.every(root => root.is_idle)")
         return dashboard
 
     return look
