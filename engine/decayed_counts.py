@@ -17,7 +17,7 @@ from engine.kernels.counts import (
     merge_rows,
     scale_rows,
 )
-from engine.threads import map_on_threads, split_evenly, split_rows
+from engine.threads import map_on_threads, split_evenly
 
 # Below this the stored numbers would grow past what float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12
@@ -70,12 +70,7 @@ class DecayedCounts:
         """λ - η of some words (U,), as (U, K); first `offset` is added, then each topic taken `factors` (K,) times."""
         factors = np.ones(len(self.totals)) if factors is None else factors
         rows = np.empty((len(words), len(self.totals)), self.precision)
-        sources, places, factors = self._rows.array, self._places[words], factors.astype(self.precision)
-
-        def scale(span):
-            scale_rows(sources, places[slice(*span)], self.scale, offset, factors, rows[slice(*span)])
-
-        map_on_threads(scale, split_rows(*rows.shape))
+        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
         return rows
 
     def dense(self):

@@ -24,13 +24,13 @@ def topic_weights(counts, words, word_concentration, expectation):
     totals = counts.totals + word_concentration * counts.vocab_size
     if expectation == "mean":
         return counts.rows(words, word_concentration, 1.0 / totals)
-    parameters = counts.rows(words, word_concentration)
     # Into an array of its own: a loop whose output may overlap its input does not run on vectors.
-    topics, smallest = np.empty_like(parameters), parameters.dtype.type(SMALLEST_EXPONENT[parameters.dtype])
-    digammas = psi(totals).astype(topics.dtype)
+    topics = np.empty((len(words), len(totals)), counts.precision)
+    digammas, smallest = psi(totals).astype(topics.dtype), topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
 
     def weigh(span):
-        exp_expected_log(parameters[slice(*span)], digammas, smallest, topics[slice(*span)])
+        parameters = counts.rows(words[slice(*span)], word_concentration)
+        exp_expected_log(parameters, digammas, smallest, topics[slice(*span)])
 
     map_on_threads(weigh, split_rows(*topics.shape))
     return topics

@@ -11,7 +11,7 @@ from engine.kernels.special import raise_rows
 from engine.schedules import WARM_UP_SHARE, first_pass_rates
 from engine.startup import HIGHEST_TEMPERATURE
 from engine.sweeps import fit_documents
-from engine.threads import map_on_threads, split_evenly, split_rows
+from engine.threads import count_cores, map_on_threads, split_rows
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
@@ -41,10 +41,10 @@ def cool_to(progress, temperature, pilot, expectations, until_parted=False):
     of it are spent.
     """
     most = np.log(expectations.topics.shape[1])
-    parts = _cut_to(pilot, expectations)
-    temperature = _find_temperature(parts, temperature, (1.0 - progress) * most)
+    narrowed = _narrow(expectations, pilot)
+    temperature = _find_temperature(pilot, narrowed, temperature, (1.0 - progress) * most)
     waits = until_parted and progress < WARM_UP_SHARE
-    if temperature == 1.0 and not (waits and _measure_spread(parts, 1.0) > most / 2):
+    if temperature == 1.0 and not (waits and _measure_spread(pilot, narrowed, 1.0) > most / 2):
         return expectations
     return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)
 
@@ -58,42 +58,45 @@ def temper(expectations, temperature):
     return expectations._replace(topics=raised)
 
 
-def _cut_to(pilot, expectations):
-    """The pilot in as many parts as threads take, each with the expectations for its words alone."""
-    parts = []
-    for part in (pilot.cut(*span) for span in split_evenly(pilot.starts)):
-        words = part.distinct_words()
-        weights = expectations.topics[np.searchsorted(expectations.words, words)]
-        parts.append((part, expectations._replace(words=words, topics=weights)))
-    return parts
+def _narrow(expectations, documents):
+    """The expectations for the words of these documents alone."""
+    words = documents.distinct_words()
+    return expectations._replace(words=words, topics=expectations.topics[np.searchsorted(expectations.words, words)])
 
 
-def _measure_spread(parts, temperature):
+def _measure_spread(pilot, expectations, temperature):
     """Mean entropy of the pilot's shares at a temperature, in nats."""
-
-    def fit(part):
-        documents, expectations = part
-        raised = np.empty_like(expectations.topics)
-        raise_rows(expectations.topics, 1.0 / temperature, raised)
-        return fit_documents(documents, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
-
-    shares = np.concatenate(map_on_threads(fit, parts))
+    raised = np.empty_like(expectations.topics)
+    raise_rows(expectations.topics, 1.0 / temperature, raised)
+    shares = fit_documents(pilot, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
     return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean()
 
 
-def _find_temperature(parts, temperature, target):
+def _find_temperature(pilot, expectations, temperature, target):
     """Down from the given one while the pilot is spread as widely as the target at least, or a step up.
 
-    Where the last step down, taken once more, would fall below the target, it is not measured.
+    Where the last step down, taken once more, would fall below the target, it is not needed. Most steps need two
+    spreads, so that two cores measure one each at a time.
     """
-    spread = _measure_spread(parts, temperature)
-    if spread < target:
+    ladder, spreads = _steps_down(temperature), []
+
+    def spread_at(place):
+        while len(spreads) <= place:
+            some = ladder[len(spreads) : len(spreads) + min(2, count_cores())]
+            spreads.extend(map_on_threads(lambda each: _measure_spread(pilot, expectations, each), some))
+        return spreads[place]
+
+    if spread_at(0) < target:
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
-    fall = 0.0
-    while temperature > 1.0 and spread - fall >= target:
-        lower, before = max(1.0, temperature * COOLING), spread
-        spread = _measure_spread(parts, lower)
-        if spread < target:
-            break
-        temperature, fall = lower, before - spread
-    return temperature
+    place, fall = 0, 0.0
+    while place + 1 < len(ladder) and spread_at(place) - fall >= target and spread_at(place + 1) >= target:
+        place, fall = place + 1, spread_at(place) - spread_at(place + 1)
+    return ladder[place]
+
+
+def _steps_down(temperature):
+    """A temperature and all below it, by factors of COOLING, down to 1."""
+    ladder = [temperature]
+    while ladder[-1] > 1.0:
+        ladder.append(max(1.0, ladder[-1] * COOLING))
+    return ladder
