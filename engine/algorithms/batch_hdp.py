@@ -75,7 +75,7 @@ class BatchHDPState(NamedTuple):
 
 
 def init(config, vocab_size, rng):
-    """State before the first pass: λ - η is Gamma noise, for a corpus of one document; topics have as many tables."""
+    """State before the first pass: λ - η is noise, for a corpus of one document; topics have as many tables."""
     counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
     tables, order = np.full(num_topics, 1.0 / num_topics), np.arange(num_topics)
     phase = first_phase(config.start, LATER_PHASE)

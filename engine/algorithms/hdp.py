@@ -100,7 +100,7 @@ class HDPState(NamedTuple):
 
 
 def init(config, vocab_size, rng):
-    """State before the first batch: λ - η is Gamma noise worth so much a document, for a corpus of one document.
+    """State before the first batch: λ - η is noise worth so much a document, for a corpus of one document.
 
     The corpus' size is known from the first batch on, which scales the noise to it, so that the start does not depend
     on a guess of D. Every topic starts with the same tables, or without any.
