@@ -1,6 +1,6 @@
-"""The pages of one browser: one of them is open, and each is sent when it is first opened."""
+"""The pages of one browser: one of them is open; each is sent, and most of it made, when it is first opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -18,24 +18,26 @@ from app.views.word_life import WordLife
 
 
 class Readers:
-    """The views that show what a model says of the corpus, and the pages that they are on.
+    """The views that show what a model says of the corpus, and the pages that they are on, whose own are made by these.
 
     ask: reads the corpus anew; rename: calls a topic by a name; earlier: the runs before this one.
     """
 
     def __init__(self, selection: Selection, ask: Callable, rename: Callable, earlier: Callable):
         self.note = ReadingNote(ask)
-        word, topic_map = WordLife(selection), TopicMap(selection)
-        self.explorer, self.export = TopicExplorer(selection, rename, word), TakeAway(selection, earlier)
-        calendar, life, documents = Calendar(selection), TopicLife(selection), DocumentBrowser(selection)
-        self._always = self.note, self.explorer, documents
-        self._on_page = {TOPICS: (word, topic_map), TIME: (calendar, life), EXPORT: (self.export,)}
-        self.parts = {
-            TOPICS: (topic_map, self.explorer),
-            TIME: (calendar, life),
-            DOCUMENTS: (documents,),
-            EXPORT: (self.export,),
+        self._word = WordLife(selection)
+        self.explorer, self._documents = TopicExplorer(selection, rename, self._word), DocumentBrowser(selection)
+        self._make = {
+            TOPICS: lambda: (TopicMap(selection),),
+            TIME: lambda: (Calendar(selection), TopicLife(selection)),
+            EXPORT: lambda: (TakeAway(selection, earlier),),
         }
+        self._made: dict[str, tuple] = {}
+
+    def parts(self, name: str) -> tuple[Any, ...]:
+        """What is on a page, from above."""
+        shared = {TOPICS: (self.explorer,), DOCUMENTS: (self._documents,)}
+        return self._own(name) + shared.get(name, ())
 
     def on_page(self, name: str) -> tuple[Any, ...]:
         """Views to tell of a reading while a page is open.
@@ -43,19 +45,37 @@ class Readers:
         In any case the explorer, which chooses the first topic, and the documents, which are opened from other pages
         and must know the corpus that these show.
         """
-        return self._always + self._on_page.get(name, ())
+        word = (self._word,) if name == TOPICS else ()
+        return self.note, self.explorer, self._documents, *word, *self._own(name)
+
+    def open_export(self, is_open: bool) -> None:
+        """Let figures be drawn to take away, or not."""
+        if is_open or EXPORT in self._made:
+            (export,) = self._own(EXPORT)
+            export.is_open = is_open
+
+    def close(self) -> None:
+        """Let go of a file on its way; for the end of the page."""
+        for export in self._made.get(EXPORT, ()):
+            export.close()
+
+    def _own(self, name: str) -> tuple[Any, ...]:
+        """The views that a page shares with no other, made at the first call."""
+        if name not in self._made and name in self._make:
+            self._made[name] = self._make[name]()
+        return self._made.get(name, ())
 
 
 class Pages:
     """Columns to lay out, each empty until its page is opened.
 
-    parts: what is on each page, by its name; note: stands above those that read the corpus.
+    find_parts: what is on a page of these names; note: stands above those that read the corpus.
     """
 
-    def __init__(self, parts: dict[str, tuple], note: Any):
-        self._parts = parts
+    def __init__(self, names: Sequence[str], find_parts: Callable[[str], tuple], note: Any):
+        self._find_parts = find_parts
         self._note = pn.Column(note, sizing_mode="stretch_width", margin=0, visible=False)
-        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in parts}
+        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in names}
 
     @property
     def columns(self) -> tuple[pn.Column, ...]:
@@ -69,7 +89,7 @@ class Pages:
             page.visible = each == name
         page = self._pages[name]
         if not page.objects:
-            page.objects = list(self._parts[name])
+            page.objects = list(self._find_parts(name))
 
 
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.FlexBox:

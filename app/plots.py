@@ -1,7 +1,8 @@
 """Data frames to plots: figures are built once, afterwards only the columns of their sources change. Pure: no widget.
 
 They are Bokeh figures and not HoloViews elements because they grow with every mini-batch: streaming into a source
-costs a few milliseconds, replacing an element some two hundred.
+costs a few milliseconds, replacing an element some two hundred. Glyphs are added as such, since the methods of a figure
+that draw make four more of each (for what is selected, hovered over or muted), which a page would have to be sent.
 """
 
 from typing import Any, NamedTuple
@@ -16,8 +17,14 @@ from bokeh.models import (
     DatetimeTicker,
     DatetimeTickFormatter,
     HoverTool,
+    Line,
+    MultiLine,
     NumeralTickFormatter,
     Range1d,
+    Scatter,
+    Text,
+    VSpan,
+    VStrip,
 )
 from bokeh.plotting import figure
 
@@ -30,6 +37,7 @@ LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
 CORNERS = {"x": [0, 1], "y": [0, 1]}
+IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
 
@@ -97,7 +105,7 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
     _draw_spans(plot)
     lines = _draw_lines(plot, kind, with_dots=name == "heldout")
     _draw_note(plot)
-    unseen = plot.figure.scatter("x", "y", source=plot.seed, alpha=0)
+    unseen = plot.figure.add_glyph(plot.seed, unseen_points())
     plot.figure.y_range.renderers = [*lines, unseen]
     set_x_axis(plot.figure, "documents")
     return plot
@@ -130,24 +138,24 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
 def _draw_spans(plot: CurvePlot) -> None:
     """The warm-up as a named, shaded span; changes of settings as labelled lines."""
     fig = plot.figure
-    fig.vstrip(
-        "start", "end", source=plot.warm_up, fill_color=WARM_UP, fill_alpha=0.16, line_color=WARM_UP, line_alpha=0.5
-    )
-    fig.vspan("x", source=plot.marks, line_color=MARK, line_width=1.5, line_dash=[5, 3])
-    chip = _chip(WARM_UP)
-    fig.text("start", 0.98, text={"value": "warm-up"}, source=plot.warm_up, text_baseline="top", x_offset=4, **chip)
-    chip = _chip(MARK)
-    fig.text("x", "height", text="text", source=plot.marks, text_align="align", text_baseline="bottom", **chip)
+    shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
+    fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
+    fig.add_glyph(plot.marks, VSpan(x="x", line_color=MARK, line_width=1.5, line_dash=[5, 3]))
+    name = Text(x="start", y=0.98, text={"value": "warm-up"}, text_baseline="top", x_offset=4, **_chip(WARM_UP))
+    fig.add_glyph(plot.warm_up, name, **IN_FRAME)
+    label = Text(x="x", y="height", text="text", text_align="align", text_baseline="bottom", **_chip(MARK))
+    fig.add_glyph(plot.marks, label, **IN_FRAME)
 
 
 def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list:
     """This run's line over the faint ones of earlier runs, each with its tooltip."""
     fig = plot.figure
-    faint = fig.multi_line("xs", "ys", source=plot.earlier, line_color=EARLIER_RUN, line_alpha=0.9, line_dash=[6, 2])
-    line = fig.line("x", "y", source=plot.points, line_color=THIS_RUN, line_width=2.2)
-    fig.scatter("x", "y", source=plot.newest, color=THIS_RUN, size=8)
+    dashed = MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_alpha=0.9, line_dash=[6, 2])
+    faint = fig.add_glyph(plot.earlier, dashed)
+    line = fig.add_glyph(plot.points, Line(x="x", y="y", line_color=THIS_RUN, line_width=2.2))
+    fig.add_glyph(plot.newest, _dot(size=8))
     if with_dots:
-        fig.scatter("x", "y", source=plot.points, color=THIS_RUN, size=5)
+        fig.add_glyph(plot.points, _dot(size=5))
     fig.add_tools(
         HoverTool(
             renderers=[line],
@@ -165,23 +173,24 @@ def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list:
 
 
 def _draw_note(plot: CurvePlot) -> None:
-    chip = {**_chip(NOTE), "text_font_size": "13px", "padding": 8}
-    place = {"x_range_name": "frame", "text_align": "center", "text_baseline": "middle"}
-    plot.figure.text(0.5, 0.5, text="text", source=plot.note, **{**chip, **place})
+    chip = {**_chip(NOTE), "text_font_size": "13px", "padding": 8, "text_align": "center", "text_baseline": "middle"}
+    plot.figure.add_glyph(plot.note, Text(x=0.5, y=0.5, text="text", **chip), x_range_name="frame", **IN_FRAME)
 
 
 def _chip(color: str) -> dict:
-    """White text on its own ground, placed in the frame: readable whatever the page's colours are."""
+    """White text on its own ground: readable whatever the page's colours are."""
     return {
-        "y_range_name": "frame",
         "text_color": ON_CHIP,
         "text_font_size": "11px",
         "background_fill_color": color,
         "border_line_color": color,
         "border_radius": 3,
         "padding": 3,
-        "level": "overlay",
     }
+
+
+def _dot(size: float) -> Scatter:
+    return Scatter(x="x", y="y", size=size, line_color=THIS_RUN, fill_color=THIS_RUN)
 
 
 def set_x_axis(fig: figure, axis: str) -> None:
@@ -196,6 +205,11 @@ def set_x_axis(fig: figure, axis: str) -> None:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
 
 
+def unseen_points() -> Scatter:
+    """Points that only give a plot its ranges."""
+    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
+
+
 class Seed:
     """Unseen points that give a plot ranges while there is nothing else to draw.
 
@@ -204,7 +218,7 @@ class Seed:
 
     def __init__(self, fig: figure) -> None:
         self.source = ColumnDataSource(CORNERS)
-        fig.scatter("x", "y", source=self.source, alpha=0)
+        fig.add_glyph(self.source, unseen_points())
 
     def stand_in(self, is_needed: bool) -> None:
         """Be there or not."""
@@ -294,10 +308,11 @@ def rate_plot() -> RatePlot:
         ColumnDataSource({"x": [], "y": []}),
         ColumnDataSource({"x": [], "y": []}),
     )
-    planned = fig.line("x", "y", source=plot.planned, line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
-    taken = fig.line("x", "y", source=plot.taken, line_color=THIS_RUN, line_width=2.2)
-    fig.scatter("x", "y", source=plot.present, color=THIS_RUN, size=10)
-    fig.vspan("x", source=plot.present, line_color=THIS_RUN, line_alpha=0.5)
+    dashed = Line(x="x", y="y", line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
+    planned = fig.add_glyph(plot.planned, dashed)
+    taken = fig.add_glyph(plot.taken, Line(x="x", y="y", line_color=THIS_RUN, line_width=2.2))
+    fig.add_glyph(plot.present, _dot(size=10))
+    fig.add_glyph(plot.present, VSpan(x="x", line_color=THIS_RUN, line_alpha=0.5))
     fig.y_range.renderers = [planned, taken]
     fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
     fig.xaxis.formatter = NumeralTickFormatter(format="0,0")

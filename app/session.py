@@ -88,7 +88,7 @@ class Session:
         )
         self.hood = UnderTheHood(
             self.selection,
-            RateSketch(),
+            RateSketch,
             lambda: self._run and self._run.runner.model(),
             lambda: self._bell and self._bell.ring(),
         )
@@ -138,7 +138,7 @@ class Session:
             self._run = self._document = None
         self.hood.close()
         self.bring.close()
-        self.readers.export.close()
+        self.readers.close()
 
     def look(self) -> None:
         """Show what has changed since the last look, all of it in one message."""
@@ -321,8 +321,8 @@ class Session:
         """Lay out the header and room for the pages; `unfold` fills it."""
         lists = lay_side_by_side(self.table, self.now)
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
-        parts = {LIVE: (live,), **self.readers.parts, COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
-        self._pages = Pages({name: parts[name] for name in PAGES}, self.readers.note)
+        own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
+        self._pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
         parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring, Keyboard())
@@ -331,7 +331,7 @@ class Session:
     def _turn(self) -> None:
         """Show the page that is chosen, told of all there is: what changes while a widget appears may be lost on it."""
         page = self.tabs.value
-        self.readers.export.is_open = page == EXPORT
+        self.readers.open_export(page == EXPORT)
         if page != HOOD:
             self.hood.close()
         self._update_page()

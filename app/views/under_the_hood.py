@@ -48,20 +48,20 @@ LOOKING = "Looking inside … The first look of a process takes some seconds lon
 class UnderTheHood(Viewer):
     """The page; nothing is worked out before `look` and after `close`.
 
-    rates: draws the learning rate, and is shown among the rest. find_model(): the run's, as it stands. ring(): called
-    from a thread when there is something new to look at.
+    make_rates: makes what draws the learning rate and is shown among the rest. find_model(): the run's, as it stands.
+    ring(): called from a thread when there is something new to look at.
     """
 
     def __init__(
         self,
         selection: Selection,
-        rates: Any,
+        make_rates: Callable[[], Any],
         find_model: Callable[[], Model | None],
         ring: Callable[[], None],
         **params: Any,
     ):
         super().__init__(**params)
-        self._selection, self._rates, self._find_model = selection, rates, find_model
+        self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
         self._anatomist = Anatomist(ring)
         self._progress = Progress()
         self._shown: tuple = ()
@@ -74,6 +74,7 @@ class UnderTheHood(Viewer):
         """Make what is on the page once it is opened: it takes a moment that other pages need not spend."""
         if self._layout is not None:
             return
+        self._rates = self._make_rates()
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
         self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)

@@ -70,7 +70,7 @@ def answer(learn):
 def open_page(runner, selection=None):
     """The page of a run, looked at until there is nothing new."""
     rings = []
-    page = UnderTheHood(selection or Selection(), RateSketch(), runner.model, lambda: rings.append(page.job))
+    page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: rings.append(page.job))
     page.look(runner.progress)
     page._anatomist.join(30)
     page.look(runner.progress)
@@ -93,7 +93,7 @@ def test_every_system_shows_what_it_has_and_says_what_it_has_not(name, learn):
 
 def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_closed(learn):
     runner, selection = learn("hdp"), Selection()
-    page = UnderTheHood(selection, RateSketch(), runner.model, lambda: None)
+    page = UnderTheHood(selection, RateSketch, runner.model, lambda: None)
     selection.topic = 1
     assert page.job == AnatomyJob() or page.job.status == "none"
     page, _ = open_page(runner, selection)
@@ -104,7 +104,7 @@ def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_close
 
 
 def test_a_page_before_the_first_mini_batch_says_when_something_comes():
-    page = UnderTheHood(Selection(), RateSketch(), lambda: None, lambda: None)
+    page = UnderTheHood(Selection(), RateSketch, lambda: None, lambda: None)
     page.look(Progress())
     assert "first mini-batch" in page._moment.object
     assert not any(pane.visible for pane in page._panes.values())
@@ -138,7 +138,7 @@ def test_another_document_is_the_next_one_to_be_read(learn):
 def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, caplog):
     runner = learn("hdp")
     broken = replace(runner.model(), state=None)
-    page = UnderTheHood(Selection(), RateSketch(), lambda: broken, lambda: None)
+    page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
     for _ in range(3):
         page.look(runner.progress)
         page._anatomist.join(30)

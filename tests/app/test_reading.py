@@ -235,7 +235,7 @@ def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(jo
     for view in readers.on_page(page):
         view.read(job, progress)
     selection.document = 0
-    (documents,) = readers.parts[DOCUMENTS]
+    (documents,) = readers.parts(DOCUMENTS)
     assert documents._topics.rows
     assert selection.topic is not None
 

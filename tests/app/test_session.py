@@ -116,9 +116,9 @@ def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until
 
 def test_a_page_is_sent_with_what_is_known_already(session, until):
     until(lambda: session._run.runner.progress.documents_seen > 0)
-    curves, sent = session.readers.export.buttons["curves"], []
-    assert curves.disabled
-    session._pages.columns[1 + PAGES.index(EXPORT)].param.watch(lambda event: sent.append(curves.disabled), "objects")
+    column, (export,), sent = session._pages.columns[1 + PAGES.index(EXPORT)], session.readers.parts(EXPORT), []
+    assert export.buttons["curves"].disabled
+    column.param.watch(lambda event: sent.append(export.buttons["curves"].disabled), "objects")
     session.tabs.value = EXPORT
     assert sent == [False]
 
