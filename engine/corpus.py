@@ -37,7 +37,7 @@ class Documents(NamedTuple):
         """
         lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
         lookup[words] = np.arange(len(words), dtype=np.int32)
-        return Documents(np.array(self.starts, np.int64), lookup[self.words], np.array(self.counts, np.int32))
+        return Documents(np.array(self.starts, np.int64), lookup.take(self.words), np.array(self.counts, np.int32))
 
     def cut(self, first: int, last: int) -> "Documents":
         """Documents from the first up to the last, not included."""

@@ -16,6 +16,7 @@ from engine.kernels.counts import (
     join_counts,
     merge_rows,
     scale_rows,
+    weigh_rows,
 )
 from engine.threads import map_on_threads, split_evenly
 
@@ -72,6 +73,12 @@ class DecayedCounts:
         rows = np.empty((len(words), len(self.totals)), self.precision)
         scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
         return rows
+
+    def expected_logs(self, words, offset, total_digammas, smallest_exponent, out_rows):
+        """exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
+        weigh_rows(
+            self._rows.array, self._places[words], self.scale, offset, total_digammas, smallest_exponent, out_rows
+        )
 
     def dense(self):
         """λ - η of all words, (V, K)."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import gammaln, psi
 
-from engine.kernels.special import SMALLEST_EXPONENT, exp_expected_log
+from engine.kernels.special import SMALLEST_EXPONENT
 from engine.threads import map_on_threads, split_rows
 
 # A prior below this is no share of any document, and ψ of a denormal overflows.
@@ -24,13 +24,12 @@ def topic_weights(counts, words, word_concentration, expectation):
     totals = counts.totals + word_concentration * counts.vocab_size
     if expectation == "mean":
         return counts.rows(words, word_concentration, 1.0 / totals)
-    # Into an array of its own: a loop whose output may overlap its input does not run on vectors.
     topics = np.empty((len(words), len(totals)), counts.precision)
     digammas, smallest = psi(totals).astype(topics.dtype), topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
 
     def weigh(span):
-        parameters = counts.rows(words[slice(*span)], word_concentration)
-        exp_expected_log(parameters, digammas, smallest, topics[slice(*span)])
+        own = slice(*span)
+        counts.expected_logs(words[own], word_concentration, digammas, smallest, topics[own])
 
     map_on_threads(weigh, split_rows(*topics.shape))
     return topics

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST
-from engine.kernels.vectors import prefetch_row
+from engine.kernels.special import FAST, exp_digamma_minus, fast_exp
+from engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
 # Rows lie anywhere in memory: they are sent for while so many words before them are worked on.
 AHEAD = 2
@@ -159,20 +159,38 @@ def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_products(counts, grouped, span, factor, places, new_places, out_rows):
     """As `add_blocks`, of FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
-    num_topics = out_rows.shape[1]
-    total = np.empty(num_topics, counts.weights.dtype)
+    num_topics, weights = out_rows.shape[1], counts.weights
+    total = np.empty(num_topics, weights.dtype)
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
             prefetch_row(out_rows, new_places[u + AHEAD])
-        total[:] = 0.0
-        for place in range(grouped.starts[u], grouped.starts[u + 1]):
-            scale, e = counts.scales[grouped.entries[place]], counts.weights[grouped.docs[place]]
-            for k in range(num_topics):
-                total[k] += scale * e[k]
-        row, weights, out = out_rows[places[u]], counts.topics[u], out_rows[new_places[u]]
+        start, end, first = grouped.starts[u], grouped.starts[u + 1], 0
+        # As many topics at a time as registers hold; the last of them may have been added up before.
+        while first < num_topics and num_topics >= 4 * WIDTH:
+            first = min(first, num_topics - 4 * WIDTH)
+            one = two = three = four = splat(weights.dtype.type(0))
+            for place in range(start, end):
+                scale = splat(counts.scales[grouped.entries[place]])
+                k = grouped.docs[place] * num_topics + first
+                one = add_product(one, scale, load(weights, k))
+                two = add_product(two, scale, load(weights, k + WIDTH))
+                three = add_product(three, scale, load(weights, k + 2 * WIDTH))
+                four = add_product(four, scale, load(weights, k + 3 * WIDTH))
+            store(total, first, one)
+            store(total, first + WIDTH, two)
+            store(total, first + 2 * WIDTH, three)
+            store(total, first + 3 * WIDTH, four)
+            first += 4 * WIDTH
+        if first == 0:
+            total[:] = 0.0
+            for place in range(start, end):
+                scale, e = counts.scales[grouped.entries[place]], weights[grouped.docs[place]]
+                for k in range(num_topics):
+                    total[k] += scale * e[k]
+        row, topics, out = out_rows[places[u]], counts.topics[u], out_rows[new_places[u]]
         for k in range(num_topics):
-            out[k] = row[k] + factor * (total[k] * weights[k])
+            out[k] = row[k] + factor * (total[k] * topics[k])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -185,6 +203,22 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
         row, out = rows[places[u]], out_rows[u]
         for k in range(factors.shape[0]):
             out[k] = (scale * row[k] + offset) * factors[k]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def weigh_rows(rows, places, scale, offset, total_digammas, smallest_exponent, out_rows):
+    """exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, rows at some places (U,), into (U, K).
+
+    Floored so that no float32 is denormal. Source: Wang 2011, the expectations below Eq. 21.
+    """
+    scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
+    smallest = fast_exp(smallest_exponent)
+    for u in range(places.shape[0]):
+        if u + AHEAD < places.shape[0]:
+            prefetch_row(rows, places[u + AHEAD])
+        row, out = rows[places[u]], out_rows[u]
+        for k in range(total_digammas.shape[0]):
+            out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -315,3 +315,14 @@ def fit_dirichlet(documents, topics, prior, sweeps, out_scales, out_e, out_table
             scales = out_scales[documents.starts[j] : documents.starts[j + 1]]
             write_factors(num_words, num_left, are_columns, room, scales, out_e[j], out_tokens)
             add_tables(own, room.prior, g, prior_digamma, out_tables)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def normalize_rows(rows):
+    """Have each row (S, K) of positive numbers sum to 1."""
+    for j in range(rows.shape[0]):
+        row, total = rows[j], rows.dtype.type(0)
+        for k in range(rows.shape[1]):
+            total += row[k]
+        for k in range(rows.shape[1]):
+            row[k] /= total

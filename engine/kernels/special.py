@@ -191,19 +191,6 @@ def _overload_exp_digamma_minus(x, subtrahend):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def exp_expected_log(concentrations, total_digammas, smallest_exponent, out_weights):
-    """exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) for a block of rows (U, K), floored so that no float32 is denormal.
-
-    Source: Wang 2011, the expectations below Eq. 21.
-    """
-    smallest = fast_exp(smallest_exponent)
-    for u in range(concentrations.shape[0]):
-        row, out = concentrations[u], out_weights[u]
-        for k in range(concentrations.shape[1]):
-            out[k] = max(exp_digamma_minus(row[k], total_digammas[k]), smallest)
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def raise_rows(rows, power, out_rows):
     """Positive numbers (U, K) in C order, each to that power."""
     # As one row: what is left of each after whole vectors would take as long as these.

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from engine.decayed_counts import SMALLEST_SCALE, decayed_counts
 from engine.duplicates import Merging
-from engine.kernels.counts import DocumentCounts
+from engine.kernels.counts import DocumentCounts, FactoredCounts
+from tests import naive
 
 ONE = np.ones((1, 2))
 RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
@@ -47,6 +48,21 @@ def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rat
     np.testing.assert_allclose(lazy.rows(np.array([7, 2])), eager[[7, 2]], rtol=tolerance, atol=smallest)
     np.testing.assert_allclose(lazy.totals, eager.sum(0), rtol=tolerance, atol=smallest)
     assert lazy.stored.dtype == precision
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+@pytest.mark.parametrize("num_topics", [1, 63, 64, 65, 100, 150])
+def test_factors_of_counts_are_added_as_their_products_are(num_topics, precision, tolerance):
+    rng = np.random.default_rng(num_topics)
+    dense, words = rng.gamma(1.0, 1.0, (9, num_topics)).astype(precision), np.array([1, 2, 5, 8])
+    shape = {"scales": 10, "weights": (5, num_topics), "topics": (4, num_topics)}
+    factors = {name: rng.random(size).astype(precision) for name, size in shape.items()}
+    places = rng.integers(0, 4, 10).astype(np.int32)
+    counts = FactoredCounts(np.array([0, 2, 2, 5, 9, 10]), places, **factors)
+    added = decayed_counts(dense).blend(0.3, words, (counts,), 4.0, np.ones(num_topics))
+    expected = 0.7 * dense.astype(float)
+    expected[words] += 1.2 * naive.gather_counts([counts], 4, num_topics)
+    np.testing.assert_allclose(added.dense(), expected, rtol=tolerance)
 
 
 def test_counts_may_be_given_topic_by_topic():
