@@ -37,7 +37,7 @@ def topics_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
 
 
 def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
-    """Topic shares of all documents, largest first, those of at least 0.005.
+    """Topic shares of all documents, largest first, those of at least 0.005; a document's sum to 1 without the others.
 
     Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, share.
     """

@@ -282,6 +282,8 @@ class Corpus:
         more or less), and one is drawn from each; a group stands where its first document does. At most half are set
         aside, which leaves a small corpus something to learn.
         """
+        if not isinstance(num_test, (int, np.integer)):
+            raise CorpusError(f"{num_test!r} is no number of documents to hold out: choose a whole number, 0 or more.")
         if num_test < 0:
             raise CorpusError(f"{num_test} documents cannot be held out: choose 0 or more.")
         by = by or self.split_by

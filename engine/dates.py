@@ -24,6 +24,8 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
     ['1863', 'NaT', '1864']
     >>> read_dates(["13/12/1863", "12/1/1864"]).astype(str).tolist()
     ['1863-12-13', '1864-01-12']
+    >>> read_dates(["now", "today"]).astype(str).tolist()
+    ['NaT', 'NaT']
     """
     # pandas takes a second to import, and the corpora that come with the project do without.
     import pandas as pd
@@ -32,6 +34,8 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
     forms = (_read_years, _read_months, _read_named_months, _read_iso, _read_stamps, _read_other)
     best, most = np.full(len(cells), "NaT", "datetime64[D]"), 0
     num_filled = int((cells != "").sum())
+    # What a day of this is called, as "today", is another date tomorrow.
+    cells = cells.where(cells.str.contains(r"\d"), "")
     for form in forms:
         dates = _drop_absurd(form(cells))
         num_read = int((~np.isnat(dates)).sum())

@@ -109,8 +109,10 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
         raise CorpusError(f"{name[:MAX_NAME]!r} is no name for a corpus: give one of 1 to {MAX_NAME} letters.")
-    if len(_place(name)) > 200 or name.startswith("."):
-        raise CorpusError(f"{name!r} is no name for a corpus: begin with a letter, and use fewer of other scripts.")
+    if name.startswith("."):
+        raise CorpusError(f"{name!r} is no name for a corpus: begin with a letter.")
+    if len(_place(name)) > 200:
+        raise CorpusError(f"{name!r} is no name for a corpus: use fewer letters of other scripts than Latin.")
     taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
     if name.lower() in taken or (find_folder(folder) / _place(name)).exists():
         raise CorpusError(f"There is a corpus called {name!r} already: choose another name, or delete that one.")

@@ -50,7 +50,7 @@ class BadRows:
         self.count += len(rows) if count is None else count
         if listed := rows[: max(0, MAX_LISTED - len(self.listed))]:
             self.listed += listed
-            self.listed.sort(key=lambda row: (row.file, row.row or 0))
+            self.listed.sort(key=lambda row: (row.file, row.row is None, row.row or 0))
 
 
 class Chunk(NamedTuple):

@@ -117,7 +117,7 @@ def _find_fault(name: str, size: int) -> str:
     if suffix in ARCHIVES:
         return "it is an archive within the folder or archive, which is not opened: unpack it first"
     if suffix in TABLE_SUFFIXES:
-        return "it is a table, and tables are read one by one: give the path of this file, unpacked"
+        return "it is a table, and tables are read one at a time: choose this file alone, unpacked"
     if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
         return f"{suffix} is not among the text files read (.txt, .md, .rst, .tex, .log): leave it out or rename it"
     return f"it is larger than {MAX_TEXT:,} bytes: part it" if size > MAX_TEXT else ""

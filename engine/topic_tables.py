@@ -1,6 +1,6 @@
 """A model's topics for people: as tidy data frames, and as HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from html import escape
 from typing import Any
 
@@ -19,10 +19,14 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
 
     share: of the tokens that all topics explain. A topic is in use where it explains at least one token; others hold
     what they started with. words: the V words; without them columns of the counts are called x0, x1, ...
-    Raises ValueError where there are more or fewer words, or num_words is below 1.
+    Raises ValueError where there are more or fewer words, they have no order, or num_words is below 1.
     """
     if num_words < 1:
         raise ValueError(f"num_words is {num_words!r}: ask for at least one word a topic.")
+    if isinstance(words, (Set, Mapping)):
+        raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
+    # Of a series a place would be taken for a label.
+    words = None if words is None else list(words)
     if words is not None and len(words) != summary.topics.shape[1]:
         raise ValueError(f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one a column.")
     tokens = summary.expected_tokens

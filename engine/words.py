@@ -50,6 +50,8 @@ class WordChoices:
         check_settings(self)
         languages = (self.languages,) if isinstance(self.languages, str) else self.languages
         object.__setattr__(self, "languages", tuple(languages))
+        if not isinstance(self.own_stop_words, str):
+            raise ValueError(f"own_stop_words is {self.own_stop_words!r}: give one text, words parted by spaces.")
         if unknown := set(self.languages) - set(LANGUAGES):
             raise ValueError(f"There are no stop words called {unknown.pop()!r}: choose of {', '.join(LANGUAGES)}.")
 
@@ -135,10 +137,13 @@ def limit_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
     if not len(kept):
+        is_limited = len(words) and (min_documents > 1 or max_share < 1)
+        limits = "a lower least number of documents or a larger share"
+        remedy = limits if is_limited else "another column, fewer letters or stop words"
         raise CorpusError(
             f"There are no words left to count in {counts.shape[0]:,} rows with text: a word must have"
             f" {choices.min_letters} letters, be no stop word and stand in {min_documents} or more and at most"
-            f" {max_share:.0%} of the rows. Choose a lower least number of documents or a larger share."
+            f" {max_share:.0%} of the rows. Choose {remedy}."
         )
     return _take_columns(counts, kept), [words[word] for word in kept]
 

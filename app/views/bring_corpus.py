@@ -215,7 +215,7 @@ class BringCorpus(pn.viewable.Viewer):
         folder = tempfile.gettempdir()
         if self._path is not None and str(self._path).startswith(f"{folder}/stickbreaker-"):
             inside = self._path if self._path.is_dir() else self._path.parent
-            text = text.replace(f"{inside}/", "").replace(str(inside), "The upload")
+            text = text.replace(f"{inside}/", "").replace(f"{inside.name}/", "").replace(str(inside), "The upload")
         return text
 
     def _set_busy(self, is_busy: bool) -> None:

@@ -83,7 +83,7 @@ EXPORTS = {
     ),
     "document-shares": Export(
         "Document shares",
-        "Every document's topics, of at least 0.5 %, with its title and date.",
+        "Every document's topics of at least 0.5 %, as shares of these together, with its title and date.",
         "documents",
         "",
         _table(lambda taken: shares_table(taken.reading, taken.progress.names)),

@@ -42,6 +42,7 @@ STYLE = """
 p { margin: 4px 0; font-size: 14px; line-height: 1.5; } h2 { margin: 0; } h3 { font-size: 17px; margin: 6px 0 0; }
 """
 WAITING = "It comes with the first mini-batch."
+COMING = "It comes with the first look."
 LOOKING = "Looking inside … The first look of a process takes some seconds longer."
 
 
@@ -159,7 +160,7 @@ class UnderTheHood(Viewer):
         self._write(self._texts["rate"], f"<p>{explain_rate(progress)}</p>")
         self._draw_bound()
         self._offer_topics(dissection)
-        shown = (dissection, dict(progress.names))
+        shown = (dissection, dict(progress.names), bool(progress.documents_seen))
         if shown != self._shown:
             self._shown = shown
             self._draw(dissection)
@@ -180,7 +181,8 @@ class UnderTheHood(Viewer):
         self._other.visible = self._list.visible = has["slots"] is not None
         self._topic.visible = has["arrows"] is not None
         title = self._progress.topic_title
-        texts = dict.fromkeys(("stick", "slots", "arrows"), WAITING) | {"end": "", "own": ""}
+        waiting = COMING if self._progress.documents_seen else WAITING
+        texts = dict.fromkeys(("stick", "slots", "arrows"), waiting) | {"end": "", "own": ""}
         if found is not None:
             name = escape(title(found.topic)) if found.topic is not None else ""
             texts |= {"stick": explain_stick(found), "slots": explain_slots(found)}
@@ -204,8 +206,9 @@ class UnderTheHood(Viewer):
 
     def _offer_topics(self, found: Dissection | None) -> None:
         """Offer the topics, with the one whose arrows are shown as the chosen one."""
-        options = topic_choices(self._progress)
         topic = None if found is None else found.topic
+        # Of options without a value the widget takes the first for itself, and keeps it from the browser.
+        options = {} if topic is None else topic_choices(self._progress)
         if topic is not None and topic not in options.values():
             options[self._progress.topic_title(topic)] = topic
         if options == self._topic.options and topic == self._topic.value:

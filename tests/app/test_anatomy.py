@@ -72,6 +72,7 @@ def open_page(runner, selection=None):
     rings = []
     page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: rings.append(page.job))
     page.look(runner.progress)
+    page.sent = page._topic.get_root()
     page._anatomist.join(30)
     page.look(runner.progress)
     return page, rings
@@ -89,6 +90,12 @@ def test_every_system_shows_what_it_has_and_says_what_it_has_not(name, learn):
         assert len(page._texts[part].object) > 40
         assert HOSTILE not in page._texts[part].object
     assert "Eq. 14" in page._texts["bound"].object or "no bound" in page._texts["bound"].object
+
+
+def test_the_topic_of_the_arrows_is_the_one_that_a_browser_shows_as_chosen(learn):
+    page, _ = open_page(learn("hdp"))
+    topic = page.job.dissection.topic
+    assert page.sent.data.value == next(label for label, each in page._topic.options.items() if each == topic)
 
 
 def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_closed(learn):

@@ -180,9 +180,10 @@ def test_a_group_without_a_title_is_refused(tiny_corpus):
         replace(tiny_corpus, group_titles=None)
 
 
-def test_a_negative_number_cannot_be_held_out(tiny_corpus):
+@pytest.mark.parametrize("number", [-1, 0.2, "10", float("nan"), None])
+def test_what_is_no_number_of_documents_cannot_be_held_out(tiny_corpus, number):
     with pytest.raises(CorpusError, match="0 or more"):
-        tiny_corpus.split(-1, seed=0)
+        tiny_corpus.split(number, seed=0)
 
 
 @given(st.integers(1, 30), st.integers(0, 25), st.integers(0, 25))

@@ -244,6 +244,8 @@ def test_what_cannot_be_fitted_or_scored_names_the_remedy(tiny_corpus):
         model.partial_fit(tiny_corpus, corpus_size=True)
     with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one a column"):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=["peace"])
+    with pytest.raises(ValueError, match="The words are a set: give a list of them"):
+        make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=set("abcdef"))
     with pytest.raises(NotFittedError):
         model.transform(tiny_corpus)
 
@@ -262,6 +264,8 @@ def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
     assert search.transform(TEXTS).shape == (6, search.best_params_["onlinelda__max_topics"])
     words = vectorizer.get_feature_names_out()
     assert set(model.topics_frame(words=words)["word"]) <= set(words)
+    labelled = pd.Series(words, index=range(len(words), 0, -1))
+    pd.testing.assert_frame_equal(model.topics_frame(words=labelled), model.topics_frame(words=words))
     assert set(model.topics_frame()["word"]) <= {f"x{column}" for column in range(len(words))}
     model.save(tmp_path / "chosen.npz")
     assert engine.load(tmp_path / "chosen.npz").max_topics == model.max_topics

@@ -133,7 +133,7 @@ def test_a_zip_gives_what_its_folder_gives_and_nothing_leaves_it(tmp_path):
 
 def test_a_table_within_a_zip_is_left_out_with_what_to_do_about_it(tmp_path):
     path = pack(tmp_path / "kept.zip", **{"a.txt": "peace and trade", "table.csv": "text\npeace"})
-    assert "table.csv: it is a table, and tables are read one by one" in reasons(build(path))[0]
+    assert "table.csv: it is a table, and tables are read one at a time" in reasons(build(path))[0]
 
 
 def test_a_zip_that_would_burst_is_not_opened(tmp_path, monkeypatch):
@@ -266,6 +266,7 @@ def test_bad_lines_of_counts_are_left_out_and_named(tmp_path):
         ("a.mtx", MATRIX.replace("coordinate", "array") + "3 4\n", r"write it as coordinate integer general"),
         ("a.mtx", MATRIX + "3 9 5\n", r"one of the two must be the words"),
         ("a.ldac", "1 9:1\n", r"no document with a word\. The first fault: .*a\.ldac, row 1"),
+        ("docword.a.txt", "2\n4\n2\n1 1 0.2\n2 2 0.5\n", r"The first fault: .*row 4: the count 0\.2"),
     ],
 )
 def test_counts_that_cannot_be_read_say_why(tmp_path, name, content, message):

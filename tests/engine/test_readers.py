@@ -290,7 +290,7 @@ def test_a_missing_file_is_named_in_full(tmp_path):
         (["text,year", '"peace,1900', "war,1901"], "close every quote"),
         (['"text,year', "peace,1900"], "row 1 cannot be read .*close every quote"),
         (["text"], "no row that can be used. Put a text"),
-        (["text", "the", "of a"], "no words left .* 2 rows"),
+        (["text", "the", "of a"], "no words left .* 2 rows .*Choose another column, fewer letters or stop words"),
         (["text,year", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
     ],
 )
