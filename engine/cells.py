@@ -69,6 +69,13 @@ class Cell:
         return {"corpus": self.corpus, "system": self.system, **self.chosen, **run}
 
 
+# What a row of a cell has.
+SCORES = (
+    *("documents_seen", "seconds", "protocol", "predictive", "nats_per_word"),
+    *("num_topics", "learning_rate", "startup_share", "bound", "error"),
+)
+
+
 def measure(cell: Cell) -> pd.DataFrame:
     """Run a cell now; a row for each score."""
     algorithm, seed = find_algorithm(cell.system), cell.run.seed

@@ -107,6 +107,13 @@ def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
         raise CorpusError(f"No {what} is called {choice!r}: choose one of {', '.join(known)}.")
 
 
+def _read_dates(name: str, dates: Any) -> np.ndarray:
+    try:
+        return np.array(dates, dtype="datetime64")
+    except ValueError as error:
+        raise CorpusError(f"{name}: dates cannot be read ({error}): write them as 1863-12-08, or as a year.") from error
+
+
 def _read_counts(name: str, given: Any) -> csr_array:
     """A copy of the counts (D, V), int32, each word once a row; whatever is no number of occurrences is refused."""
     counts = csr_array(given)
@@ -167,7 +174,7 @@ class Corpus:
         group_titles = self.titles if self.groups is None else self.group_titles
         frozen = {
             "counts": counts,
-            "dates": np.array(self.dates, dtype="datetime64"),
+            "dates": _read_dates(self.name, self.dates),
             "titles": tuple(self.titles),
             "doc_ids": np.array(own if self.doc_ids is None else self.doc_ids, dtype=np.int64),
             "groups": np.array(own if self.groups is None else self.groups, dtype=np.int64),

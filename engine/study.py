@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from engine.cells import FURTHER_PROTOCOLS, Cell, measure, settings_of
+from engine.cells import FURTHER_PROTOCOLS, SCORES, Cell, measure, settings_of
 from engine.settings import RunSettings
 from engine.whole_files import replacing
 
@@ -130,6 +130,7 @@ def run_study(
     learning; fit to be quoted only with one process on a quiet machine), protocol, predictive ("own": the system's own
     inference; "fold_in": the common one), nats_per_word, num_topics, learning_rate, startup_share, bound, and error. A
     cell that fails has one row, with its error; it does not end the study, and is run again only with `retry_failed`.
+    Raises CorpusError where there is no such corpus, before any cell is run.
 
     num_processes: cells run at once, each in a process started afresh, so a script needs its
     `if __name__ == "__main__"`. 1: in this process. The results are the same, bit for bit.
@@ -149,7 +150,7 @@ def run_study(
     parts = [frames[path].assign(**cell.columns()) for cell, path in zip(cells, paths, strict=True)]
     names = list(dict.fromkeys(name for cell in cells for name in cell.columns()))
     frame = pd.concat(parts, ignore_index=True)
-    return frame[[*names, *(name for name in frame.columns if name not in names)]]
+    return frame.reindex(columns=[*names, *SCORES])
 
 
 def _progress(frames: Mapping[Path, Any], cells: Sequence[Cell], seconds: float, num_found: int) -> StudyProgress:

@@ -173,6 +173,11 @@ def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
     assert (whole.titles, whole.dates.astype(str).tolist()) == (("Group 0", "Group 1"), ["1805", "1807"])
 
 
+def test_dates_that_are_none_are_refused_in_a_sentence(tiny_corpus):
+    with pytest.raises(CorpusError, match="dates cannot be read .* write them as 1863-12-08"):
+        replace(tiny_corpus, dates=["hello"] * tiny_corpus.num_documents)
+
+
 def test_a_group_without_a_title_is_refused(tiny_corpus):
     with pytest.raises(CorpusError, match="a group has no title"):
         replace(tiny_corpus, group_titles=tiny_corpus.titles[:-1])

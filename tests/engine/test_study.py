@@ -1,5 +1,6 @@
 """Studies: cells and their keys, what is kept and found again, failures, processes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,13 @@ def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(declare
     monkeypatch.setattr(study, "measure", measure)
     assert run_study(declared, tmp_path, **QUIET)["error"].notna().sum() == 2
     assert run_study(declared, tmp_path, retry_failed=True, **QUIET)["error"].isna().all()
+
+
+def test_a_study_of_which_every_cell_fails_has_the_columns_of_any(declared, tmp_path):
+    scores = list(run_study(declared, tmp_path / "good", **QUIET))
+    frame = run_study(replace(declared, num_documents=1), tmp_path / "bad", **QUIET)
+    assert frame["error"].notna().all()
+    assert list(frame) == scores
 
 
 def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes, monkeypatch):
