@@ -257,6 +257,18 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     assert "&lt;img" in view._fault.object
 
 
+def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_folder(view, begun):
+    view.mover._send_msg = lambda message: None
+    view.mover._handle_msg({"kind": "begin"})
+    for name in ("one.csv", "two.csv"):
+        view.mover._handle_msg({"kind": "open", "name": name, "size": 3})
+        view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
+    view.mover._handle_msg({"kind": "end"})
+    look(view, *begun[0][1])
+    assert "The first: one.csv: it is a table, and tables are read one at a time" in view._fault.object
+    assert "stickbreaker-" not in view._fault.object
+
+
 def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
     view = BringCorpus(Here(), {})
     view.close()

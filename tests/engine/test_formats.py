@@ -395,6 +395,8 @@ def test_word_choices_outside_their_bounds_are_refused_with_the_bound():
         WordChoices(max_words=200_000)
     with pytest.raises(ValueError, match="no stop words called 'klingon': choose of english, german"):
         WordChoices(languages=("klingon",))
+    with pytest.raises(ValueError, match="own_stop_words is .*: give one text, words parted by spaces"):
+        WordChoices(own_stop_words=["peace", "war"])
     assert WordChoices(languages="german").languages == ("german",)
 
 

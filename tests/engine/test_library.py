@@ -115,6 +115,13 @@ def test_a_name_that_is_none_is_refused(shelf, name):
         check_name(name, shelf)
 
 
+def test_a_name_is_refused_for_what_is_wrong_with_it(shelf):
+    with pytest.raises(CorpusError, match="begin with a letter"):
+        check_name("../../x", shelf)
+    with pytest.raises(CorpusError, match="fewer letters of other scripts"):
+        check_name("平" * 40, shelf)
+
+
 def test_a_name_is_given_once(table, shelf):
     make(table, shelf, "Mine")
     for taken in ("mine", "Mine", "rfc"):
