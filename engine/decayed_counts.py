@@ -74,7 +74,7 @@ class DecayedCounts:
         scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
         return rows
 
-    def expected_logs(self, words, offset, total_digammas, smallest_exponent, out_rows):
+    def weigh(self, words, offset, total_digammas, smallest_exponent, out_rows):
         """exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
         weigh_rows(
             self._rows.array, self._places[words], self.scale, offset, total_digammas, smallest_exponent, out_rows

@@ -29,7 +29,7 @@ def topic_weights(counts, words, word_concentration, expectation):
 
     def weigh(span):
         own = slice(*span)
-        counts.expected_logs(words[own], word_concentration, digammas, smallest, topics[own])
+        counts.weigh(words[own], word_concentration, digammas, smallest, topics[own])
 
     map_on_threads(weigh, split_rows(*topics.shape))
     return topics
