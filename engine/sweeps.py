@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.global_step import Statistics
 from engine.kernels.counts import FactoredCounts
-from engine.kernels.dirichlet import Sweeps, fit_dirichlet, normalize_rows
+from engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
 
 # The code of Hoffman 2010 and scikit-learn stop there too. A topic's 1e-7 tokens never grow into any that matter.
 UNTIL_SETTLED = Sweeps(100, 1e-3, 1e-7)
@@ -38,7 +38,7 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     own = documents.indexed(expectations.words)
     scales = np.empty(len(own.words) if is_learning else 0, precision)
     fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
-    normalize_rows(shares)
+    sum_rows_to_one(shares)
     counts = FactoredCounts(own.starts, own.words, scales, weights, topics)
     phase = expectations.phase, expectations.temperature
     return Statistics(expectations.words, (counts,), tables, tokens, *phase), shares

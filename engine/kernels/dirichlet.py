@@ -318,7 +318,7 @@ def fit_dirichlet(documents, topics, prior, sweeps, out_scales, out_e, out_table
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def normalize_rows(rows):
+def sum_rows_to_one(rows):
     """Have each row (S, K) of positive numbers sum to 1."""
     for j in range(rows.shape[0]):
         row, total = rows[j], rows.dtype.type(0)
