@@ -16,7 +16,7 @@ def serve(arguments: list[str] | None = None) -> None:
     options = _read(arguments)
     port = options.port if options.port is not None else _find_port(options.address)
     folder = str(Path(importlib.util.find_spec("app").origin).parent)
-    command = [folder, "--port", str(port), "--plugins", "app.health"]
+    command = [folder, "--port", str(port), "--plugins", "stickbreaker.app.health"]
     if options.address:
         command += ["--address", options.address, "--allow-websocket-origin", "*"]
     if options.show:

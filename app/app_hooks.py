@@ -1,6 +1,6 @@
 """What the server does before the first page: compile the kernels, so that nobody waits for them twice."""
 
-from app.service import find_service
+from stickbreaker.app.server.service import find_service
 
 
 def on_server_loaded(server_context):

@@ -10,10 +10,10 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 from tornado.web import RequestHandler
 
-import engine
-from app.page import lay_out
-from app.service import CORPUS_NAME, find_service
-from app.session import Session
+from stickbreaker import engine
+from stickbreaker.app.server.service import CORPUS_NAME, find_service
+from stickbreaker.app.session.page import lay_out
+from stickbreaker.app.session.session import Session
 
 
 class HealthHandler(RequestHandler):
@@ -24,7 +24,7 @@ class HealthHandler(RequestHandler):
         service = find_service()
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
-        state = {"runs": len(service), "cores": service.slots.num_slots}
+        state = {"runs": len(service), "cores": service.cpu_queue.num_cores}
         self.write(json.dumps({"healthy": not faults, "faults": faults, **state}))
 
 

@@ -1,3 +1,3 @@
 import panel as pn; pn.extension(notifications=True, throttled=True)  # noqa: E702
-from app.page import create  # noqa: E402
+from stickbreaker.app.session.page import create  # noqa: E402
 create().servable()

@@ -18,14 +18,14 @@ from panel.io import resources
 from panel.io.notebook import block_comm, push_on_root
 from panel.viewable import Viewer
 
-import engine
-from app.reading import Reader, Reading
-from app.recipe import Recipe
-from app.record import Record
-from app.views.curves import Curves
-from app.views.topics_now import TopicsNow
-from app.views.word_table import WordTable
-from engine.run import split_corpus
+from stickbreaker import engine
+from stickbreaker.app.model.reading import Reader, Reading
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.views.curves import Curves
+from stickbreaker.app.views.topics_now import TopicsNow
+from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.engine.runs.run import split_corpus
 
 SHOW_SECONDS = 0.25
 _PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
@@ -69,7 +69,7 @@ class LiveRun(Viewer):
         super().__init__()
         settings = settings or engine.RunSettings()
         self._record = Record(
-            Recipe(corpus.name, algorithm, config or algorithm.config(), settings), 1, time.perf_counter
+            RunSpec(corpus.name, algorithm, config or algorithm.config(), settings), 1, time.perf_counter
         )
         self._record.prepare(corpus, split_corpus(corpus, settings)[0].num_documents)
         self._events = self._record.begin(engine.run)
@@ -86,7 +86,7 @@ class LiveRun(Viewer):
 
     @property
     def progress(self) -> Any:
-        """All there is to show of the run at this moment, an `app.progress.Progress`."""
+        """All there is to show of the run at this moment, an `app.model.progress.Progress`."""
         return self._record.progress(self._version)
 
     async def learn(self, num_documents: float = float("inf"), pause: float = 0.0) -> None:

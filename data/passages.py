@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.corpus import Corpus, Vocabulary
-from engine.packed import name_passages, pack
-from engine.words import count_words
+from stickbreaker.engine.corpora.bundled import name_passages, pack
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.words import count_words
 
 FOLDER = Path(__file__).parent
 

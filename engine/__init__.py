@@ -3,19 +3,19 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from engine.algorithms import REGISTRY, find_algorithm
-from engine.checkpoint import Position
-from engine.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
-from engine.library import delete_own, export_own
-from engine.previews import preview
-from engine.readers import list_corpora, load_corpus
-from engine.run import run
-from engine.schedules import settle
-from engine.settings import RunSettings
-from engine.words import WordChoices
+from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
+from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
+from stickbreaker.engine.corpora.library import delete_own, export_own
+from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.run import run
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve
 
 if TYPE_CHECKING:
-    from engine.estimators import OnlineTopicModel, load
+    from stickbreaker.engine.estimators import OnlineTopicModel, load
 
     OnlineHDP: type[OnlineTopicModel]
     OnlineLDA: type[OnlineTopicModel]
@@ -39,15 +39,15 @@ __all__ = [
     "load",
     "load_corpus",
     "preview",
+    "resolve",
     "run",
-    "settle",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Estimators, and `load`, when they are first asked for: scikit-learn and pandas take a second to import."""
     if name == "load" or name[:1].isupper():
-        estimators = import_module("engine.estimators")
+        estimators = import_module("stickbreaker.engine.estimators")
         if name in estimators.__all__:
             return getattr(estimators, name)
     raise AttributeError(f"module 'engine' has no attribute {name!r}")

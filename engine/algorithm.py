@@ -91,7 +91,7 @@ LEFT_TO = "the corpus' size"
 def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
     """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
 
-    A default of None leaves the setting to the corpus' size (`engine.schedules.settle`), or to what `left_to` says.
+    A default of None leaves the setting to the corpus' size (`engine.schedules.resolve`), or to what `left_to` says.
     """
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 

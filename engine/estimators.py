@@ -19,19 +19,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from engine.algorithm import Algorithm, TopicSummary
-from engine.algorithms import REGISTRY
-from engine.checkpoint import Position
-from engine.corpus import LARGEST_COUNT, Corpus, Vocabulary
-from engine.evaluation import count_topics, score_own, split_words
-from engine.events import Finished, Snapshot
-from engine.executors import map_shards
-from engine.executors import step as take_step
-from engine.model_files import TOPIC_NAMES, load_model, restore, save_model
-from engine.run import learn
-from engine.schedules import settle, settle_stream, settle_topics
-from engine.settings import RunSettings
-from engine.topic_tables import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
+from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
+from stickbreaker.engine.evaluation.topic_frames import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.model_files import TOPIC_NAMES, load_model, restore, save_model
+from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.events import Finished, Snapshot
+from stickbreaker.engine.runs.run import learn
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_stream
 
 Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
@@ -85,7 +85,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         corpus = self._read(X, is_new=True)
         names = getattr(self, "feature_names_in_", None)
         size = max(1, corpus.num_documents)
-        self.config_ = settle_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
+        self.config_ = resolve_max_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
         self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
         return corpus
 
@@ -228,7 +228,7 @@ class OnlineTopicModel(TopicModel):
 
         corpus_size: documents D that there will be in all, where that is known; mini-batches are then those that `fit`
             would take. Otherwise D is what has been seen so far, these documents included, but at least 4,096, and S
-            and τ₀, unless set, follow it (`engine.schedules.settle_stream`).
+            and τ₀, unless set, follow it (`engine.schedules.resolve_stream`).
         A Corpus adds a checkpoint to `history_`.
 
         The same documents again count as others. Raises ValueError as `fit` does.
@@ -250,9 +250,9 @@ class OnlineTopicModel(TopicModel):
     def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
         """Learn from some documents of a larger corpus, as `engine.run` would from all."""
         if corpus_size is None or corpus_size < self.documents_seen_:
-            config, self.corpus_size_ = settle_stream(self.config_, self.documents_seen_, corpus.num_documents)
+            config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
         else:
-            config, self.corpus_size_ = settle(self.config_, corpus_size), corpus_size
+            config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
         for batch in corpus.batches(config.batch_size):
             batch = batch._replace(corpus_size=self.corpus_size_)
             rng = np.random.default_rng([self.seed_, self.state_.step + 1])

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, StepInfo
-from engine.corpus import Batch, Documents
-from engine.threads import map_on_threads
+from stickbreaker.engine.algorithm import Algorithm, StepInfo
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.parallel import map_on_threads
 
 MOST_SHARDS = 8
 

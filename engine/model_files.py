@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine import checkpoint
-from engine.checkpoint import CheckpointError, Position
-from engine.settings import RunSettings
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.runs.settings import RunSettings
 
 NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
 TOPIC_NAMES = "topic_names_"
@@ -41,7 +41,7 @@ def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | N
     """
     position = checkpoint.load(path)
     if not set(NUMBERS) <= position.notes.keys():
-        raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.checkpoint.load.")
+        raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.runs.checkpoint.load.")
     words, corpus_size = position.notes.get("words_"), position.notes["corpus_size_"].item()
     return position, None if words is None else tuple(words.tolist()), corpus_size
 

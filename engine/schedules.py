@@ -33,19 +33,19 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
     return float(np.prod(1.0 - learning_rate(np.arange(1, num_steps + 1), delay, forgetting_rate)))
 
 
-def settle(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
+def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     """The config with a number for each setting that it leaves to the corpus' size: D documents of so many tokens.
 
     S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
     mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. K is a topic for each
     5,000 tokens, 150 to 300. Chosen on validation documents (engine/DECISIONS.md).
 
-    >>> from engine import find_algorithm
-    >>> config = settle(find_algorithm("hdp").config(), 9384)
+    >>> from stickbreaker.engine import find_algorithm
+    >>> config = resolve(find_algorithm("hdp").config(), 9384)
     >>> config.batch_size, config.delay, config.max_topics
     (256, 18.0, 150)
     """
-    config = settle_topics(config, num_tokens)
+    config = resolve_max_topics(config, num_tokens)
     if getattr(config, "batch_size", 0) is None:
         size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
         config = replace(config, batch_size=max(1, size))
@@ -54,11 +54,11 @@ def settle(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     return config
 
 
-def settle_topics(config: Any, num_tokens: int) -> Any:
+def resolve_max_topics(config: Any, num_tokens: int) -> Any:
     """The config with a K for a corpus of so many tokens, where it leaves that open.
 
-    >>> from engine import find_algorithm
-    >>> settle_topics(find_algorithm("hdp").config(), 1_000_000).max_topics
+    >>> from stickbreaker.engine import find_algorithm
+    >>> resolve_max_topics(find_algorithm("hdp").config(), 1_000_000).max_topics
     200
     """
     if getattr(config, "max_topics", 0) is not None:
@@ -66,21 +66,21 @@ def settle_topics(config: Any, num_tokens: int) -> Any:
     return replace(config, max_topics=min(max(FEWEST_TOPICS, num_tokens // TOKENS_OF_A_TOPIC), MOST_TOPICS))
 
 
-def settle_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:
+def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:
     """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not known.
 
     D is what has been seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual size: a
     first pass that seems over at each step is no pass, and its first steps would be as large as steps can be. S is no
     more than the new documents.
 
-    >>> from engine import find_algorithm
-    >>> config, corpus_size = settle_stream(find_algorithm("hdp").config(), 500, 100)
+    >>> from stickbreaker.engine import find_algorithm
+    >>> config, corpus_size = resolve_stream(find_algorithm("hdp").config(), 500, 100)
     >>> config.batch_size, config.delay, corpus_size
     (100, 20.0, 4096)
     """
     corpus_size = max(documents_seen, FEWEST_BATCHES * USUAL_SIZE)
-    batch_size = min(settle(config, corpus_size).batch_size, num_new)
-    return settle(replace(config, batch_size=batch_size), corpus_size), corpus_size
+    batch_size = min(resolve(config, corpus_size).batch_size, num_new)
+    return resolve(replace(config, batch_size=batch_size), corpus_size), corpus_size
 
 
 def step_size(config: Any, corpus_size: int) -> int:
@@ -99,7 +99,7 @@ def num_batches(corpus_size: int, batch_size: int) -> int:
 
 def first_pass_rates(config: Any, corpus_size: int) -> float:
     """Σ ρ_t over one pass under these settings."""
-    config = settle(config, corpus_size)
+    config = resolve(config, corpus_size)
     steps = np.arange(1, num_batches(corpus_size, config.batch_size) + 1)
     return float(learning_rate(steps, config.delay, config.forgetting_rate).sum())
 
@@ -122,7 +122,7 @@ def forecast(config: Any, corpus_size: int, passes: int) -> Forecast:
 
     What has no κ keeps nothing of its start.
     """
-    config = settle(config, corpus_size)
+    config = resolve(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, step_size(config, corpus_size))
     if not hasattr(config, "forgetting_rate"):
         return Forecast(num_steps, 0.0, True)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from engine.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 
 
 class Simulation(NamedTuple):

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-import engine
-from app.frames import NUM_TOP_WORDS, default_topics, table_frame
-from app.progress import Checkpoint
-from app.word_lists import find_top_words
-from engine.cells import score_further
-from engine.compile import compile_algorithm
-from engine.corpus import Corpus
-from engine.evaluation import count_topics
-from engine.events import Finished, Snapshot, Stepped
-from engine.expectations import expected_log_likelihood, log_expected_likelihood
-from engine.run import learn, split_corpus
-from engine.settings import RunSettings
-from engine.study import SHUFFLED, Study, run_study
 from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
+from stickbreaker import engine
+from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, default_topics, table_frame
+from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.word_lists import find_top_words
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
+from stickbreaker.engine.runs.cells import score_further
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.events import Finished, Snapshot, Stepped
+from stickbreaker.engine.runs.run import learn, split_corpus
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
 
 FAST_DOCUMENTS = 400
 # As printed, with neither this project's start, nor its local step, nor its merging of copies.
@@ -106,7 +106,7 @@ def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
 def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, passes: int) -> pd.DataFrame:
     """Columns x, y, steps, num_topics: seconds of learning and the held-out score after 1, 2, 4, 8 … steps and all."""
     algorithm = engine.find_algorithm(system)
-    config = engine.settle(algorithm.config(**values), train.num_documents, train.num_tokens)
+    config = engine.resolve(algorithm.config(**values), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
     rows, step = [], None
     for event in learn(algorithm, config, train, replace(SHUFFLED, passes=passes)):
@@ -235,8 +235,8 @@ def draw_learning(
     """Curves of one setting, of the HDP as printed and of ours side by side."""
     parts = []
     for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
-        wished = {"max_topics": 150, **fixed}
-        study = Study((system,), grid=grid, fixed=wished, run=read(3, 4), num_documents=2000)
+        requested = {"max_topics": 150, **fixed}
+        study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
         parts.append(curves(scored, "documents_seen").assign(panel=f"{name}; {title}"))
     frame = pd.concat(parts, ignore_index=True)

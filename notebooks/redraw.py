@@ -2,7 +2,8 @@
 
     python -m notebooks.redraw --figure wang-2011-fig-4 [--fast]
 
-Each is run as a study (`engine.study`), whose runs are kept under `build/studies`, and written to `notebooks/figures`
+Each is run as a study (`engine.runs.study`), whose runs are kept under `build/studies`,
+and written to `notebooks/figures`
 as a picture and the table of numbers in it. `--fast` takes a few hundred documents and the ends of each grid, to see
 that it works; its pictures go to `build/figures`. Pictures are taken by Chromium or Chrome, which must be installed.
 """

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from engine.corpus import Corpus, Vocabulary
-from engine.library import FOLDER_VARIABLE
-from engine.readers import load_corpus
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
+from stickbreaker.engine.corpora.load import load_corpus
 
 TIERS = ("fast", "recovery", "notebooks", "browser")
 # Minutes that each may take in CI; kernels are compiled in those of the installation.

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import RunSettings, load_corpus
-from engine.evaluation import split_tokens
-from engine.run import split_corpus
+from stickbreaker.engine import RunSettings, load_corpus
+from stickbreaker.engine.evaluation.held_out import split_tokens
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks import claims, heldout, profile, race, robust, soak, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all

@@ -13,24 +13,24 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.bench import Bench, Stopped
-from app.column_form import ColumnForm
-from app.corpus_sentences import (
+from stickbreaker.app.frames.corpus_descriptions import (
     describe_built,
     describe_effect,
     describe_taken,
     explain_no_word,
 )
-from app.file_mover import FileMover
-from app.shelf import Shelf, make_note
-from app.uploads import MAX_UPLOAD_BYTES
-from app.word_form import WordForm
-from engine.building import Columns
-from engine.corpus import CorpusError
-from engine.library import OwnCorpus, check_name, list_own
-from engine.previews import Preview
-from engine.sources import name_source
-from engine.stop_words import LANGUAGES
+from stickbreaker.app.server.text_worker import Stopped, TextWorker
+from stickbreaker.app.widgets.column_form import ColumnForm
+from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
+from stickbreaker.app.widgets.file_transfer import FileTransfer
+from stickbreaker.app.widgets.uploads import MAX_UPLOAD_BYTES
+from stickbreaker.app.widgets.word_form import WordForm
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
+from stickbreaker.engine.corpora.preview import Preview
+from stickbreaker.engine.corpora.sources import name_source
+from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
@@ -53,14 +53,14 @@ class BringCorpus(pn.viewable.Viewer):
 
     def __init__(
         self,
-        bench: Bench,
+        text_worker: TextWorker,
         act: dict[str, Callable[..., Any]],
         may_name_paths: bool = False,
         folder: Path | None = None,
         **params: Any,
     ):
         super().__init__(**params)
-        self._bench, self._act, self._folder = bench, act, folder
+        self._text_worker, self._act, self._folder = text_worker, act, folder
         self._path: Path | None = None
         self._preview: Preview | None = None
         self._num_changes = 0
@@ -86,7 +86,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _make_choice(self) -> None:
         megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
-        self.mover = FileMover(
+        self.mover = FileTransfer(
             self._take_upload,
             self._refuse,
             limits=f"{KINDS}. At most {megabytes}.",
@@ -135,8 +135,8 @@ class BringCorpus(pn.viewable.Viewer):
     def _make_shelf(self) -> None:
         self._done = make_note("")
         act = {"work": self._work, "refuse": self._refuse, "send": self.mover.send_file, "deleted": self._say_deleted}
-        self.shelf = Shelf(act, self._folder)
-        self._results = pn.Column(self._done, self.run, self.shelf, sizing_mode="stretch_width")
+        self.corpus_menu = CorpusMenu(act, self._folder)
+        self._results = pn.Column(self._done, self.run, self.corpus_menu, sizing_mode="stretch_width")
 
     @property
     def is_open(self) -> bool:
@@ -146,12 +146,12 @@ class BringCorpus(pn.viewable.Viewer):
         """Show the dialog."""
         if not self._layout.objects:
             self._make()
-        self.shelf.show()
+        self.corpus_menu.show()
         self._layout.open = True
 
     def close(self) -> None:
         """End what goes on and remove what has come; for the end of the page."""
-        self._bench.close()
+        self._text_worker.close()
         if self._layout.objects:
             self.mover.upload.clear()
             self.mover.close()
@@ -190,9 +190,9 @@ class BringCorpus(pn.viewable.Viewer):
         await self._measure()
 
     async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
-        """Ask the bench, with progress and cancel in view; None where it refused or was stopped, which is then said.
+        """Ask the text worker, and show progress and a cancel button; None where it refused or was stopped.
 
-        refused: why nothing can be built once it has refused.
+        refused: the reason to show when nothing can be built after a refusal.
         """
         self._refuse("")
         self._done.object = ""
@@ -200,7 +200,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._show_progress(0.0, "Starting")
         self._set_busy(True)
         try:
-            return await self._bench.ask(task, *arguments, report=self._show_progress)
+            return await self._text_worker.ask(task, *arguments, report=self._show_progress)
         except CorpusError as error:
             self._refuse(self._hide_folder(str(error)))
             self._hold_back(refused)
@@ -219,7 +219,7 @@ class BringCorpus(pn.viewable.Viewer):
         return text
 
     def _set_busy(self, is_busy: bool) -> None:
-        self._is_busy = self._working.visible = self.shelf.is_disabled = is_busy
+        self._is_busy = self._working.visible = self.corpus_menu.is_disabled = is_busy
         self.build.disabled = is_busy or bool(self._hindrance.object)
 
     def _hold_back(self, reason: str) -> None:
@@ -263,7 +263,7 @@ class BringCorpus(pn.viewable.Viewer):
         number = self._num_changes
         try:
             words = self.words.read()
-            effect = await self._bench.ask("measure", words)
+            effect = await self._text_worker.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
             self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
             return self._hold_back("The choices of words cannot be used.")
@@ -291,7 +291,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._built = about.name
         self._act["offer"](about.name)
         with pn.io.hold():
-            self.shelf.show(about.name)
+            self.corpus_menu.show(about.name)
             self._chosen.visible = False
             self.run.visible = True
             self._done.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
@@ -301,7 +301,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._act["run"](self._built)
 
     async def _cancel(self, event: Any) -> None:
-        await self._bench.stop()
+        await self._text_worker.stop()
 
     def _say_deleted(self, name: str) -> None:
         self._act["offer"](None)

@@ -6,14 +6,14 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.counting import count
-from app.progress import Progress
-from app.reading import Reading, ReadingJob
-from app.reading_frames import calendar_frame, fitting_unit
-from app.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
-from app.selection import EARLIEST, LATEST, Selection
-from app.then_frames import then_frame
-from engine.shares import MEASURES, UNITS, divide
+from stickbreaker.app.frames.known_then_frames import then_frame
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
+from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
+from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, divide
 
 MOST_PERIODS = 400
 KNOWN = NOW, THEN = ("as known now", "as known then")

@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.compare_frames import (
+from stickbreaker.app.frames.compare_frames import (
     MatchedTopics,
     all_words,
     describe_time,
@@ -20,12 +20,12 @@ from app.compare_frames import (
     topic_title,
     topic_words,
 )
-from app.compare_plots import overlay_plot
-from app.counting import count
-from app.frames import AXES
-from app.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
-from app.progress import Progress
-from app.run_table import RunTable
+from stickbreaker.app.frames.progress_frames import AXES
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.plots.compare_plots import overlay_plot
+from stickbreaker.app.widgets.run_table import RunTable
 
 MAX_TICKED = 8
 HEADING = (

@@ -8,13 +8,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.counting import count
-from app.forms import ConfigForm
-from app.progress import Progress
-from app.recipe import Recipe, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
-from app.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
-from engine.algorithm import Algorithm
-from engine.schedules import FEWEST_BATCHES, forecast
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
+from stickbreaker.app.widgets.config_form import ConfigForm
+from stickbreaker.app.widgets.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.schedules import FEWEST_BATCHES, forecast
 
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
@@ -29,7 +29,7 @@ class Controls(pn.viewable.Viewer):
 
     def __init__(
         self,
-        recipe: Recipe,
+        spec: RunSpec,
         corpora: tuple[str, ...],
         algorithms: tuple[Algorithm, ...],
         sketch: Any,
@@ -59,13 +59,13 @@ class Controls(pn.viewable.Viewer):
         self.algorithm = pmui.Select(
             label="Algorithm",
             options={algorithm.title: algorithm.name for algorithm in algorithms},
-            value=recipe.algorithm.name,
+            value=spec.algorithm.name,
             size="small",
             sizing_mode="stretch_width",
-            helper_text=f"Acts on restart. {describe_algorithm(recipe.algorithm)}",
+            helper_text=f"Acts on restart. {describe_algorithm(spec.algorithm)}",
         )
-        self.sliders = make_sliders(recipe.config)
-        self.forms = (ConfigForm(type(recipe.config)), ConfigForm(type(recipe.settings)))
+        self.sliders = make_sliders(spec.config)
+        self.forms = (ConfigForm(type(spec.config)), ConfigForm(type(spec.settings)))
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
         self.defaults = _make_link("Defaults", lambda event: self._go_back())
         self.clear = pmui.Button(
@@ -76,7 +76,7 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             on_click=lambda event: act["clear"](),
         )
-        self._fill_forms(recipe.config, recipe.settings)
+        self._fill_forms(spec.config, spec.settings)
         self._watch()
         self.algorithm.param.watch(self._swap_form, "value")
         self._layout = self._lay_out()

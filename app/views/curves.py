@@ -10,8 +10,7 @@ import param
 from bokeh.models import ColumnDataSource, Range1d
 from panel.viewable import Viewer
 
-from app.counting import count
-from app.frames import (
+from stickbreaker.app.frames.progress_frames import (
     AXES,
     CURVES,
     NO_TOPIC,
@@ -22,10 +21,11 @@ from app.frames import (
     mark_frame,
     warm_up_columns,
 )
-from app.plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
-from app.progress import Progress
-from app.recipe import name_groups
-from engine.evaluation import NUM_TOPICS_RULE
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import name_groups
+from stickbreaker.app.plots.curve_plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
+from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
 :host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 12px; }

@@ -6,14 +6,14 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.counting import count
-from app.frames import date_text
-from app.pick_list import PickList
-from app.progress import Progress
-from app.reading import ReadingJob
-from app.reading_frames import NUM_FOUND, document_row, find_documents, share_rows, word_topics
-from app.selection import Selection
-from app.theme import topic_color
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.reading_frames import NUM_FOUND, document_row, find_documents, share_rows, word_topics
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.pick_list import PickList
 
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (

@@ -10,12 +10,12 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from app.counting import count
-from app.frames import has_no_topic
-from app.progress import Progress
-from app.recipe import title_corpus
-from app.theme import STATUS_COLORS
-from engine.schedules import FEWEST_BATCHES
+from stickbreaker.app.frames.progress_frames import has_no_topic
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.theme import STATUS_COLORS
+from stickbreaker.engine.schedules import FEWEST_BATCHES
 
 PACES = {
     "One pass a minute": "minute",

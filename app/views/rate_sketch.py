@@ -8,10 +8,10 @@ import numpy as np
 import panel as pn
 from panel.viewable import Viewer
 
-from app.frames import END_ROOM
-from app.plots import rate_plot
-from app.progress import Curve, Progress
-from engine.schedules import learning_rate, startup_share
+from stickbreaker.app.frames.progress_frames import END_ROOM
+from stickbreaker.app.model.progress import Curve, Progress
+from stickbreaker.app.plots.curve_plots import rate_plot
+from stickbreaker.engine.schedules import learning_rate, startup_share
 
 MAX_POINTS = 200
 

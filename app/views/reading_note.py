@@ -7,9 +7,9 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.counting import count_all
-from app.progress import Progress
-from app.reading import ReadingJob
+from stickbreaker.app.model.counting import count_all
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
 

@@ -7,8 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.compare_plots import sweep_plot
-from app.sweep_plan import (
+from stickbreaker.app.model.sweep_plan import (
     MAX_RUNS,
     SWEPT,
     SweepError,
@@ -18,7 +17,8 @@ from app.sweep_plan import (
     sweep_frame,
     x_setting,
 )
-from engine.algorithm import Algorithm
+from stickbreaker.app.plots.compare_plots import sweep_plot
+from stickbreaker.engine.algorithm import Algorithm
 
 HEADING = (
     "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>Every combination of these values and systems, at most "

@@ -8,12 +8,20 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.frames import NO_TOPIC
-from app.pick_list import PickList
-from app.progress import Progress
-from app.reading import Reading, ReadingJob
-from app.reading_frames import holder_rows, nearest_rows, percent, topic_options, topic_share, typical_rows, word_rows
-from app.selection import Selection
+from stickbreaker.app.frames.progress_frames import NO_TOPIC
+from stickbreaker.app.frames.reading_frames import (
+    holder_rows,
+    nearest_rows,
+    percent,
+    topic_options,
+    topic_share,
+    typical_rows,
+    word_rows,
+)
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6
 EMPTY = "Nothing to show yet."

@@ -6,15 +6,33 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.counting import count
-from app.life_frames import NUM_LANES, event_rows, lane_frame, lane_topics, last_words, mark_frame, summarize_life
-from app.life_plots import LifePlot
-from app.pick_list import PickList
-from app.progress import Progress
-from app.reading import ReadingJob
-from app.selection import Selection
-from app.topic_life import ALIKE, BORN, CLEAR, GONE, LEAST_LIKENESS, NUM_STEADY, NUM_WORDS, LifeEvent, find_events
-from app.word_frames import run_places
+from stickbreaker.app.frames.life_frames import (
+    NUM_LANES,
+    event_rows,
+    lane_frame,
+    lane_topics,
+    last_words,
+    mark_frame,
+    summarize_life,
+)
+from stickbreaker.app.frames.word_frames import run_places
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.topic_life import (
+    ALIKE,
+    BORN,
+    CLEAR,
+    GONE,
+    LEAST_LIKENESS,
+    NUM_STEADY,
+    NUM_WORDS,
+    LifeEvent,
+    find_events,
+)
+from stickbreaker.app.plots.life_plots import LifePlot
+from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22
 KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, "gone": GONE}

@@ -3,11 +3,11 @@
 import panel as pn
 from panel.viewable import Viewer
 
-from app.progress import Progress
-from app.reading import ReadingJob
-from app.reading_frames import map_frame
-from app.reading_plots import MapPlot
-from app.selection import Selection
+from stickbreaker.app.frames.reading_frames import map_frame
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.plots.reading_plots import MapPlot
 
 HEADING = (
     "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances resemble the Jensen-Shannon distances "

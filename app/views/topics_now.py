@@ -7,10 +7,10 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from app.frames import NO_TOPIC, has_no_topic, list_words, rank_topics, steady_order
-from app.pick_list import PickList
-from app.progress import Progress
-from app.theme import topic_color
+from stickbreaker.app.frames.progress_frames import NO_TOPIC, has_no_topic, list_words, rank_topics, steady_order
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.pick_list import PickList
 
 NUM_TOPICS_SHOWN = 12
 STILL_ALIKE = "Warm-up: topics still look alike, and part as it cools."

@@ -8,19 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.anatomy import Anatomist, AnatomyJob, Dissection, Question
-from app.anatomy_frames import (
-    arrow_frame,
-    bound_frame,
-    corpus_bound_frame,
-    describe_moment,
-    slot_frame,
-    slot_rows,
-    stick_frame,
-    topic_choices,
-)
-from app.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
-from app.anatomy_sentences import (
+from stickbreaker.app.frames.anatomy_captions import (
     INTRODUCTION,
     explain_arrows,
     explain_bound,
@@ -30,12 +18,24 @@ from app.anatomy_sentences import (
     explain_slots,
     explain_stick,
 )
-from app.counting import count
-from app.frames import date_text
-from app.pick_list import PickList
-from app.progress import Progress
-from app.reading import Model
-from app.selection import Selection
+from stickbreaker.app.frames.anatomy_frames import (
+    arrow_frame,
+    bound_frame,
+    corpus_bound_frame,
+    describe_moment,
+    slot_frame,
+    slot_rows,
+    stick_frame,
+    topic_choices,
+)
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Dissection, Question
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
+from stickbreaker.app.widgets.pick_list import PickList
 
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
@@ -50,7 +50,7 @@ class UnderTheHood(Viewer):
     """The page; nothing is worked out before `look` and after `close`.
 
     make_rates: makes what draws the learning rate and is shown among the rest. find_model(): the run's, as it stands.
-    ring(): called from a thread when there is something new to look at.
+    notify(): called from a thread when there is something new to look at.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class UnderTheHood(Viewer):
         selection: Selection,
         make_rates: Callable[[], Any],
         find_model: Callable[[], Model | None],
-        ring: Callable[[], None],
+        notify: Callable[[], None],
         **params: Any,
     ):
         super().__init__(**params)
         self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
-        self._anatomist = Anatomist(ring)
+        self._anatomist = Anatomist(notify)
         self._progress = Progress()
         self._shown: tuple = ()
         self._is_writing = self._is_open = False

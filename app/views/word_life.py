@@ -6,12 +6,12 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from app.life_plots import WordPlot
-from app.pick_list import PickList
-from app.progress import Progress
-from app.reading import ReadingJob
-from app.selection import Selection
-from app.word_frames import WORD_MEASURES, explain_no_word, run_places, word_frame, word_life_rows
+from stickbreaker.app.frames.word_frames import WORD_MEASURES, explain_no_word, run_places, word_frame, word_life_rows
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.plots.life_plots import WordPlot
+from stickbreaker.app.widgets.pick_list import PickList
 
 PICK = "Pick a word from the list of a topic's words, or find one above, to see how it moved among the topics."
 RULE = (

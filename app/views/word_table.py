@@ -12,8 +12,7 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
-from app.counting import count
-from app.frames import (
+from stickbreaker.app.frames.progress_frames import (
     DEFAULT_TOPICS_RULE,
     NO_TOPIC,
     NUM_TOP_WORDS,
@@ -22,8 +21,9 @@ from app.frames import (
     table_frame,
     topics_frame,
 )
-from app.progress import Progress
-from app.theme import topic_color
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.theme import topic_color
 
 MAX_TOPICS = 8
 NUM_WORDS_IN_LIST = 3

@@ -1,7 +1,7 @@
 """Every algorithm, one file each. A new one is its file and one more name in REGISTRY."""
 
-from engine.algorithm import Algorithm
-from engine.algorithms import (
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithms import (
     batch_hdp,
     batch_lda,
     cv_hdp,

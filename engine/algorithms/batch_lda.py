@@ -9,14 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import declarations as declared
-from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
-from engine.decayed_counts import DecayedCounts, decayed_counts
-from engine.expectations import document_prior, expected_topics, topic_weights
-from engine.passes import NO_BOUND, judge, shares_bound, spread, sum_documents, take_pilot, topics_bound
-from engine.startup import first_phase, scale_counts, startup_counts
-from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
-from engine.warm_up import cool_to, sweeps_at
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.inference.batch import (
+    NO_BOUND,
+    judge,
+    shares_bound,
+    spread,
+    sum_documents,
+    take_pilot,
+    topics_bound,
+)
+from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
+from stickbreaker.engine.inference.expectations import document_prior, expected_topics, topic_weights
+from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.warm_up import cool_to, sweeps_at
 
 LATER_PHASE = "learning"
 WARM_UP_PASSES = 10

@@ -3,8 +3,8 @@
 A step is one sweep of Eq. 15 over the corpus, then Eq. 8 for the concentrations, the corpus weights and, where
 `word_prior` is "learned", the base distribution τ. The truncation is nested: q(z) is zero beyond K topics, and the K-th
 stick leaves room for what lies there. Deviations, each stated where it is: tokens of a word in a document share one q
-(`engine.collapsed`); topics stand in the order of their tables E[s_.k], not of their tokens, because of all orders that
-one has the best bound (`engine.posteriors`). The order is an index; topics keep their ids.
+(`engine.inference.collapsed`); topics stand in the order of their tables E[s_.k], not of their tokens, because of
+all orders that one has the best bound (`engine.inference.posteriors`). The order is an index; topics keep their ids.
 
 The bound of a step is Eq. 18 with the divergence of q(γ), which is not printed there, E[γ] and E[log γ] where γ is
 printed, and the posteriors that the sweep was made with. It rests on second-order approximations, so it is no bound to
@@ -17,11 +17,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
-from engine import collapsed
-from engine import declarations as declared
-from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
-from engine.collapsed import Priors, SoftAssignments
-from engine.posteriors import Gamma, StickPosterior, dirichlet_divergence, gamma_divergence, stick_posterior
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
+from stickbreaker.engine.inference import collapsed
+from stickbreaker.engine.inference.collapsed import Priors, SoftAssignments
+from stickbreaker.engine.inference.posteriors import (
+    Gamma,
+    StickPosterior,
+    dirichlet_divergence,
+    gamma_divergence,
+    stick_posterior,
+)
 
 INFINITY = float("inf")
 # So sharp that mean and geometric mean agree: what stands at the start and, where it is not learned, for good.

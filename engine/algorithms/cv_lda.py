@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import collapsed
-from engine import declarations as declared
-from engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
-from engine.collapsed import Priors, SoftAssignments
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
+from stickbreaker.engine.inference import collapsed
+from stickbreaker.engine.inference.collapsed import Priors, SoftAssignments
 
 INFINITY = float("inf")
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import declarations as declared
-from engine.algorithm import Algorithm, check_settings, setting
-from engine.growing import Found, grow, start, sticks_of, summarize, weights_of, widen
-from engine.kernels.mixture import (
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, check_settings, setting
+from stickbreaker.engine.inference.truncation_free import Found, grow, start, sticks_of, summarize, weights_of, widen
+from stickbreaker.engine.kernels.mixture import (
     Components,
     MixturePrior,
     count_components,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import declarations as declared
-from engine.algorithm import Algorithm, check_settings, setting
-from engine.expectations import document_prior, topic_weights
-from engine.growing import Found, grow, start, sticks_of, summarize, weights_of, widen
-from engine.kernels.local_gibbs import (
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, check_settings, setting
+from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
+from stickbreaker.engine.inference.expectations import document_prior, topic_weights
+from stickbreaker.engine.inference.truncation_free import Found, grow, start, sticks_of, summarize, weights_of, widen
+from stickbreaker.engine.kernels.local_gibbs import (
     BLOCK,
     LocalTopics,
     Prior,
@@ -21,8 +22,7 @@ from engine.kernels.local_gibbs import (
     draw_shares,
     sample_documents,
 )
-from engine.kernels.tables import MOST_COUNTED, log_stirling
-from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
+from stickbreaker.engine.kernels.tables import MOST_COUNTED, log_stirling
 
 # A word that a document holds more often is sampled in so many equal parts.
 MOST_PARTS = 1000

@@ -13,18 +13,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import declarations as declared
-from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
-from engine.decayed_counts import DecayedCounts
-from engine.duplicates import merge_duplicates
-from engine.expectations import expected_topics
-from engine.global_step import blend_tables, blend_topics
-from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_sticks
-from engine.slots import START_SWEEPS, expect_slots, fit_slots, limits_of
-from engine.startup import first_phase, scale_counts, startup_counts
-from engine.sticks import corpus_sticks, expected_weights
-from engine.sweeps import fit_documents
-from engine.warm_up import cool, sweeps_at
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.inference.concentrations import (
+    Concentrations,
+    first_concentrations,
+    is_time_to_learn,
+    learn,
+    learn_from_sticks,
+)
+from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference.expectations import expected_topics
+from stickbreaker.engine.inference.global_step import blend_tables, blend_topics
+from stickbreaker.engine.inference.merging import merge_duplicates
+from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.two_level import START_SWEEPS, expect_slots, fit_slots, limits_of
+from stickbreaker.engine.inference.warm_up import cool, sweeps_at
 
 # From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
 TOKENS_OF_A_SLOT = 25

@@ -10,15 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import declarations as declared
-from engine.algorithm import Algorithm, TopicSummary, check_settings, setting
-from engine.decayed_counts import DecayedCounts
-from engine.expectations import document_prior, expected_topics, topic_weights
-from engine.global_step import blend_topics
-from engine.hyperparameters import Concentrations, first_concentrations, is_time_to_learn, learn, learn_from_tables
-from engine.startup import first_phase, scale_counts, startup_counts
-from engine.sweeps import UNTIL_SETTLED, Expectations, fit_documents
-from engine.warm_up import cool, sweeps_at
+from stickbreaker.engine import declarations as declared
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.inference.concentrations import (
+    Concentrations,
+    first_concentrations,
+    is_time_to_learn,
+    learn,
+    learn_from_tables,
+)
+from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
+from stickbreaker.engine.inference.expectations import document_prior, expected_topics, topic_weights
+from stickbreaker.engine.inference.global_step import blend_topics
+from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.warm_up import cool, sweeps_at
 
 LATER_PHASE = "learning"
 

@@ -9,7 +9,7 @@ from math import lgamma
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import digamma, fast_log
+from stickbreaker.engine.kernels.special import digamma, fast_log
 
 # A share below this adds nothing to an entropy, and its logarithm may be no number.
 SMALLEST_SHARE = 1e-30

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
+from stickbreaker.engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
 
 # Below e^-41 a share is nothing; as zero it costs nothing, where a denormal float32 would cost much.
 SMALLEST_LOG_SHARE = -41.0

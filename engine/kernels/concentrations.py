@@ -5,7 +5,7 @@ Letters in the bodies: n a count, p the chance that it is above zero.
 
 from numba import njit
 
-from engine.kernels.special import digamma
+from stickbreaker.engine.kernels.special import digamma
 
 # Tokens; a count below the first hardly ever is one, and a stick that fewer than the second reach is the prior's.
 LEAST_COUNT, LEAST_REACH = 1e-4, 0.01

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, exp_digamma_minus, fast_exp
-from engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
+from stickbreaker.engine.kernels.special import FAST, exp_digamma_minus, fast_exp
+from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
 # Rows lie anywhere in memory: they are sent for while so many words before them are worked on.
 AHEAD = 2

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, exp_digamma, fast_digamma
-from engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
+from stickbreaker.engine.kernels.special import FAST, exp_digamma, fast_digamma
+from stickbreaker.engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
 
 # Words and topics are padded to whole vectors.
 BLOCK = WIDTH

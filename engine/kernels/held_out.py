@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST
+from stickbreaker.engine.kernels.special import FAST
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST
+from stickbreaker.engine.kernels.special import FAST
 
 # Share of the draws that come from the prior: weights then are at most p(words | φ) over it, and their variance finite.
 DEFENSIVE_SHARE = 0.1

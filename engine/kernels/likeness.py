@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, SMALLEST_NORMAL, fast_log
+from stickbreaker.engine.kernels.special import FAST, SMALLEST_NORMAL, fast_log
 
 # So many words of some hundred topics stay in a core's cache.
 CACHED_WORDS = 1024

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST
-from engine.kernels.tables import draw_tables
+from stickbreaker.engine.kernels.special import FAST
+from stickbreaker.engine.kernels.tables import draw_tables
 
 BLOCK = 16
 

@@ -6,8 +6,8 @@ Letters and padding as in `two_level.py`.
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp
-from engine.kernels.vectors import WIDTH, add_product, larger, largest, load, splat, store, store_sums
+from stickbreaker.engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp
+from stickbreaker.engine.kernels.vectors import WIDTH, add_product, larger, largest, load, splat, store, store_sums
 
 # Stands for log 0, and stays finite in sums.
 LOWEST = -1e30

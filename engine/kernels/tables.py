@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from engine.kernels.special import digamma
+from stickbreaker.engine.kernels.special import digamma
 
 # Customers up to whom Stirling numbers are kept; later ones are seated one by one.
 MOST_COUNTED = 40

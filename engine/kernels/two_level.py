@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.bounds import bound_slots
-from engine.kernels.concentrations import add_stick_logs
-from engine.kernels.counts import next_block
-from engine.kernels.dirichlet import (
+from stickbreaker.engine.kernels.bounds import bound_slots
+from stickbreaker.engine.kernels.concentrations import add_stick_logs
+from stickbreaker.engine.kernels.counts import next_block
+from stickbreaker.engine.kernels.dirichlet import (
     load_document,
     longest_document,
     make_lines,
@@ -21,7 +21,7 @@ from engine.kernels.dirichlet import (
     round_up,
     sweep_topics,
 )
-from engine.kernels.slots import (
+from stickbreaker.engine.kernels.slots import (
     LOWEST,
     assign_words,
     expected_log_sticks,
@@ -30,7 +30,7 @@ from engine.kernels.slots import (
     update_sticks,
     write_tokens,
 )
-from engine.kernels.special import FAST, fast_log
+from stickbreaker.engine.kernels.special import FAST, fast_log
 
 
 class Limits(NamedTuple):
@@ -205,7 +205,7 @@ def sum_tokens(tokens, now, before):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def ascend(c, chosen, limits, slots, scratch):
-    """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens settle; the slots come and go."""
+    """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens resolve; the slots come and go."""
     num_slots = limits.num_slots
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
     for iteration in range(limits.num_iterations):

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from app.runner import Runner
-from app.slots import Slots
+from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.runner import Runner
 from tests.app.toy_engine import Compiled, Toy
 
 
@@ -25,8 +25,8 @@ def make_runner():
     """Make runners that are as fast as they go and end with the test."""
     runners = []
 
-    def make(toy=None, slots=None, compilation=None, ring=lambda: None):
-        runner = Runner((toy or Toy()).engine(), slots or Slots(2), compilation or Compiled(), ring)
+    def make(toy=None, cpu_queue=None, compilation=None, notify=lambda: None):
+        runner = Runner((toy or Toy()).engine(), cpu_queue or CpuQueue(2), compilation or Compiled(), notify)
         runner.set_pace(0.0)
         runners.append(runner)
         return runner

@@ -9,8 +9,8 @@ from bokeh.models import ImportedStyleSheet, Plot
 from panel.io import resources
 from pyviz_comms import Comm, JupyterCommJS
 
-import engine
-from app.notebook import LiveRun, mend_panel
+from stickbreaker import engine
+from stickbreaker.app.notebook import LiveRun, mend_panel
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_learning_stops_after_so_many_documents_and_goes_on_from_there(live):
 
 
 def test_views_are_drawn_between_mini_batches_while_other_tasks_have_their_turn(live, monkeypatch):
-    monkeypatch.setattr("app.notebook.SHOW_SECONDS", 0.0)
+    monkeypatch.setattr("stickbreaker.app.notebook.SHOW_SECONDS", 0.0)
     seen = []
 
     async def watch():
@@ -85,7 +85,10 @@ def test_what_is_shown_and_what_is_put_there_later_asks_for_no_style_sheet(loop)
 
 def test_a_message_that_comes_on_another_thread_is_handled_on_that_of_the_cells(loop, monkeypatch):
     handled = []
-    monkeypatch.setattr("app.notebook._HANDLE", lambda line, what: handled.append((threading.current_thread(), what)))
+    def record(line, what):
+        handled.append((threading.current_thread(), what))
+
+    monkeypatch.setattr("stickbreaker.app.notebook._HANDLE", record)
 
     async def cell():
         await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
@@ -106,7 +109,7 @@ class Line(Comm):
 
 
 def test_a_dashboard_is_brought_up_to_date_once_the_browser_has_drawn_it_and_not_before(live, monkeypatch):
-    monkeypatch.setattr("app.notebook.SHOW_SECONDS", 0.01)
+    monkeypatch.setattr("stickbreaker.app.notebook.SHOW_SECONDS", 0.01)
     line, is_filled = Line(), []
     root = live.__panel__()._render_model(Document(), line)
     root.document.hold()

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.compiling import Compilation, Job
-from app.recipe import Recipe
-from app.runner import Engine
-from engine.algorithm import Algorithm, StepInfo, TopicSummary
-from engine.events import Evaluated, Finished, Snapshot, Stepped
-from engine.run import due_points
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.server.compiling import Compilation, Job
+from stickbreaker.app.server.runner import Engine
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.runs.events import Evaluated, Finished, Snapshot, Stepped
+from stickbreaker.engine.runs.run import due_points
 
 
 def setting(default, symbol, **metadata):
@@ -107,7 +107,7 @@ SIZED = replace(TOY, name="sized", title="Sized", config=SizedConfig)
 
 
 def sized_recipe(**values):
-    return Recipe("toy-corpus", SIZED, SizedConfig(**values), ToySettings())
+    return RunSpec("toy-corpus", SIZED, SizedConfig(**values), ToySettings())
 
 
 def is_due(total, number, before, seen):
@@ -120,7 +120,7 @@ def year(seen):
 
 
 def toy_recipe(**values):
-    return Recipe("toy-corpus", TOY, ToyConfig(**values), ToySettings())
+    return RunSpec("toy-corpus", TOY, ToyConfig(**values), ToySettings())
 
 
 class Compiled(Compilation):
@@ -129,5 +129,5 @@ class Compiled(Compilation):
     def __init__(self):
         super().__init__(lambda algorithm, config, report: None)
 
-    def ask(self, recipe):
+    def ask(self, spec):
         return Job(is_done=True)

@@ -8,9 +8,9 @@ import json
 
 import pandas as pd
 
-from engine import RunSettings, load_corpus
-from engine.evaluation import split_words
-from engine.run import split_corpus
+from stickbreaker.engine import RunSettings, load_corpus
+from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks.contestants import HDP
 from tests.benchmarks.heldout import learn, score_both, to_markdown
 

@@ -13,13 +13,13 @@ import time
 import numpy as np
 import pandas as pd
 
-from engine import RunSettings, find_algorithm, load_corpus, run
-from engine.algorithms import cv_hdp
-from engine.evaluation import count_topics
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, run
+from stickbreaker.engine.algorithms import cv_hdp
+from stickbreaker.engine.evaluation.held_out import count_topics
 from tests import naive
 from tests import naive_collapsed as twin
 from tests.benchmarks.heldout import to_markdown
-from tests.engine.test_cv import FIXED, LEARNED, ascend
+from tests.engine.algorithms.test_cv import FIXED, LEARNED, ascend
 from tests.recovery.test_recovery import LARGEST_RATIO, VOCAB_SIZE, measure_ratios, simulate
 
 CORPUS = "state-of-the-union"

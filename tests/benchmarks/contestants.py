@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.decomposition import LatentDirichletAllocation
 
-import engine
-from engine.evaluation import count_topics, fold_in
-from engine.executors import map_shards
-from engine.executors import step as take_step
-from engine.schedules import settle
+from stickbreaker import engine
+from stickbreaker.engine.evaluation.held_out import count_topics, fold_in
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.schedules import resolve
 
 WORD_CONCENTRATION = 0.01
 
@@ -21,7 +21,7 @@ class Ours:
 
     def __init__(self, name, train, seed, **settings):
         self.algorithm = engine.find_algorithm(name)
-        self.config = settle(self.algorithm.config(**settings), train.num_documents, train.num_tokens)
+        self.config = resolve(self.algorithm.config(**settings), train.num_documents, train.num_tokens)
         self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
         self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
 

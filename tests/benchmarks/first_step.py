@@ -21,9 +21,9 @@ from tests.benchmarks.heldout import to_markdown
 TARGETS = {"cold": 40.0, "warm": 3.0}
 TASK = """
 import sys
-import engine
-from engine.compile import compile_algorithm
-from engine.events import Stepped
+from stickbreaker import engine
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.events import Stepped
 algorithm = engine.find_algorithm("hdp")
 compile_algorithm(algorithm, algorithm.config())
 corpus = engine.load_corpus(sys.argv[1])

@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from engine import RunSettings, find_algorithm, load_corpus
-from engine.corpus import ORDERS, SPLITS
-from engine.evaluation import fold_in, perplexity_bound, score, split_tokens, split_words
-from engine.run import split_corpus
-from engine.schedules import settle
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
+from stickbreaker.engine.corpora.corpus import ORDERS, SPLITS
+from stickbreaker.engine.evaluation.held_out import fold_in, perplexity_bound, score, split_tokens, split_words
+from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.schedules import resolve
 from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
 
 SIZES = (25, 50, 100, 200, 300)
@@ -93,7 +93,7 @@ def enter(entry, train, seed):
         return Unigram(train)
     settings = {}
     if entry.chosen:
-        derived = settle(find_algorithm("hdp").config(), train.num_documents).batch_size
+        derived = resolve(find_algorithm("hdp").config(), train.num_documents).batch_size
         rate, delay = entry.chosen
         settings = {"forgetting_rate": rate, "delay": delay, "batch_size": min(derived, PLAIN_BATCH)}
     if entry.system == "sklearn-lda":

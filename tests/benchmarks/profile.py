@@ -27,12 +27,13 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from engine import RunSettings, find_algorithm, load_corpus, run, settle, slots
-from engine.compile import compile_algorithm
-from engine.events import Evaluated, Snapshot
-from engine.executors import map_shards
-from engine.run import split_corpus
-from engine.sweeps import fit_documents
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, resolve, run
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.inference import two_level
+from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.events import Evaluated, Snapshot
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks.heldout import to_markdown
 from tests.benchmarks.machine import best_in_turn
 
@@ -84,9 +85,9 @@ def split_local_step(algorithm, config, state, train):
     """Shares of the parts of a local step in the state's phase."""
     batches = list(islice(train.batches(config.batch_size), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
-    num_iterations = slots.MAX_ITERATIONS[config.start]
+    num_iterations = two_level.MAX_ITERATIONS[config.start]
     one, two, sweeps, whole, cut = best_in_turn(
-        [partial(sweep, tasks, most) for most in (1, 2, slots.START_SWEEPS.most)]
+        [partial(sweep, tasks, most) for most in (1, 2, two_level.START_SWEEPS.most)]
         + [partial(iterate, algorithm, config, tasks, number) for number in (num_iterations, 1)],
         NUM_ROUNDS,
     )
@@ -100,7 +101,7 @@ def split_local_step(algorithm, config, state, train):
 
 def sweep(tasks, most):
     """So many sweeps over the documents of the tasks."""
-    sweeps = slots.START_SWEEPS._replace(most=most)
+    sweeps = two_level.START_SWEEPS._replace(most=most)
     for expectations, documents in tasks:
         map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
 
@@ -108,8 +109,8 @@ def sweep(tasks, most):
 def iterate(algorithm, config, tasks, number):
     """The whole local step with so many joint iterations."""
     with (
-        patch.object(slots, "MAX_ITERATIONS", {**slots.MAX_ITERATIONS, config.start: number}),
-        patch.object(slots, "TOLERANCE", 0.0),
+        patch.object(two_level, "MAX_ITERATIONS", {**two_level.MAX_ITERATIONS, config.start: number}),
+        patch.object(two_level, "TOLERANCE", 0.0),
     ):
         for expectations, documents in tasks:
             map_shards(lambda part, read=expectations: algorithm.local(config, read, part, None), documents)
@@ -120,7 +121,7 @@ def measure(corpus_name):
     algorithm, settings = find_algorithm("hdp"), RunSettings(order="shuffled")
     corpus = load_corpus(corpus_name)
     train, _ = split_corpus(corpus, settings)
-    config = settle(algorithm.config(), train.num_documents, train.num_tokens)
+    config = resolve(algorithm.config(), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
     seconds, state = profile_run(algorithm, config, corpus, settings)
     shares = split_local_step(algorithm, config, state, train)

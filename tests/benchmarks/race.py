@@ -14,10 +14,10 @@ import json
 import numpy as np
 import pandas as pd
 
-from engine import RunSettings, load_corpus
-from engine.compile import compile_algorithm
-from engine.evaluation import fold_in, score, split_words
-from engine.run import split_corpus
+from stickbreaker.engine import RunSettings, load_corpus
+from stickbreaker.engine.evaluation.held_out import fold_in, score, split_words
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks.contestants import HDP, ScikitLearnLDA, TomotopyHDP
 from tests.benchmarks.heldout import SIZES, learn, score_both, to_markdown
 

@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from engine import RunSettings, load_corpus
-from engine.evaluation import split_words
-from engine.run import split_corpus
+from stickbreaker.engine import RunSettings, load_corpus
+from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks.contestants import Ours
 from tests.benchmarks.heldout import learn, score_both, to_markdown
 

@@ -15,8 +15,8 @@ import time
 import numpy as np
 import pandas as pd
 
-from engine import find_algorithm, load_corpus
-from engine.compile import compile_algorithm
+from stickbreaker.engine import find_algorithm, load_corpus
+from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.heldout import to_markdown
 
 WORD_CONCENTRATION, NUM_TOPICS, LEAST_RATIO = 0.01, 100, 1.0

@@ -31,9 +31,9 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import sync_playwright
 
-import engine
-from engine.compile import compile_algorithm
-from engine.library import FOLDER_VARIABLE
+from stickbreaker import engine
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
+from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.heldout import to_markdown
 from tests.browser.conftest import SECONDS_UNUSED, serving
 from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard

@@ -32,11 +32,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from engine import Corpus, CorpusError, RunSettings, Vocabulary, find_algorithm, load_corpus, slots
-from engine.compile import compile_algorithm
-from engine.evaluation import split_words
-from engine.executors import map_shards
-from engine.run import split_corpus
+from stickbreaker.engine import Corpus, CorpusError, RunSettings, Vocabulary, find_algorithm, load_corpus
+from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.inference import two_level
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.run import split_corpus
 from tests.benchmarks import race
 from tests.benchmarks.contestants import GensimHDP, Ours, ScikitLearnLDA
 from tests.benchmarks.floor import Sizes, count_all, count_kept
@@ -136,7 +137,7 @@ def time_local(data):
     flops_a_second, bytes_a_second = gemm_rate(), copy_rate()
     sizes = count_sizes(ours.config)
     work = reduce(add, (count_all(batch.documents, sizes) for batch in batches))
-    kept = reduce(add, (count_kept(batch.documents, read, slots.START_SWEEPS, sizes) for read, batch in tasks))
+    kept = reduce(add, (count_kept(batch.documents, read, two_level.START_SWEEPS, sizes) for read, batch in tasks))
     return {
         "our_seconds": seconds,
         "their_seconds": work.seconds(flops_a_second, bytes_a_second),
@@ -152,8 +153,8 @@ def time_local(data):
 def count_sizes(config):
     """What the default local step is made of."""
     num_active = min(max(config.max_active_topics, config.max_slots), config.max_topics)
-    num_iterations = slots.MAX_ITERATIONS[config.start]
-    return Sizes(config.max_topics, num_active, config.max_slots, slots.START_SWEEPS.most, num_iterations)
+    num_iterations = two_level.MAX_ITERATIONS[config.start]
+    return Sizes(config.max_topics, num_active, config.max_slots, two_level.START_SWEEPS.most, num_iterations)
 
 
 def local_step(ours, expectations, batch):

@@ -19,11 +19,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from engine import RunSettings, find_algorithm, load_corpus, run
-from engine.assignments import is_sample
-from engine.compile import compile_algorithm
-from engine.corpus import ORDERS
-from engine.evaluation import (
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, run
+from stickbreaker.engine.corpora.corpus import ORDERS
+from stickbreaker.engine.evaluation.held_out import (
     count_topics,
     fold_in,
     importance_sampling,
@@ -33,10 +31,12 @@ from engine.evaluation import (
     split_tokens,
     split_words,
 )
-from engine.events import Evaluated, Stepped
-from engine.executors import map_shards
-from engine.run import split_corpus
-from engine.schedules import settle
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.inference.gibbs import is_sample
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.events import Evaluated, Stepped
+from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.schedules import resolve
 from tests.benchmarks.heldout import WANG, to_markdown, to_matrix
 
 BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
@@ -97,7 +97,7 @@ class Fitted:
         settings = replace(settings, num_evaluations=0, num_snapshots=0)
         train, _ = split_corpus(corpus, settings)
         own = own | set_words(system, corpus.vocab_size)
-        self.config = settle(self.algorithm.config(**own), train.num_documents, train.num_tokens)
+        self.config = resolve(self.algorithm.config(**own), train.num_documents, train.num_tokens)
         compile_algorithm(self.algorithm, self.config)
         self.ahead, self.predictions = [], []
         predict = getattr(inspect.getmodule(self.algorithm.infer), "predict_words", None)

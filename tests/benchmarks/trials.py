@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine import RunSettings, find_algorithm
-from engine.algorithms import gibbs_hdp
-from engine.compile import compile_algorithm
-from engine.evaluation import count_topics, score_own, split_words
-from engine.executors import step as take_step
-from engine.run import split_corpus
-from engine.schedules import settle, step_size
+from stickbreaker.engine import RunSettings, find_algorithm
+from stickbreaker.engine.algorithms import gibbs_hdp
+from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.schedules import resolve, step_size
 from tests.benchmarks.systems import load
 
 
@@ -56,7 +56,7 @@ def attempt(each, corpus_name, documents, seed):
     train, test = divide(corpus_name, documents, seed)
     train = train.select(np.arange(round(each.share * train.num_documents)))
     algorithm = find_algorithm(each.name)
-    config = settle(algorithm.config(**dict(each.settings)), train.num_documents, train.num_tokens)
+    config = resolve(algorithm.config(**dict(each.settings)), train.num_documents, train.num_tokens)
     compile_algorithm(algorithm, config)
     if each.after_sweeps:
         config, state = go_on(algorithm, config, train, sample(corpus_name, documents, seed, each.after_sweeps))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tornado.web import RequestHandler
 
-import engine
-from app.session import Session
-from engine.events import Finished
+from stickbreaker import engine
+from stickbreaker.app.session.session import Session
+from stickbreaker.engine.runs.events import Finished
 
 PAGE_BYTES = resource.getpagesize()
 

@@ -4,7 +4,7 @@ import sys
 
 from panel.command import main
 
-import engine
+from stickbreaker import engine
 
 DELAY = 18  # of the first run: what State of the Union asks for
 REASON = "topic 7 has become infinite"
@@ -20,7 +20,7 @@ def run(algorithm, config, corpus, settings=None, **options):
             event = events.send(sent)
         except StopIteration:
             return
-        num_steps = (num_steps or 0) + isinstance(event, engine.events.Stepped)
+        num_steps = (num_steps or 0) + isinstance(event, engine.runs.events.Stepped)
         if num_steps == 5 and config.delay == DELAY:
             raise FloatingPointError(REASON)
         sent = yield event

@@ -5,11 +5,9 @@ import time
 
 from panel.command import main
 
-import engine.compile
-
 NUM_PARTS = 10
 SECONDS_A_PART = 0.5
-compile_at_once = engine.compile.compile_algorithm
+compile_at_once = compile.compile_algorithm
 
 
 def compile_slowly(algorithm, config, report):
@@ -22,6 +20,6 @@ def compile_slowly(algorithm, config, report):
 
 
 if __name__ == "__main__":
-    engine.compile.compile_algorithm = compile_slowly
+    compile.compile_algorithm = compile_slowly
     sys.argv = ["panel", "serve", *sys.argv[1:]]
     main()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, expect
 
-from engine.library import delete_own, list_own
+from stickbreaker.engine.corpora.library import delete_own, list_own
 from tests.browser.dashboard import PHONE, WIDE
 from tests.browser.test_looks import OVERFLOWS, find_barriers
 

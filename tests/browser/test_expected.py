@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from app.tabs import HOOD, PAGES
-from engine.library import FOLDER_VARIABLE
+from stickbreaker.app.session.tabs import HOOD, PAGES
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.browser.conftest import read_everything, serving
 from tests.browser.dashboard import PHONE, WIDE
 

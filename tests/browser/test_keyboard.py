@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from app.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
+from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
 
 MOST_STOPS = 200
 SETTLE_MILLISECONDS = 300
@@ -43,7 +43,7 @@ COLLECT = """() => {
   return found.map(node =>
     `${node.tagName} ${node.getAttribute("aria-label") || node.title || node.innerText || node.className}`.slice(0, 90))
 }"""
-# How a control and what is beside and around it look: a ring, a frame or a ground that differs shows the focus.
+# How a control and what is beside and around it look: a notify, a frame or a ground that differs shows the focus.
 DESCRIBE_LOOK = """() => { window.describe_look = (node) => {
   const near = [node, node.parentElement, ...(node.parentElement?.children ?? [])].filter(Boolean)
   return near.map(each => { const style = getComputedStyle(each)

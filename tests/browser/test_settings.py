@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from engine.schedules import learning_rate
+from stickbreaker.engine.schedules import learning_rate
 
 pytestmark = pytest.mark.browser
 

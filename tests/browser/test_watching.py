@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.views.sharing import PRESENTER_GONE, WATCHING
+from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
 from tests.browser.conftest import SECONDS_UNUSED
 from tests.browser.dashboard import SLIDERS
 

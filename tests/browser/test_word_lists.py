@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.frames import DEFAULT_TOPICS_RULE
+from stickbreaker.app.frames.progress_frames import DEFAULT_TOPICS_RULE
 
 pytestmark = pytest.mark.browser
 

@@ -16,13 +16,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import engine
-from engine import checkpoint, estimators
-from engine.algorithms import REGISTRY
-from engine.corpus import Corpus, Vocabulary
-from engine.evaluation import split_words
-from engine.run import learn
-from engine.settings import RunSettings
+from stickbreaker import engine
+from stickbreaker.engine import estimators
+from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.run import learn
+from stickbreaker.engine.runs.settings import RunSettings
 
 CLASSES = list(estimators.CLASSES.values())
 ONLINE = [each for each in CLASSES if issubclass(each, estimators.OnlineTopicModel)]

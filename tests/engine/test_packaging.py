@@ -10,10 +10,10 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 REPORT = """
-import pathlib, sys
-import engine.readers
-corpus = engine.readers.load_corpus(engine.readers.list_corpora()[0])
-print(pathlib.Path(engine.readers.__file__).parents[1].resolve(), corpus.num_documents)
+import pathlib
+from stickbreaker import engine
+corpus = engine.load_corpus(engine.list_corpora()[0])
+print(pathlib.Path(engine.__file__).parents[2].absolute(), corpus.num_documents)
 """
 
 
@@ -37,14 +37,14 @@ def load_from(folder, cwd):
 
 def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     names = wheel.namelist()
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"app", "engine"}
-    assert {name for name in names if name.startswith("engine/data/")} == {
-        f"engine/data/{name}" for name in ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"stickbreaker"}
+    assert {name for name in names if name.startswith("stickbreaker/engine/data/")} == {
+        f"stickbreaker/engine/data/{name}" for name in ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
     }
 
 
 def test_the_wheel_says_that_the_engine_has_type_hints(wheel):
-    assert "engine/py.typed" in wheel.namelist()
+    assert "stickbreaker/engine/py.typed" in wheel.namelist()
 
 
 def test_the_licence_comes_with_the_wheel(wheel):
@@ -60,5 +60,6 @@ def test_an_unpacked_wheel_loads_the_corpus_it_carries(wheel, tmp_path):
     assert load_from(installed, elsewhere) == [str(installed.resolve()), "10384"]
 
 
-def test_a_plain_checkout_loads_the_corpus_beside_the_packages():
-    assert load_from("", CHECKOUT) == [str(CHECKOUT.resolve()), "10384"]
+def test_a_checkout_loads_the_corpus_of_its_data_folder():
+    links = CHECKOUT / ".import"
+    assert load_from(links, CHECKOUT) == [str(links), "10384"]

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from engine.algorithms.hdp import HDPConfig
-from engine.schedules import (
+from stickbreaker.engine.algorithms.hdp import HDPConfig
+from stickbreaker.engine.schedules import (
     TOO_MUCH_LEFT,
     first_pass_rates,
     forecast,
     learning_rate,
     num_batches,
-    settle,
+    resolve,
     startup_share,
 )
 
@@ -32,7 +32,7 @@ def test_with_kappa_1_the_start_up_share_after_n_steps_is_delay_over_delay_plus_
 
 def test_under_a_tenth_of_the_start_up_mass_is_left_after_one_default_pass_of_state_of_the_union(state_of_the_union):
     num_train = state_of_the_union.num_documents - 1000
-    config = settle(HDPConfig(), num_train)
+    config = resolve(HDPConfig(), num_train)
     steps = num_batches(num_train, config.batch_size)
     assert steps == 37
     assert startup_share(steps, config.delay, config.forgetting_rate) < TOO_MUCH_LEFT == 0.1
@@ -63,13 +63,13 @@ def test_too_few_batches_are_foretold_as_too_little():
     [(1, 1, 0), (500, 32, 8), (1800, 113, 8), (9384, 256, 18), (10**6, 15625, 32)],
 )
 def test_what_is_left_to_the_corpus_follows_its_size(corpus_size, batch_size, delay):
-    settled = settle(HDPConfig(), corpus_size)
+    settled = resolve(HDPConfig(), corpus_size)
     assert (settled.batch_size, settled.delay) == (batch_size, delay)
     assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
     chosen = HDPConfig(max_topics=20, batch_size=7, delay=3.0)
-    assert settle(chosen, corpus_size, 10**9) == chosen
+    assert resolve(chosen, corpus_size, 10**9) == chosen
 
 
 @pytest.mark.parametrize(("num_tokens", "max_topics"), [(0, 150), (750_000, 150), (1_000_000, 200), (10**9, 300)])
 def test_the_number_of_topics_follows_the_tokens_of_the_corpus(num_tokens, max_topics):
-    assert settle(HDPConfig(), 9384, num_tokens).max_topics == max_topics
+    assert resolve(HDPConfig(), 9384, num_tokens).max_topics == max_topics

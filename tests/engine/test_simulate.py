@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.simulate import break_document_sticks, break_sticks, simulate_hdp
+from stickbreaker.engine.simulate import break_document_sticks, break_sticks, simulate_hdp
 
 DOC_CONCENTRATION, CORPUS_CONCENTRATION = 2.0, 3.0
 

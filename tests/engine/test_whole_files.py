@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.whole_files import replacing
+from stickbreaker.engine.whole_files import replacing
 
 
 def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):

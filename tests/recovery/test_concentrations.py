@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from engine import executors
-from engine.algorithms import lda
-from engine.corpus import Batch, Documents
-from engine.decayed_counts import decayed_counts
-from engine.hyperparameters import (
+from stickbreaker.engine import executors
+from stickbreaker.engine.algorithms import lda
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
     learn_corpus_concentration,
     learn_from_tables,
     learn_word_concentration,
 )
+from stickbreaker.engine.inference.topic_counts import decayed_counts
 
 D, K, V, N = 1000, 20, 1000, 300
 DOC, CORPUS, WORD, ERRORS = 2.0, 20.0, 0.02, 4

@@ -7,8 +7,8 @@ must not walk away from it. From its own random start CV-HDP finds fewer topics,
 import numpy as np
 import pytest
 
-from engine.algorithms import cv_hdp, cv_lda
-from engine.evaluation import count_topics
+from stickbreaker.engine.algorithms import cv_hdp, cv_lda
+from stickbreaker.engine.evaluation.held_out import count_topics
 from tests.recovery.test_recovery import FOUND_SHARE, LARGEST_RATIO, VOCAB_SIZE, measure_ratios, simulate
 
 MAX_TOPICS, NUM_SWEEPS = 50, 6

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.algorithms import gibbs_hdp
-from engine.assignments import Assignments, count_tokens, no_averages
-from engine.simulate import simulate_hdp
+from stickbreaker.engine.algorithms import gibbs_hdp
+from stickbreaker.engine.inference.gibbs import Assignments, count_tokens, no_averages
+from stickbreaker.engine.simulate import simulate_hdp
 from tests.enumeration import standard_error
 from tests.recovery.test_recovery import FOUND_SHARE, LARGEST_RATIO, measure_ratios, simulate
 

@@ -9,10 +9,10 @@ they have not; a test with such a weight shows that this one would find it.
 import numpy as np
 import pytest
 
-from engine import assignments as sampled
-from engine.algorithms import gibbs_hdp, gibbs_lda
-from engine.assignments import Assignments
-from engine.corpus import Batch, Documents
+from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference import gibbs as sampled
+from stickbreaker.engine.inference.gibbs import Assignments
 from tests.enumeration import standard_error
 
 DOC_SIZES, VOCAB_SIZE, ETA = np.array([7, 4, 9, 1, 6]), 5, 0.4

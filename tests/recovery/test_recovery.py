@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from engine.algorithms import find_algorithm
-from engine.checkpoint import Position
-from engine.decayed_counts import decayed_counts
-from engine.evaluation import score, score_own, split_words
-from engine.run import run, split_corpus
-from engine.settings import RunSettings
-from engine.simulate import simulate_hdp
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.evaluation.held_out import score, score_own, split_words
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.run import run, split_corpus
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.simulate import simulate_hdp
 
 NUM_DOCUMENTS, DOC_LENGTH, VOCAB_SIZE, PASSES = 2500, 100, 2000, 20
 LARGEST_RATIO, FOUND_SHARE, LEARNED_SHARE = 1.5, 0.9, 0.9

@@ -1,0 +1,1 @@
+"""Results as files: tables, figures, a page that works without a server."""

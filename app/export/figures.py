@@ -1,0 +1,78 @@
+"""Figures to be saved as pictures: each as its page draws it, at one moment. Pure: no widget."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from bokeh.models import CustomJS, Range1d, SaveTool
+from bokeh.plotting import figure
+
+from stickbreaker.app.frames.progress_frames import (
+    CURVES,
+    axis_span,
+    curve_frame,
+    earlier_frame,
+    mark_frame,
+    warm_up_columns,
+)
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.plots.curve_plots import CURVE_KINDS, curve_plot, curve_title, mark_columns
+from stickbreaker.app.plots.reading_plots import KINDS, MapPlot, calendar_plot
+from stickbreaker.engine.evaluation.doc_shares import MEASURES
+
+FORMATS = {"PNG": "canvas", "SVG": "svg"}
+CURVE_FIGURES = {CURVE_KINDS[name].title: name for name in CURVES}
+CALENDAR_FIGURES = {f"Topics over time: {kind}": kind for kind in KINDS[:2]}
+MAP_FIGURE = "Map of topics"
+FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
+
+
+def draw_figure(
+    name: str, progress: Progress, earlier: Sequence[Progress], reading: Reading | None, topic: int | None
+) -> figure | None:
+    """Draw one of `FIGURES`; None where there is nothing to draw yet. topic: the chosen one."""
+    if name in CURVE_FIGURES:
+        return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
+    if reading is None or not len(reading.used):
+        return None
+    if name == MAP_FIGURE:
+        plot = MapPlot(lambda topic_id: None)
+        plot.show(map_frame(reading, progress.topic_title, None), topic)
+        plot.figure.title.text = MAP_FIGURE
+        return plot.figure
+    frame = _calendar(reading, progress, topic)
+    return None if frame is None else calendar_plot(frame, CALENDAR_FIGURES[name], MEASURES[0])
+
+
+def _calendar(reading: Reading, progress: Progress, topic: int | None) -> pd.DataFrame | None:
+    if reading.doc_shares is None:
+        return None
+    unit = fitting_unit(reading.corpus.dates)
+    frame = calendar_frame(reading, unit, MEASURES[0], reading.position(topic), progress.topic_title)
+    return None if frame.empty else frame
+
+
+def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> figure:
+    earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
+    span = axis_span((progress, *earlier), "documents")
+    plot = curve_plot(name, Range1d(*span))
+    frame = curve_frame(progress, name)
+    plot.points.data = frame.to_dict("list")
+    plot.newest.data = frame.tail(1)[["x", "y"]].to_dict("list")
+    plot.earlier.data = earlier_frame(earlier, name).to_dict("list")
+    plot.warm_up.data = warm_up_columns(progress)
+    plot.marks.data = mark_columns(mark_frame(progress.marks), span)
+    if len(frame):
+        plot.seed.data = {"x": [], "y": []}
+        plot.figure.title.text = curve_title(name, frame["y"].iloc[-1])
+    return plot.figure
+
+
+def make_savable(drawn: figure, kind: str, file_name: str) -> None:
+    """Let a figure be saved in the browser as one of `FORMATS` whenever its tags change."""
+    drawn.output_backend = FORMATS[kind]
+    drawn.toolbar_location = None
+    tool = drawn.select_one(SaveTool)
+    tool.filename = file_name
+    drawn.js_on_change("tags", CustomJS(args={"tool": tool}, code='tool.do.emit("save")'))

@@ -1,0 +1,170 @@
+"""The whole state of a run as one HTML file: it needs no server and no network, and shows each checkpoint by a slider.
+
+Everything of the corpus and all names stand in it as JSON, and its script writes them as text, never as markup.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, top_words, typical_rows, word_rows
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.plots.curve_plots import CURVE_KINDS
+from stickbreaker.app.theme import topic_color
+from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
+
+NUM_DIGITS = 6
+FOLDER = Path(__file__).parent
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{style_hash}'; script-src '{hash}'">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p id="about"></p>
+<main></main>
+<noscript><p>This page needs JavaScript; it is all in this file.</p></noscript>
+<script type="application/json" id="state">{state}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> None:
+    """Write a run's state as a page; with a reading, topics in full and their share of each period are in it."""
+    script, style = ((FOLDER / f"offline.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
+    page = PAGE.format(
+        title=escape(f"Topics of {title_corpus(progress.corpus_name)}"),
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        hash=_hash(script),
+        state=embed(gather(progress, earlier, reading)),
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def embed(state: Any) -> str:
+    """Write JSON that may stand in a script element whatever it holds.
+
+    >>> embed({"word": "</script><b>"})
+    '{"word": "\\\\u003c/script\\\\u003e\\\\u003cb\\\\u003e"}'
+    """
+    text = json.dumps(state, ensure_ascii=False, allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> dict[str, Any]:
+    """Everything the page shows, as JSON takes it."""
+    checkpoints = list(progress.checkpoints)
+    now = progress.now
+    if now is not None and (not checkpoints or now.documents_seen > checkpoints[-1].documents_seen):
+        checkpoints.append(now)
+    ids = {int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids}
+    return {
+        "about": describe(progress),
+        "rule": NUM_TOPICS_RULE,
+        "topics": {topic_id: [progress.topic_title(topic_id), topic_color(topic_id)] for topic_id in sorted(ids)},
+        "checkpoints": [_checkpoint(each, progress.vocabulary) for each in checkpoints],
+        "curves": [_curve(name, progress, earlier) for name in CURVES],
+        "marks": [[mark.documents_seen, mark.text] for mark in progress.marks],
+        "total": progress.documents_total,
+        "details": [] if reading is None else _details(reading, progress),
+        "periods": None if reading is None or reading.doc_shares is None else _periods(reading, progress),
+    }
+
+
+def describe(progress: Progress) -> str:
+    """Say which run it is and how far it has come."""
+    read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
+    held_out = "held out by passage" if progress.held_out_by == "document" else "held out by whole texts"
+    return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}, {held_out}."
+
+
+def _checkpoint(checkpoint: Checkpoint, vocabulary: Any) -> dict[str, Any]:
+    frame = topics_frame(checkpoint, vocabulary)
+    return {
+        "seen": int(checkpoint.documents_seen),
+        "date": date_text(checkpoint.date),
+        "number": int(checkpoint.num_topics),
+        "topics": [
+            [int(topic_id), _round(weight), list(words)]
+            for topic_id, weight, words in zip(frame["topic_id"], frame["weight"], frame["words"], strict=True)
+        ],
+    }
+
+
+def _curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> dict[str, Any]:
+    kind = CURVE_KINDS[name]
+    runs = [run for run in earlier if run.corpus_name == progress.corpus_name]
+    return {
+        "title": kind.title,
+        "unit": kind.y_label.replace("\n", " "),
+        "digits": 0 if name == "num_topics" else 3,
+        "fromZero": kind.from_zero,
+        "points": _points(progress, name),
+        "earlier": [points for run in runs if (points := _points(run, name))],
+    }
+
+
+def _points(progress: Progress, name: str) -> list[list[float]]:
+    frame = curve_frame(progress, name)
+    frame = frame[np.isfinite(frame["y"])]
+    return [[int(seen), _round(y)] for seen, y in zip(frame["documents_seen"], frame["y"], strict=True)]
+
+
+def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
+    """Topics in use with more words, and their most typical documents."""
+    ids = reading.summary.topic_ids
+    return [
+        {
+            "id": int(ids[k]),
+            "title": f"{progress.topic_title(ids[k])} · {top_words(reading, k, 3)}",
+            "words": [[row["title"], row["weight"]] for row in word_rows(reading, k, 1.0)],
+            "documents": []
+            if reading.doc_shares is None
+            else [[row["title"], row["words"], row["weight"]] for row in typical_rows(reading, k, None)],
+        }
+        for k in reading.used
+    ]
+
+
+def _periods(reading: Reading, progress: Progress) -> dict[str, Any] | None:
+    """Shares of the largest topics by period; None where no document has a date."""
+    frame = calendar_frame(reading, fitting_unit(reading.corpus.dates), "share of tokens", None, progress.topic_title)
+    if frame.empty:
+        return None
+    table = frame.pivot(index="place", columns="topic_id", values="value")
+    order = list(dict.fromkeys(frame["topic_id"]))
+    values = [[None if np.isnan(each) else _round(each) for each in row] for row in table[order].to_numpy()]
+    return {
+        "names": frame.drop_duplicates("place")["period"].tolist(),
+        "topics": frame.drop_duplicates("topic_id")["title"].tolist(),
+        "values": values,
+    }
+
+
+def _round(value: float) -> float:
+    return float(f"{float(value):.{NUM_DIGITS}g}")

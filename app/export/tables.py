@@ -1,0 +1,167 @@
+"""What a run leaves to take away: tables, pyLDAvis's input, and the model. Pure but for the file that is written.
+
+Topics go by their id, and beside it by the name that somebody has given them.
+"""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, table_frame
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.engine.evaluation.topic_frames import topics_frame
+from stickbreaker.engine.runs.checkpoint import Position
+
+NUM_WORDS = 100
+ROWS_AT_ONCE = 20_000
+UNITS = {
+    "heldout": "nats per held-out word (disjoint_words, own)",
+    "next_batch": "nats per held-out word (next_batch, own)",
+    "num_topics": "topics that cover 99 % of the expected tokens",
+    "learning_rate": "rho",
+}
+
+
+def topics_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
+    """The topics in use, largest first, by their most probable words.
+
+    Columns topic_id, name, share (of all tokens), rank (from 1), word, probability.
+    """
+    return _with_names(topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS), names)
+
+
+def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
+    """Topic shares of all documents, largest first, those of at least 0.005; a document's sum to 1 without the others.
+
+    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, share.
+    """
+    corpus, shares = reading.corpus, reading.doc_shares.tocoo()
+    order = np.lexsort((-shares.data, shares.row))
+    rows, topics = shares.row[order], shares.col[order]
+    dates = np.array([date_text(date) for date in corpus.dates], object)
+    frame = pd.DataFrame(
+        {
+            "doc_id": corpus.doc_ids[rows],
+            "title": pd.Series(np.array(corpus.titles, object)[rows], dtype=str),
+            "date": pd.Series(dates[rows], dtype=str),
+            "tokens": reading.doc_tokens[rows],
+            "topic_id": reading.summary.topic_ids[topics],
+            "share": shares.data[order],
+        }
+    )
+    return _with_names(frame, names, "topic_id")
+
+
+def history_table(progress: Progress) -> pd.DataFrame:
+    """The word lists of all topics at all checkpoints, and as they are now.
+
+    Columns topic_id, name, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new.
+    """
+    checkpoints = list(progress.checkpoints)
+    now = progress.now
+    if now is not None and (not checkpoints or now.documents_seen > checkpoints[-1].documents_seen):
+        checkpoints.append(now)
+    topic_ids = sorted({int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids})
+    frame = table_frame(checkpoints, progress.vocabulary or (), topic_ids)
+    frame["rank"] += 1
+    return _with_names(frame.rename(columns={"column": "checkpoint", "weight": "share"}), progress.names)
+
+
+def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:
+    """The four curves of a run and of those before it, a row a point.
+
+    Columns run_id, run (its settings), corpus, curve, unit, documents_seen, date (text), seconds, value.
+    """
+    frames = []
+    for run in (*earlier, progress):
+        for name in CURVES:
+            frame = curve_frame(run, name).rename(columns={"y": "value"})
+            head = {"run_id": run.run_id, "run": run.label, "corpus": run.corpus_name, "curve": name}
+            frames.append(frame.assign(**head, unit=UNITS[name], date=frame["date"].replace("NaT", "")))
+    columns = ["run_id", "run", "corpus", "curve", "unit", "documents_seen", "date", "seconds", "value"]
+    return pd.concat(frames, ignore_index=True)[columns]
+
+
+def _with_names(frame: pd.DataFrame, names: Mapping[int, str], before: str = "topic_id") -> pd.DataFrame:
+    """The table with a column "name" after that of the ids; empty where nobody has named the topic."""
+    called = [names.get(int(topic_id), "") for topic_id in frame["topic_id"]]
+    frame.insert(frame.columns.get_loc(before) + 1, "name", pd.Series(called, dtype=str, index=frame.index))
+    return frame
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as Parquet or, a few rows at a time so that others come to their turn, as CSV, by its name."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        frame.head(0).to_csv(file, index=False)
+        for first in range(0, len(frame), ROWS_AT_ONCE):
+            part = frame.iloc[first : first + ROWS_AT_ONCE]
+            part.to_csv(file, index=False, header=False, quoting=csv.QUOTE_MINIMAL)
+
+
+def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:
+    """Write what `pyLDAvis.prepare` takes as JSON; `prepare(**json.load(file))` reads it.
+
+    Of the topics in use, largest first, in whose order pyLDAvis is told to leave them; of the words and documents that
+    the corpus has tokens of. Rows sum to 1 over these. Ids and names of the topics stand under plot_opts. Raises
+    ValueError where no topic is in use.
+    """
+    if not len(reading.used):
+        raise ValueError("No topic explains a word yet: let the run learn on.")
+    corpus = reading.corpus
+    frequency = np.asarray(corpus.counts.sum(0)).ravel()
+    words = np.flatnonzero(frequency)
+    shares = reading.doc_shares[:, reading.used]
+    documents = np.flatnonzero((reading.doc_tokens > 0) & (np.asarray(shares.sum(1)).ravel() > 0))
+    ids = [int(reading.summary.topic_ids[k]) for k in reading.used]
+    topics = (_rounded(reading.summary.topics[k][words]) for k in reading.used)
+    with path.open("w", encoding="utf-8") as file:
+        _write_rows(file, '{"topic_term_dists": ', topics)
+        _write_rows(file, ', "doc_topic_dists": ', (_rounded(shares[[row]].toarray()[0]) for row in documents))
+        rest = {
+            "doc_lengths": reading.doc_tokens[documents].tolist(),
+            "vocab": [corpus.vocabulary[int(word)] for word in words],
+            "term_frequency": frequency[words].tolist(),
+            "sort_topics": False,
+            "plot_opts": {
+                "xlab": "PC1",
+                "ylab": "PC2",
+                "topic_ids": ids,
+                "topic_names": [names.get(topic_id, "") for topic_id in ids],
+            },
+        }
+        file.write(", " + json.dumps(rest, ensure_ascii=False)[1:])
+
+
+def _rounded(row: np.ndarray) -> list[float]:
+    """A distribution in nine digits, which is more than float32 holds."""
+    row = row.astype(float)
+    return [float(f"{share:.9g}") for share in row / row.sum()]
+
+
+def _write_rows(file: Any, head: str, rows: Any) -> None:
+    """Write a list of lists row by row: whole it would take many times its room, and hold up the page meanwhile."""
+    file.write(head + "[")
+    for place, row in enumerate(rows):
+        file.write((",\n" if place else "") + json.dumps(row))
+    file.write("]")
+
+
+def write_model(reading: Reading, progress: Progress, path: Path) -> None:
+    """Write the model as `engine.load` reads it, with the names of its topics."""
+    # scikit-learn takes a second to import, and few need it.
+    from stickbreaker.engine.estimators import from_position
+
+    model = reading.model
+    position = Position(model.algorithm.name, model.config, progress.settings, model.state, model.documents_seen, 0.0)
+    estimator = from_position(position, model.corpus.vocabulary.words, progress.corpus_size)
+    estimator.topic_names_ = dict(progress.names)
+    estimator.save(path)

@@ -1,0 +1,182 @@
+"""Kept runs as rows and frames: the table, curves over one another, settings that differ, matched topics. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values
+from stickbreaker.app.model.kept_runs import KeptContent, KeptRun
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import format_value, title_corpus
+from stickbreaker.app.theme import topic_color
+from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
+
+COLUMNS = ("Run", "Corpus", "Held-out, nats a word", "Topics", "Read", "Seconds", "Seed", "Kept (UTC)")
+NUM_SHOWN_WORDS = 12
+NO_SUCH_SETTING = "(none)"
+SYMBOLS = {
+    "forgetting_rate": "κ",
+    "delay": "τ₀",
+    "batch_size": "S",
+    "max_topics": "K",
+    "max_slots": "T",
+    "doc_concentration": "α₀",
+    "corpus_concentration": "γ",
+    "word_concentration": "η",
+}
+
+
+class MatchedTopics(NamedTuple):
+    """Topics of two runs beside each other: `pairs` of places and their divergence, and places left over on each side.
+
+    `left` and `right` of a pair are places in the two contents; `divergence` is in nats, 0 to log 2.
+    """
+
+    pairs: tuple[tuple[int, int, float], ...]
+    only_left: tuple[int, ...]
+    only_right: tuple[int, ...]
+
+
+def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of the table, every value as text in the order of `COLUMNS`, but for the first, which can be renamed."""
+    colors = run_colors(ticked)
+    return [
+        {
+            "key": run.key,
+            "name": run.name,
+            "label": run.label,
+            "title": run.title,
+            "color": colors.get(run.key, ""),
+            "is_ticked": run.key in ticked,
+            "cells": [
+                title_corpus(run.corpus_name),
+                "" if run.heldout is None else f"{run.heldout:.3f}".replace("-", "−"),
+                f"{run.num_topics:,}",
+                f"{run.documents_seen:,}" + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
+                f"{run.seconds:.1f}",
+                str(run.settings.get("seed", "")),
+                describe_time(run),
+            ],
+            "note": "; ".join(filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))),
+        }
+        for run in runs
+    ]
+
+
+def describe_changes(run: KeptRun) -> str:
+    """Say what was changed while a run learned, and that it was left."""
+    changes = "; ".join(f"{text} after {seen:,}" for seen, text in run.changes)
+    parts = [f"changed while learning: {changes}"] if changes else []
+    return ", ".join([*(["left before its end"] if run.status != "finished" else []), *parts])
+
+
+def describe_time(run: KeptRun) -> str:
+    """When it was kept, by the clock of Greenwich."""
+    return run.kept_at[:16].replace("T", " ")
+
+
+def run_colors(keys: Sequence[str]) -> dict[str, str]:
+    """Give each run its own colour, by its place in the order of ticking."""
+    return {key: topic_color(3 * place) for place, key in enumerate(keys)}
+
+
+def kept_progress(run: KeptRun, content: KeptContent) -> Progress:
+    """A kept run as the live curves draw earlier runs."""
+    return Progress(
+        run_id=(run.key, run.title),
+        corpus_name=run.corpus_name,
+        documents_total=run.documents_total,
+        documents_seen=run.documents_seen,
+        steps=content.steps,
+        heldout=content.heldout,
+        next_batch=content.next_batch,
+        label=run.title,
+    )
+
+
+def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> pd.DataFrame:
+    """Held-out curves over one another: columns key, title, corpus, color, arrays x, y; one row a run with points."""
+    colors = run_colors([run.key for run, _ in chosen])
+    rows = [
+        (
+            run.key,
+            run.title,
+            title_corpus(run.corpus_name),
+            colors[run.key],
+            axis_values(content.heldout[AXES[axis]]),
+            np.asarray(content.heldout["nats_per_word"], float),
+        )
+        for run, content in chosen
+        if len(content.heldout)
+    ]
+    return pd.DataFrame(rows, columns=["key", "title", "corpus", "color", "x", "y"])
+
+
+def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
+    """Everything in which two runs differ: columns what, left, right, as text."""
+    ours, theirs = _everything(left), _everything(right)
+    rows = [
+        (SYMBOLS.get(name, name.replace("_", " ")), ours.get(name, NO_SUCH_SETTING), theirs.get(name, NO_SUCH_SETTING))
+        for name in dict.fromkeys((*ours, *theirs))
+        if ours.get(name) != theirs.get(name)
+    ]
+    return pd.DataFrame(rows, columns=["what", "left", "right"])
+
+
+def _everything(run: KeptRun) -> dict[str, str]:
+    known = {"corpus": title_corpus(run.corpus_name), "algorithm": run.algorithm}
+    known |= _as_text(run.config) | _as_text(run.settings)
+    known |= {f"version of {name}": str(number) for name, number in run.versions.items()}
+    return known | {"changed or left": describe_changes(run) or "no"}
+
+
+def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: format_value(value) for name, value in values.items()}
+
+
+def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
+    """Match the topics of two runs, one to one, by the least total divergence of their likeliest words.
+
+    Each topic is taken as the shares of its fifty likeliest words among themselves; words are told apart by spelling,
+    so that runs on different vocabularies can be matched.
+    """
+    places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
+    distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
+    pairs = match_topics(distances)
+    ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
+    return MatchedTopics(
+        tuple((i, j, float(distances[i, j])) for i, j in pairs),
+        tuple(i for i in range(len(left.topic_ids)) if i not in ours),
+        tuple(j for j in range(len(right.topic_ids)) if j not in theirs),
+    )
+
+
+def _word_shares(content: KeptContent, places: Mapping[str, int]) -> csr_array:
+    """The topics (U, W) over the words of both runs."""
+    num_topics, number = content.top_words.shape
+    columns = np.array([places[str(word)] for word in content.words], np.int64)
+    shares = content.top_shares.astype(np.float64)
+    shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
+    rows = np.repeat(np.arange(num_topics), number)
+    return csr_array(
+        (shares.ravel(), (rows, columns[content.top_words.ravel()])), shape=(num_topics, max(1, len(places)))
+    )
+
+
+def topic_words(content: KeptContent, place: int) -> list[str]:
+    """The likeliest words of a topic, as many as are shown."""
+    return [str(content.words[word]) for word in content.top_words[place, :NUM_SHOWN_WORDS]]
+
+
+def all_words(content: KeptContent, place: int) -> set[str]:
+    """All words that are kept of a topic."""
+    return {str(content.words[word]) for word in content.top_words[place]}
+
+
+def topic_title(run: KeptRun, content: KeptContent, place: int) -> str:
+    """Call a topic by the name it was given, or by its id."""
+    topic_id = int(content.topic_ids[place])
+    return run.topic_names.get(str(topic_id)) or f"topic {topic_id}"

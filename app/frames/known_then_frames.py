@@ -1,0 +1,75 @@
+"""The calendar as it was known then: each period by what the model made of its documents when it met them. Pure."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC
+from stickbreaker.app.frames.reading_frames import NUM_BANDS, REST, Title, period_frame
+from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
+
+NUM_THEN_WORDS = 5
+NOT_LISTED = "not written down yet"
+
+
+def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
+    """A measure of the topics largest then by period, as `calendar_frame`, with columns words and read besides.
+
+    Only documents that were read count. words: the topic's likeliest in the last column of word lists that had been
+    written down when the last of the period's documents was read, so that no word is there before it was learned.
+    read: how many documents had been learned from when those of the period were read, as text. chosen: a topic's id.
+    """
+    first = reading.first
+    periods = divide(reading.corpus.dates, unit)
+    periods = periods._replace(of_document=np.where(first.seen >= 0, periods.of_document, -1))
+    values = add_up(first.doc_shares, reading.doc_tokens, periods, measure)
+    shown = list(np.argsort(-(first.doc_shares.T @ reading.doc_tokens), kind="stable")[:NUM_BANDS])
+    place = first.position(chosen)
+    if place is not None and place not in shown:
+        shown[-1:] = [place]
+    ids = [int(first.topic_ids[k]) for k in shown]
+    frame = period_frame(periods, values, dict(zip(shown, ids, strict=True)), _titles(ids, title))
+    earliest, latest = _moments(periods, first.seen)
+    words = {}
+    for period, seen in enumerate(latest):
+        columns = [point for point in reading.model.checkpoints if point.documents_seen <= seen]
+        words |= {(period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary) for topic_id in ids}
+    return frame.assign(
+        words=[words.get(key, "") for key in zip(frame["place"], frame["topic_id"], strict=True)],
+        read=[_name_moments(earliest[period], latest[period]) for period in frame["place"]],
+    )
+
+
+def _titles(topic_ids: Sequence[int], title: Title) -> list[str]:
+    """Names alone, with the id where a person has given two topics the same."""
+    names = [title(topic_id) for topic_id in topic_ids]
+    return [f"{n} (topic {k})" if names.count(n) > 1 else n for n, k in zip(names, topic_ids, strict=True)]
+
+
+def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Documents learned from when the first and the last document of each period (P,) was read; -1 where none was."""
+    number = len(periods.names)
+    earliest, latest = np.full(number, np.iinfo(np.int64).max), np.full(number, -1, np.int64)
+    rows = np.flatnonzero(periods.of_document >= 0)
+    np.minimum.at(earliest, periods.of_document[rows], seen[rows])
+    np.maximum.at(latest, periods.of_document[rows], seen[rows])
+    return np.minimum(earliest, latest), latest
+
+
+def _name_moments(earliest: int, latest: int) -> str:
+    if latest < 0:
+        return "not read"
+    return f"after {latest:,}" if earliest == latest else f"after {earliest:,} to {latest:,}"
+
+
+def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[str]) -> str:
+    """The likeliest words of a topic at the last of these checkpoints."""
+    if topic_id == REST:
+        return ""
+    found = np.flatnonzero(columns[-1].topic_ids == topic_id) if columns else ()
+    if not len(found) or columns[-1].expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
+        return NOT_LISTED
+    return ", ".join(vocabulary[int(word)] for word in columns[-1].top_words[found[0], :NUM_THEN_WORDS])

@@ -1,0 +1,133 @@
+"""The life of topics as rows: lanes through the run, marks on them, events in words. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.word_frames import run_places
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE, LifeEvent
+from stickbreaker.app.theme import topic_color
+
+NUM_LANES, NUM_EVENTS = 30, 40
+THINNEST, THICKEST = 2.0, 13.0
+LANE_COLUMNS = ["topic_id", "title", "y", "x0", "x1", "width", "share", "color"]
+MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
+
+
+def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
+    """Topics to draw, by their largest share at any column: thirty of all there ever were, the chosen one with them."""
+    peaks: dict[int, float] = {}
+    for point in progress.checkpoints:
+        for topic_id, share in _shares(point).items():
+            peaks[topic_id] = max(peaks.get(topic_id, 0.0), share)
+    order = sorted(peaks, key=lambda each: (-peaks[each], each))
+    shown = order[:NUM_LANES]
+    if chosen in peaks and chosen not in shown:
+        shown[-1:] = [chosen]
+    return shown
+
+
+def _shares(point: Checkpoint) -> dict[int, float]:
+    """Share of the words of each topic that is there."""
+    if point.lists is None:
+        return {}
+    all_shares = dict(zip(point.topic_ids.tolist(), point.weights.tolist(), strict=True))
+    return {topic_id: all_shares[topic_id] for topic_id in point.lists.topic_ids.tolist()}
+
+
+def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
+    """Pieces of lanes between two checkpoints at both of which a topic is there: columns as `LANE_COLUMNS`.
+
+    y: the topic's place in `topic_ids`, upside down; width: pixels, the area under it being the topic's share of words.
+    """
+    _, places = run_places(progress)
+    shares = [_shares(point) for point in progress.checkpoints]
+    largest = max((max(each.values(), default=0.0) for each in shares), default=0.0) or 1.0
+    rows = []
+    for y, topic_id in enumerate(topic_ids):
+        for column in range(len(places) - 1):
+            if topic_id in shares[column] and topic_id in shares[column + 1]:
+                share = (shares[column][topic_id] + shares[column + 1][topic_id]) / 2
+                width = max(THINNEST, THICKEST * share / largest)
+                head = (topic_id, progress.topic_title(topic_id), -y)
+                rows.append((*head, places[column], places[column + 1], width, share, topic_color(topic_id)))
+    return pd.DataFrame(rows, columns=LANE_COLUMNS)
+
+
+def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Sequence[int]) -> pd.DataFrame:
+    """The events of these topics on their lanes: columns as `MARK_COLUMNS`."""
+    _, places = run_places(progress)
+    lanes = {topic_id: -y for y, topic_id in enumerate(topic_ids)}
+    rows = [
+        (
+            event.topic_id,
+            progress.topic_title(event.topic_id),
+            lanes[event.topic_id],
+            places[event.column],
+            event.kind,
+            describe_event(event, progress),
+            date_text(progress.checkpoints[event.column].date),
+            topic_color(event.topic_id),
+        )
+        for event in events
+        if event.topic_id in lanes
+    ]
+    return pd.DataFrame(rows, columns=MARK_COLUMNS)
+
+
+def describe_event(event: LifeEvent, progress: Progress) -> str:
+    """Say what happened."""
+    other = "" if event.other is None else f"like {progress.topic_title(event.other)} by {event.likeness:.2f}"
+    return {
+        BORN: "born",
+        CLEAR: "clear from here on",
+        ALIKE: f"{other} from here on: a merge into it is proposed",
+        GONE: f"gone; it was {other}" if other else "gone",
+    }[event.kind]
+
+
+def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str, Any]]:
+    """List the newest forty events, newest first: where in the run as a bar, and what in words; keys are places."""
+    label, places = run_places(progress)
+    end = max(places, default=1.0) or 1.0
+    order = sorted(range(len(events)), key=lambda place: -events[place].column)[:NUM_EVENTS]
+    return [
+        {
+            "key": place,
+            "title": progress.topic_title(events[place].topic_id),
+            "color": topic_color(events[place].topic_id),
+            "weight": f"{places[events[place].column]:,.0f} {'passes' if label.startswith('passes') else 'read'}",
+            "share": places[events[place].column] / end,
+            "words": f"{describe_event(events[place], progress)} · {last_words(progress, events[place].topic_id)}",
+            "action": "choose",
+        }
+        for place in order
+    ]
+
+
+def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
+    """The likeliest words of a topic at the last column where it was there."""
+    for point in reversed(progress.checkpoints):
+        found = np.flatnonzero(point.lists.topic_ids == topic_id) if point.lists is not None else ()
+        if len(found):
+            return ", ".join(str(progress.vocabulary[int(word)]) for word in point.lists.words[found[0], :number])
+    return ""
+
+
+def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
+    """Say in a sentence how many topics there were and are, and what became of them."""
+    lists = [point.lists for point in progress.checkpoints if point.lists is not None]
+    numbers = {kind: sum(event.kind == kind for event in events) for kind in (BORN, CLEAR, ALIKE, GONE)}
+    merges = {0: "no merge is proposed", 1: "1 merge is proposed"}.get(
+        numbers[ALIKE], f"{numbers[ALIKE]} merges are proposed"
+    )
+    return (
+        f"{count(len(lists[0].topic_ids), 'topic')} at the first column, {numbers[BORN]:,} born since, "
+        f"{numbers[GONE]:,} gone; clear of the {len(lists[-1].topic_ids):,} there now: {numbers[CLEAR]:,}; "
+        f"{merges}."
+    )

@@ -1,0 +1,255 @@
+"""A run's progress as tidy data frames, and the rule that picks the topics shown first. Pure: no widget, no plot."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.model.progress import Checkpoint, Mark, Progress
+
+AXES = {"documents": "documents_seen", "dates": "date", "seconds": "seconds"}
+CURVES = {
+    "heldout": ("heldout", "nats_per_word"),
+    "next_batch": ("next_batch", "nats_per_word"),
+    "num_topics": ("steps", "num_topics"),
+    "learning_rate": ("steps", "learning_rate"),
+}
+CURVE_COLUMNS = ("x", "y", "documents_seen", "date", "seconds")
+
+END_ROOM = 0.02
+
+NUM_TOP_WORDS = 10
+NUM_LARGE_TOPICS = 20
+TOKENS_OF_A_TOPIC = 1.0
+NO_TOPIC = "No topic explains as much as one word."
+DEFAULT_TOPICS_RULE = (
+    f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
+    "ten words already in its first lists, and one that formed late, whose lists came closest to its present words "
+    "only in the last third of the columns. Decided anew at each column, until you choose."
+)
+
+
+def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
+    """One curve of a run: the columns of `curve_columns`, one row a point."""
+    return pd.DataFrame(curve_columns(progress, name, axis))
+
+
+def has_no_topic(progress: Progress) -> bool:
+    """Whether a run has begun to learn, but no topic is in use yet: its text is too little."""
+    return progress.now is not None and not len(rank_topics(progress.now))
+
+
+def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
+    """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
+
+    On the axis of dates each new pass over the corpus starts with an empty row, so that no line runs back in time.
+    Topics are not counted while none is in use.
+    """
+    source, column = CURVES[name]
+    curve = getattr(progress, source)
+    if name == "num_topics" and has_no_topic(progress):
+        curve = {column: values[:0] for column, values in curve.columns.items()}
+    columns = {
+        "x": axis_values(curve[AXES[axis]]),
+        "y": np.asarray(curve[column], dtype=float),
+        "documents_seen": np.asarray(curve["documents_seen"]),
+        "date": _date_texts(np.asarray(curve["date"]), date_unit(progress.date)),
+        "seconds": np.asarray(curve["seconds"], dtype=float),
+    }
+    return _break_passes(columns) if axis == "dates" else columns
+
+
+def _date_texts(dates: np.ndarray, unit: str) -> np.ndarray:
+    return np.datetime_as_string(dates, unit=unit).astype(object) if len(dates) else np.array([], dtype=object)
+
+
+def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    backwards = np.flatnonzero(np.diff(columns["x"]) < 0) + 1
+    broken = {column: np.insert(values, backwards, values[backwards]) for column, values in columns.items()}
+    for column in ("x", "y"):
+        broken[column][backwards + np.arange(len(backwards))] = np.nan
+    return broken
+
+
+def axis_values(values: np.ndarray) -> np.ndarray:
+    """Positions on an axis as float64; dates become milliseconds since 1970, as the plots count them."""
+    values = np.asarray(values)
+    if np.issubdtype(values.dtype, np.datetime64):
+        return values.astype("datetime64[ms]").astype(np.int64).astype(float)
+    return values.astype(float)
+
+
+def date_unit(date: object) -> str:
+    """The precision of a date: "Y" where only the year is known, "D" where nothing is.
+
+    >>> date_unit(np.datetime64("1863")), date_unit(None)
+    ('Y', 'D')
+    """
+    unit = np.datetime_data(date)[0] if isinstance(date, np.datetime64) else "D"
+    return unit if unit in ("Y", "M", "D") else "D"
+
+
+def date_text(date: object) -> str:
+    """A date in its own precision, empty where there is none.
+
+    >>> date_text(np.datetime64("1863")), date_text(None)
+    ('1863', '')
+    """
+    if date is None or np.isnat(np.datetime64(date)):
+        return ""
+    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date)))
+
+
+def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
+    """Where the shared x axis starts and ends for these runs, or None while nothing says so.
+
+    The first is the present one, whose documents are known to the end from the start; earlier runs, dates and seconds
+    reach as far as they have come. A little room is left at the end, so that the newest point is drawn whole.
+    """
+    if axis == "documents":
+        present, *earlier = runs
+        ends = [float(end) for end in (present.documents_total, *(run.documents_seen for run in earlier)) if end]
+        return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
+    values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
+    if not values:
+        return None
+    start = 0.0 if axis == "seconds" else min(v.min() for v in values)
+    end = max(v.max() for v in values)
+    return (start, end + END_ROOM * (end - start)) if end > start else None
+
+
+def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, list[float]]:
+    """The span of the warm-up: columns start, end; one row, or none where the run has no warm-up (yet)."""
+    steps = progress.steps
+    warm = np.flatnonzero(steps["phase"] == 0)
+    if not len(warm):
+        return {"start": [], "end": []}
+    x = axis_values(steps[AXES[axis]])
+    return {"start": [float(x[0]) if axis == "dates" else 0.0], "end": [float(x[warm].max())]}
+
+
+def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
+    """Changes of settings: columns x, text; those at the same place share a row.
+
+    >>> date = np.datetime64("1801")
+    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8"), Mark(512, 1.0, date, "S 256 → 64")])
+           x                      text
+    0  512.0  κ 0.6 → 0.8 · S 256 → 64
+    """
+    texts: dict[float, list[str]] = {}
+    for mark in marks:
+        place = np.datetime64(mark.date) if axis == "dates" else getattr(mark, AXES[axis])
+        texts.setdefault(float(axis_values(np.array([place]))[0]), []).append(mark.text)
+    return pd.DataFrame(
+        {"x": pd.Series(list(texts), dtype=float), "text": [" · ".join(each) for each in texts.values()]}
+    )
+
+
+def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents") -> pd.DataFrame:
+    """The same curve of earlier runs: columns xs, ys (lists), label; one row a run that has points."""
+    rows = []
+    for run in earlier:
+        columns = curve_columns(run, name, axis)
+        if len(columns["x"]):
+            rows.append((columns["x"], columns["y"], run.label or f"run {run.run_id}"))
+    return pd.DataFrame(rows, columns=["xs", "ys", "label"])
+
+
+def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
+    """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten).
+
+    A topic is in use when it explains at least one token; others hold start-up noise and have no words to show.
+    """
+    if checkpoint is None or vocabulary is None:
+        return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
+    order = rank_topics(checkpoint)
+    return pd.DataFrame(
+        {
+            "topic_id": checkpoint.topic_ids[order],
+            "weight": checkpoint.weights[order],
+            "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
+        }
+    )
+
+
+def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
+    """Places of the topics in use in a checkpoint's arrays, largest first; ids decide ties."""
+    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
+    return used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+
+
+def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
+    """The first ten words of a row of word ids."""
+    return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
+
+
+def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
+    """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new.
+
+    One row for each topic, checkpoint and rank. A word is new when the topic's list at the checkpoint before lacks it;
+    in a topic's first list no word is. Where a topic explains less than one token it has no rows.
+    """
+    rows = []
+    for topic_id in topic_ids:
+        before: tuple[str, ...] = ()
+        for column, checkpoint in enumerate(checkpoints):
+            position = _position(checkpoint, topic_id)
+            words = () if position is None else list_words(checkpoint.top_words[position], vocabulary)
+            for rank, word in enumerate(words):
+                is_new = bool(before) and word not in before
+                head = (int(topic_id), column, checkpoint.documents_seen, date_text(checkpoint.date))
+                rows.append((*head, float(checkpoint.weights[position]), rank, word, is_new))
+            before = words
+    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _position(checkpoint: Checkpoint, topic_id: int) -> int | None:
+    """Where a topic stands in a checkpoint's arrays; None where it is absent or not in use."""
+    found = np.flatnonzero(checkpoint.topic_ids == topic_id)
+    if not len(found) or checkpoint.expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
+        return None
+    return int(found[0])
+
+
+def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
+    """The topics shown until the reader chooses: one clear early, then one formed late, by `DEFAULT_TOPICS_RULE`.
+
+    None before the first checkpoint and where no topic is in use, one where there is only one.
+    """
+    candidates = _large_topics(checkpoints[-1]) if checkpoints else []
+    if len(candidates) < 2:
+        return tuple(candidates)
+    early, late = np.array([_early_and_late_overlap(checkpoints, topic_id) for topic_id in candidates]).T
+    clear_early = int(np.argmax(early))
+    growth = late - early
+    growth[clear_early] = -np.inf
+    return candidates[clear_early], candidates[int(np.argmax(growth))]
+
+
+def _large_topics(checkpoint: Checkpoint) -> list[int]:
+    return checkpoint.topic_ids[rank_topics(checkpoint)[:NUM_LARGE_TOPICS]].tolist()
+
+
+def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
+    """Mean share of a topic's present top words in its lists of the first third of the checkpoints, and of the last."""
+    lists = []
+    for checkpoint in checkpoints:
+        position = _position(checkpoint, topic_id)
+        lists.append(set() if position is None else set(checkpoint.top_words[position][:NUM_TOP_WORDS].tolist()))
+    overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
+    third = max(1, round(len(checkpoints) / 3))
+    return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
+
+
+def steady_order(topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int) -> list[int]:
+    """Places of the largest topics in the order to show them: by weight to 0.1 %, as they stood where that is equal.
+
+    Without the second rule two topics of nearly the same weight would change places at every repaint.
+    """
+    place = {topic_id: position for position, topic_id in enumerate(shown)}
+    keys = [
+        (-round(weight, 3), place.get(topic_id, len(place)), row)
+        for row, (topic_id, weight) in enumerate(zip(topic_ids.tolist(), weights.tolist(), strict=True))
+    ]
+    return [row for *_, row in sorted(keys)[:limit]]

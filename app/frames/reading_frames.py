@@ -1,0 +1,231 @@
+"""What a reading says, as rows for lists and frames for plots. Pure."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.model.word_lists import find_top_words
+from stickbreaker.app.theme import topic_color
+from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide, find_typical
+from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
+
+NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
+NUM_BANDS = 10
+MOST_AT_FIRST = 40
+REST, REST_COLOR = -1, "#9e9e9e"
+
+Title = Callable[[int], str]
+
+
+def percent(share: float) -> str:
+    """Write a share.
+
+    >>> percent(0.0423)
+    '4.2 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def topic_share(reading: Reading, position: int) -> float:
+    """Say which share of all expected tokens a topic explains."""
+    tokens = reading.summary.expected_tokens
+    return float(tokens[position] / max(tokens.sum(), 1e-30))
+
+
+def top_words(reading: Reading, position: int, number: int = 5) -> str:
+    """Write the likeliest words of a topic."""
+    (words,) = find_top_words(reading.summary.topics[[position]], number)
+    return ", ".join(reading.corpus.vocabulary[int(word)] for word in words)
+
+
+def topic_options(reading: Reading, title: Title) -> dict[str, int]:
+    """List topics in use, largest first, as "topic 17 · 4.2 % · war, peace, army"."""
+    ids = reading.summary.topic_ids
+    return {
+        f"{title(ids[k])} · {percent(topic_share(reading, k))} · {top_words(reading, k, 3)}": int(ids[k])
+        for k in reading.used
+    }
+
+
+def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:
+    """List a topic's most relevant words with their probability, and their lift in words."""
+    topic, shares = reading.summary.topics[position].astype(float), reading.word_shares
+    order = np.argsort(-relevance(topic, shares, weight), kind="stable")[:NUM_WORDS]
+    largest = topic[order].max(initial=1e-30)
+    return [
+        {
+            "key": int(word),
+            "title": reading.corpus.vocabulary[int(word)],
+            "color": topic_color(reading.summary.topic_ids[position]),
+            "weight": f"{100 * topic[word]:.2f} %",
+            "share": float(topic[word] / largest),
+            "words": f"{topic[word] / max(shares[word], 1e-30):.1f} times its share of the corpus",
+            "action": "its topics",
+        }
+        for word in order
+    ]
+
+
+def nearest_rows(reading: Reading, position: int, title: Title) -> list[dict[str, Any]]:
+    """List the topics nearest to one, by Jensen-Shannon divergence."""
+    (place,) = np.flatnonzero(reading.used == position)
+    distances = reading.divergences[place]
+    order = [each for each in np.argsort(distances, kind="stable") if each != place][:NUM_NEAREST]
+    return [
+        _topic_row(reading, reading.used[each], title, f"{distances[each]:.2f}", 1 - distances[each] / np.log(2))
+        for each in order
+    ]
+
+
+def _topic_row(reading: Reading, position: int, title: Title, weight: str, share: float) -> dict[str, Any]:
+    topic_id = int(reading.summary.topic_ids[position])
+    return {
+        "key": topic_id,
+        "title": title(topic_id),
+        "color": topic_color(topic_id),
+        "weight": weight,
+        "share": float(share),
+        "words": top_words(reading, position),
+        "action": "choose",
+    }
+
+
+def holder_rows(reading: Reading, word: int, title: Title) -> list[dict[str, Any]]:
+    """List the topics that a word's tokens are expected to come from, p(topic | word)."""
+    joint = reading.summary.topics[:, word] * reading.summary.expected_tokens
+    shares = joint / max(joint.sum(), 1e-30)
+    order = [k for k in np.argsort(-shares, kind="stable")[:NUM_NEAREST] if shares[k] >= 0.005]
+    return [_topic_row(reading, k, title, percent(shares[k]), shares[k]) for k in order]
+
+
+def typical_rows(reading: Reading, position: int, span: tuple | None) -> list[dict[str, Any]]:
+    """List the documents that are most about a topic, of a span of time where one is chosen."""
+    shares, topic_id = reading.doc_shares, reading.summary.topic_ids[position]
+    among = None if span is None else in_span(reading, span)
+    rows = find_typical(shares, reading.doc_tokens, position, NUM_TYPICAL, among)
+    column = np.asarray(shares[:, [position]].todense()).ravel()
+    return [document_row(reading, row, column[row], topic_color(topic_id)) for row in rows]
+
+
+def document_row(reading: Reading, row: int, share: float, color: str) -> dict[str, Any]:
+    """Write one document of a list: its title and date, and a share as a bar."""
+    corpus = reading.corpus
+    return {
+        "key": int(row),
+        "title": str(corpus.titles[row]),
+        "color": color,
+        "weight": percent(share) if color else "",
+        "share": float(share),
+        "words": f"{date_text(corpus.dates[row])} · {count(reading.doc_tokens[row], 'word')}".lstrip(" ·"),
+        "action": "open",
+    }
+
+
+def in_span(reading: Reading, span: tuple) -> np.ndarray:
+    """Say which documents (D,) lie between two dates, both included."""
+    days = reading.corpus.dates.astype("datetime64[D]")
+    return (days >= span[0]) & (days <= span[1])
+
+
+def find_documents(reading: Reading, text: str, position: int | None, span: tuple | None, order: str) -> np.ndarray:
+    """Rows of documents whose title has a text, or that hold it as a word, by "share" of a topic or "date"."""
+    corpus, number = reading.corpus, reading.corpus.num_documents
+    found = np.ones(number, bool)
+    if text:
+        found = np.array([text.casefold() in str(title).casefold() for title in corpus.titles])
+        if text.casefold() in corpus.vocabulary:
+            column = corpus.counts[:, [corpus.vocabulary.index(text.casefold())]]
+            found |= np.asarray(column.sum(1)).ravel() > 0
+    if span is not None:
+        found &= in_span(reading, span)
+    shares = np.zeros(number)
+    if position is not None:
+        shares = np.asarray(reading.doc_shares[:, [position]].todense()).ravel()
+        found &= shares > 0
+    rows = np.flatnonzero(found)
+    if order == "share" and position is not None:
+        return rows[np.argsort(-shares[rows], kind="stable")]
+    return rows[np.argsort(corpus.dates[rows], kind="stable")]
+
+
+def share_rows(reading: Reading, row: int, title: Title) -> list[dict[str, Any]]:
+    """List the topics of one document, largest first."""
+    shares = np.asarray(reading.doc_shares[[row]].todense()).ravel()
+    order = [k for k in np.argsort(-shares, kind="stable") if shares[k] > 0]
+    return [_topic_row(reading, k, title, percent(shares[k]), shares[k]) for k in order]
+
+
+def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
+    """Words of a document with their counts and the id of the topic that explains each best, θ_k φ_kw, by topic."""
+    counts = reading.corpus.counts[[row]]
+    shares = np.asarray(reading.doc_shares[[row]].todense()).ravel()
+    weights = shares[:, None] * reading.summary.topics[:, counts.indices]
+    best = weights.argmax(0) if len(shares) else np.zeros(0, int)
+    order = np.lexsort((-counts.data, -shares[best]))
+    ids, vocabulary = reading.summary.topic_ids, reading.corpus.vocabulary
+    return [(vocabulary[int(counts.indices[i])], int(counts.data[i]), int(ids[best[i]])) for i in order]
+
+
+def fitting_unit(dates: np.ndarray) -> str:
+    """Choose the shortest period of which a corpus has no more than some forty.
+
+    >>> fitting_unit(np.array(["1790", "2021"], "datetime64[Y]"))
+    'decade'
+    """
+    for unit in ("month", "year"):
+        if len(divide(dates, unit).names) <= MOST_AT_FIRST:
+            return unit
+    return "decade"
+
+
+def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
+    """A measure of the largest topics by period, tidy: columns place, period, start, topic_id, title, value, documents.
+
+    The ten largest topics, the chosen one if it is not among them, and the rest together under id -1.
+    """
+    periods = divide(reading.corpus.dates, unit)
+    values = add_up(reading.doc_shares, reading.doc_tokens, periods, measure)
+    shown = list(reading.used[:NUM_BANDS])
+    if chosen is not None and chosen not in shown:
+        shown[-1:] = [chosen]
+    ids = {k: int(reading.summary.topic_ids[k]) for k in shown}
+    titles = [f"{title(ids[k])} · {top_words(reading, k, 2)}" for k in shown]
+    return period_frame(periods, values, ids, titles)
+
+
+def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]) -> pd.DataFrame:
+    """Values (P, K) by period as `calendar_frame` returns them; shown: columns with the ids of their topics."""
+    others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
+    # A period without documents has no rest either, though there may be nothing to add up.
+    rest = np.where(np.isnan(values).any(1), np.nan, values[:, others].sum(1))
+    columns = np.column_stack([values[:, list(shown)], rest]) if len(values) else np.zeros((0, 1))
+    documents = np.bincount(periods.of_document[periods.of_document >= 0], minlength=len(periods.names))
+    ids, titles = [*shown.values(), REST], [*titles, "all others"]
+    rows = [
+        (p, name, periods.starts[p], topic_id, called, value, documents[p])
+        for p, name in enumerate(periods.names)
+        for topic_id, called, value in zip(ids, titles, columns[p], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"])
+
+
+def map_frame(reading: Reading, title: Title, last: tuple | None) -> pd.DataFrame:
+    """Places of the topics in use on a plane: columns topic_id, title, x, y, share, words, color."""
+    ids = reading.summary.topic_ids[reading.used]
+    places = lay_out(np.sqrt(reading.divergences), ids, last)
+    return pd.DataFrame(
+        {
+            "topic_id": ids,
+            "title": [title(topic_id) for topic_id in ids],
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "share": [topic_share(reading, k) for k in reading.used],
+            "words": [top_words(reading, k) for k in reading.used],
+            "color": [topic_color(topic_id) for topic_id in ids],
+        }
+    )

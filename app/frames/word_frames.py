@@ -1,0 +1,103 @@
+"""How one word moved among the topics over a run, from the word lists of its checkpoints. Pure."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.word_lists import NUM_LISTED
+from stickbreaker.app.theme import topic_color
+
+OF_TOPIC, TOKENS = WORD_MEASURES = ("share of the topic's words", "tokens of the word")
+NUM_LINES = 8
+COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
+
+
+def run_places(progress: Progress) -> tuple[str, list[float]]:
+    """Name the axis of a run and place its checkpoints on it: documents read, or passes where each step is one."""
+    seen = [float(point.documents_seen) for point in progress.checkpoints]
+    if progress.config is None or hasattr(progress.config, "batch_size") or not progress.corpus_size:
+        return "documents read", seen
+    return "passes over the corpus", [each / progress.corpus_size for each in seen]
+
+
+def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
+    """A word in the topics that ever listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
+
+    One row for each such topic, of the eight that held most tokens of the word at some checkpoint, and checkpoint. At
+    a checkpoint where the word is not among the topic's fifty likeliest, value and rank are NaN: how often the topic
+    holds it there is not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
+    """
+    _, places = run_places(progress)
+    found = {}
+    for column, point in enumerate(progress.checkpoints):
+        for topic_id, rank, share, tokens in _find(point, word):
+            found[topic_id, column] = (rank, share, share * tokens)
+    most: dict[int, float] = {}
+    for (topic_id, _), (_, _, tokens) in found.items():
+        most[topic_id] = max(most.get(topic_id, 0.0), tokens)
+    rows = []
+    for topic_id in sorted(most, key=lambda each: (-most[each], each))[:NUM_LINES]:
+        for column, point in enumerate(progress.checkpoints):
+            rank, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
+            head = (topic_id, progress.topic_title(topic_id), places[column], point.documents_seen)
+            rows.append((*head, date_text(point.date), rank, share if measure == OF_TOPIC else tokens))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _find(point: Checkpoint, word: int) -> list[tuple[int, int, float, float]]:
+    """Topics that list a word at a checkpoint: id, rank, p(word | topic), and the topic's tokens."""
+    if point.lists is None:
+        return []
+    tokens = dict(zip(point.topic_ids.tolist(), point.expected_tokens.tolist(), strict=True))
+    topics, ranks = np.nonzero(point.lists.words == word)
+    ids = point.lists.topic_ids[topics].tolist()
+    shares = point.lists.shares[topics, ranks].tolist()
+    return [(i, int(rank) + 1, share, tokens[i]) for i, rank, share in zip(ids, ranks, shares, strict=True)]
+
+
+def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
+    """Say in a row for each topic of a `word_frame` how its share of the word moved."""
+    largest = frame["value"].max()
+    last = frame["x"].max()
+    rows = []
+    for topic_id, part in frame.groupby("topic_id", sort=False):
+        listed = part.dropna(subset="value")
+        top = listed.loc[listed["value"].idxmax()]
+        now = listed[listed["x"] == last]["value"]
+        since = f"listed from {count(listed['documents_seen'].iloc[0], 'document')} on"
+        until = "" if len(now) else f", last at {listed['documents_seen'].iloc[-1]:,}"
+        most = (
+            f"most at {top['documents_seen']:,}, {_write(top['value'], measure)}, there its word no. {top['rank']:.0f}"
+        )
+        rows.append(
+            {
+                "key": int(topic_id),
+                "title": part["title"].iloc[0],
+                "color": topic_color(topic_id),
+                "weight": _write(now.iloc[0], measure) if len(now) else "",
+                "share": float(now.iloc[0] / largest) if len(now) else 0.0,
+                "words": f"{since}{until}; {most}",
+                "action": "choose",
+            }
+        )
+    return rows
+
+
+def _write(value: float, measure: str) -> str:
+    return f"{100 * value:.2f} %" if measure == OF_TOPIC else f"{value:,.0f} tokens"
+
+
+def explain_no_word(progress: Progress, word: str) -> str:
+    """Say why there is no line for a word."""
+    if not progress.checkpoints:
+        planned = progress.planned_columns
+        when = f" after {count(planned[0], 'document')}" if planned else ""
+        return f"Words are first written down at the first column of the word lists{when}."
+    return (
+        f"No topic had “{word}” among its {NUM_LISTED} likeliest words at any column; topics that hold it with less "
+        "are in the list above, once the corpus is read."
+    )

@@ -1,0 +1,1 @@
+"""What a page knows about runs. Pure: no Panel."""

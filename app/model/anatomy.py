@@ -1,0 +1,185 @@
+"""Looking inside an algorithm at one moment, for one page: in the background, only when asked to."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.model.reading import Model
+from stickbreaker.engine.evaluation.anatomy import (
+    Breaking,
+    NoisyStep,
+    SlotTrace,
+    TopicStep,
+    break_stick,
+    preview_step,
+    step_topic,
+    trace_document,
+)
+from stickbreaker.engine.runs.run import next_batch, split_corpus
+
+# A running model is looked into anew after so long, and so many times as long as the last look took.
+REST_SECONDS, REST = 5.0, 30.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked: of which model, under which settings of its run, about which topic and which document.
+
+    topic: None for the largest; document: a row of the corpus, None for the one that is read after `place` others.
+    """
+
+    model: Model
+    settings: Any
+    topic: int | None = None
+    document: int | None = None
+    place: int = 0
+
+    def is_like(self, other: "Question | None") -> bool:
+        """Whether the answer would be the same."""
+        if other is None:
+            return False
+        mine, theirs = self.model, other.model
+        own = (mine.run_id, mine.documents_seen, mine.config, self.topic, self.document, self.place)
+        return own == (theirs.run_id, theirs.documents_seen, theirs.config, other.topic, other.document, other.place)
+
+
+@dataclass(frozen=True, eq=False)
+class Dissection:
+    """The answer; None stands for what the algorithm does not have.
+
+    row: of the document in the corpus; is_chosen: somebody chose it. topic: its id, whose step `arrows` are.
+    """
+
+    model: Model
+    stick: Breaking | None
+    row: int
+    is_chosen: bool
+    trace: SlotTrace | None
+    topic: int | None
+    noisy: NoisyStep | None
+    arrows: TopicStep | None
+
+
+@dataclass(frozen=True, eq=False)
+class AnatomyJob:
+    """Where it stands: "none", "looking", "ready" or "failed"; the last answer; why there is none."""
+
+    status: str = "none"
+    dissection: Dissection | None = None
+    message: str = ""
+
+
+class Anatomist:
+    """Answers the last question asked; `job` is replaced as a whole, and `notify` is called when it is."""
+
+    def __init__(self, notify: Callable[[], None]):
+        self._notify = notify
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._asked: Question | None = None
+        self._answered: Question | None = None
+        self._train: tuple = (None, None, None)
+        self._rested_at = 0.0
+        self.job = AnatomyJob()
+
+    def ask(self, question: Question) -> None:
+        """Answer this next, unless it is what was asked last."""
+        with self._lock:
+            if question.is_like(self._asked):
+                return
+            self._asked = question
+            if self._thread is not None:
+                return
+            self._thread = threading.Thread(target=self._work, name="anatomy", daemon=True)
+            self.job = replace(self.job, status="looking")
+            self._thread.start()
+
+    @property
+    def is_rested(self) -> bool:
+        """Whether enough time has gone by since the last answer for another of a run that goes on."""
+        return self.job.status == "ready" and time.monotonic() >= self._rested_at
+
+    def forget(self) -> None:
+        """Let go of all models; what is being worked out is no longer wanted."""
+        with self._lock:
+            self._asked = self._answered = None
+            self._train, self.job = (None, None, None), AnatomyJob()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until nothing is being worked out."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout)
+
+    def _work(self) -> None:
+        while (question := self._next()) is not None:
+            began = time.monotonic()
+            try:
+                job = AnatomyJob("ready", self._answer(question))
+            except Exception as error:
+                _log.exception("The algorithm could not be looked into")
+                job = AnatomyJob("failed", None, f"{type(error).__name__}: {error}")
+            ended = time.monotonic()
+            self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))
+            with self._lock:
+                if self._asked is None:
+                    continue
+                self._answered = question
+                self.job = job if self._asked is question else replace(job, status="looking")
+            self._notify()
+
+    def _next(self) -> Question | None:
+        """The question to answer now; without one the thread ends."""
+        with self._lock:
+            if self._asked is None or self._asked is self._answered:
+                self._thread = None
+                return None
+            return self._asked
+
+    def _answer(self, question: Question) -> Dissection:
+        model = question.model
+        train = self._split(question)
+        batch = next_batch(model.config, train, model.documents_seen)
+        row = question.document
+        if row is None:
+            next_id = train.doc_ids[(model.documents_seen + question.place) % train.num_documents]
+            row = int(np.flatnonzero(model.corpus.doc_ids == next_id)[0])
+        noisy = self._preview(model, batch)
+        topic, arrows = None, None
+        if noisy is not None:
+            tokens = model.state.expected_tokens
+            is_there = question.topic is not None and question.topic < len(tokens)
+            topic = question.topic if is_there else int(np.argmax(tokens))
+            arrows = step_topic(model.config, model.state, noisy, topic)
+        document = model.corpus.documents().cut(row, row + 1)
+        return Dissection(
+            model,
+            break_stick(model.config, model.state),
+            row,
+            question.document is not None,
+            trace_document(model.algorithm, model.config, model.state, document),
+            topic,
+            noisy,
+            arrows,
+        )
+
+    def _split(self, question: Question) -> Any:
+        corpus, settings, train = self._train
+        if corpus is not question.model.corpus or settings != question.settings:
+            train = split_corpus(question.model.corpus, question.settings)[0]
+            self._train = question.model.corpus, question.settings, train
+        return train
+
+    def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
+        """The next step; another document or topic of the same model needs no other."""
+        before = self.job.dissection
+        if before is not None and before.model.state is model.state and before.model.config == model.config:
+            return before.noisy
+        return preview_step(model.algorithm, model.config, model.state, batch)

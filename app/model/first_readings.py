@@ -1,0 +1,75 @@
+"""What a run made of each document when it first met it: topic shares by the model of that moment, kept as it goes.
+
+They come with the score of each next mini-batch, so that they cost a run nothing: the shares that predict a tenth of a
+document's distinct words from the others, inferred just before the document is learned from. Documents of the first
+mini-batch are left out, as the model knows nothing yet, and so are documents of one word, which have no score. About a
+hundred bytes a document are held: shares of at least 0.005, eight bytes each, and twenty more.
+"""
+
+import threading
+from array import array
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.evaluation.doc_shares import SMALLEST_SHARE
+
+
+@dataclass(frozen=True, eq=False)
+class FirstReading:
+    """Documents as they were first read, in the order of a corpus.
+
+    topic_ids: (T,) all topics of these shares, gone ones too. doc_shares: (D, T) sparse, whose rows sum to 1 or, where
+    a document has not been read, to 0. seen: (D,) documents learned from when it was read, -1 where it has not been.
+    """
+
+    topic_ids: np.ndarray
+    doc_shares: csr_array
+    seen: np.ndarray
+
+    def position(self, topic_id: int | None) -> int | None:
+        """Find the column of a topic; None where no document had it."""
+        found = np.flatnonzero(self.topic_ids == topic_id) if topic_id is not None else ()
+        return int(found[0]) if len(found) else None
+
+
+class FirstReadings:
+    """Grows by a mini-batch at a time; may be looked at from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._doc_ids, self._seen, self._sizes = array("q"), array("q"), array("i")
+        self._topic_ids, self._shares = array("i"), array("f")
+
+    def __len__(self) -> int:
+        return len(self._doc_ids)
+
+    def take(self, inferred: Any, documents_seen: int) -> None:
+        """Take in the shares of documents (`DocShares`) that a model had after learning from so many."""
+        rows, columns = np.nonzero(inferred.shares >= SMALLEST_SHARE)
+        shares = inferred.shares[rows, columns]
+        sizes = np.bincount(rows, minlength=len(inferred.doc_ids))
+        totals = np.bincount(rows, shares, len(sizes))
+        with self._lock:
+            self._doc_ids.frombytes(inferred.doc_ids.astype(np.int64).tobytes())
+            self._seen.frombytes(np.full(len(sizes), documents_seen, np.int64).tobytes())
+            self._sizes.frombytes(sizes.astype(np.int32).tobytes())
+            self._topic_ids.frombytes(inferred.topic_ids[columns].astype(np.int32).tobytes())
+            self._shares.frombytes((shares / totals[rows]).astype(np.float32).tobytes())
+
+    def look(self, doc_ids: np.ndarray) -> FirstReading | None:
+        """Put what is there in the order of a corpus with these ids (D,); None where nothing is."""
+        with self._lock:
+            columns = (self._doc_ids, self._seen, self._sizes, self._topic_ids, self._shares)
+            ids, seen, sizes, topics, shares = (np.array(column) for column in columns)
+        if not len(ids):
+            return None
+        order = np.argsort(doc_ids, kind="stable")
+        rows = order[np.searchsorted(doc_ids[order], ids)]
+        topic_ids, places = np.unique(topics, return_inverse=True)
+        shape = (len(doc_ids), len(topic_ids))
+        found = np.full(len(doc_ids), -1, np.int64)
+        found[rows] = seen
+        return FirstReading(topic_ids, csr_array((shares, (np.repeat(rows, sizes), places)), shape=shape), found)

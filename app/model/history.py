@@ -1,0 +1,61 @@
+"""Curves that grow for as long as a run lasts and never take more room than a page can draw."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.model.progress import Curve
+
+MAX_POINTS = 4_000
+
+
+class History:
+    """Rows in order, thinned to every second one whenever `max_points` are reached; the newest is always kept.
+
+    >>> history = History({"step": np.int64}, max_points=4)
+    >>> for step in range(11):
+    ...     history.append(step)
+    >>> history.curve()["step"].tolist()
+    [0, 4, 8, 10]
+    """
+
+    def __init__(self, dtypes: Mapping[str, Any], max_points: int = MAX_POINTS):
+        self._columns = {name: np.zeros(max_points, dtype) for name, dtype in dtypes.items()}
+        self._max_points = max_points
+        self._stride = 1
+        self._num_kept = 0
+        self._num_seen = 0
+        self._newest: tuple = ()
+
+    def append(self, *row: Any) -> None:
+        """Take in one row, its values in the order of the columns."""
+        self._newest = row
+        if self._num_seen % self._stride == 0:
+            if self._num_kept == self._max_points:
+                self._thin()
+            if self._num_seen % self._stride == 0:
+                self._write(row)
+        self._num_seen += 1
+
+    def curve(self) -> Curve:
+        """Copy what is kept, and the newest row, into a read-only curve."""
+        has_newest = self._num_seen == 0 or (self._num_seen - 1) % self._stride == 0
+        columns = {}
+        for value, (name, column) in zip(self._newest or self._columns, self._columns.items(), strict=True):
+            kept = column[: self._num_kept].copy()
+            columns[name] = kept if has_newest else np.append(kept, np.array([value], column.dtype))
+            columns[name].setflags(write=False)
+        return Curve(MappingProxyType(columns))
+
+    def _write(self, row: tuple) -> None:
+        for value, column in zip(row, self._columns.values(), strict=True):
+            column[self._num_kept] = value
+        self._num_kept += 1
+
+    def _thin(self) -> None:
+        self._stride *= 2
+        self._num_kept = (self._num_kept + 1) // 2
+        for column in self._columns.values():
+            column[: self._num_kept] = column[::2].copy()

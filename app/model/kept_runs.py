@@ -1,0 +1,309 @@
+"""Runs that have finished or were left, kept on disk: one file each, read without pickle, the newest fifty.
+
+A file is an .npz: the text "about", which is JSON, beside the columns of the curves and the topics' likeliest words.
+"""
+
+import json
+import logging
+import secrets
+import threading
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC, has_no_topic
+from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve, Progress
+from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.word_lists import find_top_words
+from stickbreaker.engine.corpora.library import find_folder
+from stickbreaker.engine.whole_files import replacing
+
+MAX_KEPT = 50
+NUM_KEPT_WORDS = 50
+MAX_NAME = 60
+FORMAT = 1
+SUFFIX = ".npz"
+PACKAGES = ("stickbreaker", "numpy", "numba")
+CURVES = {"steps": STEP_COLUMNS, "heldout": HELDOUT_COLUMNS, "next_batch": NEXT_BATCH_COLUMNS}
+TOPIC_ARRAYS = ("topic_ids", "weights", "words", "top_words", "top_shares")
+
+_log = logging.getLogger(__name__)
+
+
+class KeptRunError(Exception):
+    """A kept run cannot be read; the message says which and what to do."""
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """What a table says of a kept run.
+
+    name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where it was left.
+    config, settings: as the run had them last; changes: what was changed while it learned, as [documents seen, text].
+    heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text.
+    """
+
+    key: str
+    kept_at: str
+    name: str
+    label: str
+    corpus_name: str
+    corpus_size: int
+    algorithm: str
+    config: dict
+    settings: dict
+    versions: dict
+    status: str
+    changes: list
+    documents_seen: int
+    documents_total: int
+    seconds: float
+    heldout: float | None
+    num_topics: int
+    topic_names: dict
+    sweep: str = ""
+
+    @property
+    def title(self) -> str:
+        """Call it by its name, or by its spec."""
+        return self.name or self.label
+
+
+@dataclass(frozen=True, eq=False)
+class KeptContent:
+    """Curves of a kept run and its U topics in use, largest first.
+
+    weights: (U,) shares of the expected tokens. words: those that any topic lists. top_words: (U, N) places in `words`
+    and top_shares: (U, N) their probabilities, likeliest first.
+    """
+
+    steps: Curve
+    heldout: Curve
+    next_batch: Curve
+    topic_ids: np.ndarray
+    weights: np.ndarray
+    words: np.ndarray
+    top_words: np.ndarray
+    top_shares: np.ndarray
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The kept runs, newest first, and a sentence for each file that cannot be read or, of late, written."""
+
+    runs: tuple[KeptRun, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+class KeptRuns:
+    """The kept runs of this machine. `version` grows whenever one comes, goes or is renamed; safe from any thread."""
+
+    def __init__(self, folder: str | PathLike | None = None):
+        self._folder = Path(folder) if folder is not None else find_folder().parent / "runs"
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[int, KeptRun | str]] = {}
+        self._refusals: tuple[str, ...] = ()
+        self.version = 0
+
+    def listing(self) -> Listing:
+        """List what is kept; a damaged file is passed over and named."""
+        with self._lock:
+            found = [self._look(path) for path in self._paths()]
+        runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
+        return Listing(tuple(runs), self._refusals + tuple(fault for fault in found if isinstance(fault, str)))
+
+    def keep(self, progress: Progress, model: Model, sweep: str = "") -> KeptRun | None:
+        """Keep a run, and drop the oldest of more than fifty, those without a name first.
+
+        A run that was left before its first held-out score is not kept: there is nothing to compare. Raises
+        KeptRunError where it cannot be written, which `listing` says too until one can.
+        """
+        if progress.status != "finished" and not len(progress.heldout):
+            return None
+        run, content = replace(describe_run(progress), sweep=sweep), take_content(progress, model)
+        with self._lock:
+            try:
+                self._write(run, content)
+            except KeptRunError as error:
+                self._refusals = (str(error),)
+                self.version += 1
+                raise
+            self._refusals = ()
+            runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
+            for other in runs[: max(0, len(runs) - MAX_KEPT)]:
+                self._place(other.key).unlink(missing_ok=True)
+            self.version += 1
+        return run
+
+    def load(self, key: str) -> KeptContent:
+        """Read the curves and topics of a run. Raises KeptRunError where they cannot be read."""
+        path = self._place(key)
+        try:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                return _restore(file)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise KeptRunError(_describe_damage(path)) from error
+
+    def rename(self, key: str, name: str) -> None:
+        """Give a run a name; an empty one takes it back. Raises KeptRunError where it cannot be read."""
+        content = self.load(key)
+        with self._lock:
+            run = self._look(self._place(key))
+            if isinstance(run, str):
+                raise KeptRunError(run)
+            self._write(replace(run, name=" ".join(name.split())[:MAX_NAME]), content)
+            self.version += 1
+
+    def delete(self, key: str) -> None:
+        """Remove a run; one that has gone already is no error."""
+        with self._lock:
+            self._place(key).unlink(missing_ok=True)
+            self.version += 1
+
+    def _paths(self) -> list[Path]:
+        try:
+            return sorted(path for path in self._folder.iterdir() if path.suffix == SUFFIX and path.name[0] != ".")
+        except OSError:
+            return []
+
+    def _place(self, key: str) -> Path:
+        if Path(key).name != key or key.startswith("."):
+            raise KeptRunError(f"No run is kept as {key[:MAX_NAME]!r}.")
+        return self._folder / f"{key}{SUFFIX}"
+
+    def _look(self, path: Path) -> KeptRun | str:
+        """Read what a file says of its run, or say that it cannot be read; from memory where it has not changed."""
+        try:
+            changed_at = path.stat().st_mtime_ns
+            if self._known.get(path.name, (None,))[0] != changed_at:
+                self._known[path.name] = (changed_at, _read_about(path))
+            return self._known[path.name][1]
+        except OSError:
+            return _describe_damage(path)
+
+    def _write(self, run: KeptRun, content: KeptContent) -> None:
+        try:
+            self._write_file(run, content)
+        except OSError as error:
+            reason = f"A run could not be kept in {self._folder} ({error.strerror}): make room there, or allow it."
+            raise KeptRunError(reason) from error
+
+    def _write_file(self, run: KeptRun, content: KeptContent) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
+        arrays |= {name: getattr(content, name) for name in TOPIC_ARRAYS}
+        about = json.dumps({"format": FORMAT, **asdict(run)}, default=_plain, ensure_ascii=False)
+        with replacing(self._place(run.key)) as work, work.open("wb") as file:
+            np.savez_compressed(file, about=np.array(about), **arrays)
+
+
+def describe_run(progress: Progress) -> KeptRun:
+    """Put into words and numbers what a run was."""
+    now, heldout, seconds = datetime.now(UTC), progress.heldout["nats_per_word"], progress.steps["seconds"]
+    return KeptRun(
+        key=f"{now:%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}",
+        kept_at=now.isoformat(timespec="seconds"),
+        name="",
+        label=progress.label,
+        corpus_name=progress.corpus_name,
+        corpus_size=int(progress.corpus_size),
+        algorithm=progress.algorithm,
+        config=asdict(progress.config),
+        settings=asdict(progress.settings),
+        versions=dict(find_versions()),
+        status=progress.status,
+        changes=[[int(mark.documents_seen), mark.text] for mark in progress.marks],
+        documents_seen=int(progress.documents_seen),
+        documents_total=int(progress.documents_total),
+        seconds=float(seconds[-1]) if len(seconds) else 0.0,
+        heldout=float(heldout[-1]) if len(heldout) else None,
+        num_topics=0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics),
+        topic_names={str(topic_id): name for topic_id, name in progress.names.items() if name},
+    )
+
+
+def take_content(progress: Progress, model: Model) -> KeptContent:
+    """Take the curves of a run, and the likeliest fifty words of each topic that explains a token or more."""
+    summary = model.algorithm.summarize(model.config, model.state)
+    tokens = np.asarray(summary.expected_tokens, np.float64)
+    used = np.argsort(-tokens, kind="stable")[: int((tokens >= TOKENS_OF_A_TOPIC).sum())]
+    topics = np.asarray(summary.topics)[used]
+    best = find_top_words(topics, NUM_KEPT_WORDS)
+    listed, places = np.unique(best, return_inverse=True)
+    return KeptContent(
+        progress.steps,
+        progress.heldout,
+        progress.next_batch,
+        np.asarray(summary.topic_ids)[used],
+        tokens[used] / max(tokens.sum(), 1e-300),
+        np.array([model.corpus.vocabulary[int(word)] for word in listed], dtype=np.str_),
+        places.reshape(best.shape).astype(np.int32),
+        np.take_along_axis(topics, best, 1).astype(np.float32),
+    )
+
+
+@cache
+def find_versions() -> Mapping[str, str]:
+    """Which versions of what decides a result are at work."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return MappingProxyType(found)
+
+
+def _worth(run: KeptRun) -> tuple[bool, str]:
+    return bool(run.name), run.key
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def _describe_damage(path: Path) -> str:
+    return f"The kept run {path.name} cannot be read and is left out: delete the file in {path.parent}."
+
+
+def _read_about(path: Path) -> KeptRun | str:
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+        if about.pop("format") != FORMAT:
+            raise ValueError("another format")
+        run = KeptRun(**about | {"key": path.stem})
+        if not all(isinstance(getattr(run, each.name), each.type) for each in fields(run)):
+            raise ValueError("a field of another type")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        _log.warning("%s cannot be read: %s", path, error)
+        return _describe_damage(path)
+    return run
+
+
+def _restore(file: Any) -> KeptContent:
+    curves = []
+    for name, dtypes in CURVES.items():
+        columns = {column: file[f"{name}.{column}"].astype(dtype, copy=False) for column, dtype in dtypes.items()}
+        if len({column.shape for column in columns.values()}) != 1:
+            raise ValueError(f"columns of {name} differ in length")
+        for column in columns.values():
+            column.setflags(write=False)
+        curves.append(Curve(MappingProxyType(columns)))
+    content = KeptContent(*curves, *(file[name] for name in TOPIC_ARRAYS))
+    num_topics, num_words = len(content.topic_ids), len(content.words)
+    shapes = (content.weights.shape, content.top_words.shape[:1], content.top_shares.shape)
+    if shapes != ((num_topics,), (num_topics,), content.top_words.shape):
+        raise ValueError("topics and their words differ in number")
+    if content.top_words.size and not 0 <= content.top_words.min() <= content.top_words.max() < num_words:
+        raise ValueError("a word is missing")
+    return content

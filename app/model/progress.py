@@ -1,0 +1,157 @@
+"""What a run has to show: immutable, versioned, replaced as a whole and never changed in place.
+
+The runner's thread builds a `Progress` and publishes it by one reference assignment; every session compares
+`version` with the one it has shown and reads whatever it likes, without a lock.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
+
+STEP_COLUMNS = {
+    "documents_seen": np.int64,
+    "date": "datetime64[s]",
+    "seconds": np.float64,
+    "learning_rate": np.float64,
+    "num_topics": np.int64,
+    "startup_share": np.float64,
+    "phase": np.int8,
+    "batch_size": np.int64,
+}
+HELDOUT_COLUMNS = {
+    "documents_seen": np.int64,
+    "date": "datetime64[s]",
+    "seconds": np.float64,
+    "nats_per_word": np.float64,
+}
+BOUND_COLUMNS = {"step": np.int64, "nats_per_word": np.float64}
+NEXT_BATCH_COLUMNS = {**HELDOUT_COLUMNS, "num_tokens": np.int64}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Equally long, read-only columns by name, one row a point.
+
+    >>> curve = Curve.build({"seconds": np.float64}, [(0.5,), (1.5,)])
+    >>> len(curve), curve["seconds"].tolist(), bool(Curve.build({"seconds": np.float64}))
+    (2, [0.5, 1.5], False)
+
+    The length is the number of points, so an empty curve is false.
+    """
+
+    columns: Mapping[str, np.ndarray]
+
+    @classmethod
+    def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple] = ()) -> "Curve":
+        """Make a curve from rows whose values stand in the order of `dtypes`."""
+        values = list(zip(*rows, strict=True)) if len(rows) else [()] * len(dtypes)
+        columns = {}
+        for (name, dtype), column in zip(dtypes.items(), values, strict=True):
+            columns[name] = np.array(column, dtype=dtype)
+            columns[name].setflags(write=False)
+        return cls(MappingProxyType(columns))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A setting was changed while the run was learning: `text` says which, for example "κ 0.6 → 0.8"."""
+
+    documents_seen: int
+    seconds: float
+    date: Any
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """The topics at one moment, as small as the page needs them.
+
+    topic_ids: (K,) int64, stable names; the other arrays are in this order.
+    weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
+    expected_tokens: (K,) float64.
+    top_words: (K, 10) int32, positions in the vocabulary, the likeliest word first.
+    lists: the fifty likeliest words of the topics in use (`WordLists`); None but at the columns of the word lists.
+    """
+
+    documents_seen: int
+    date: Any
+    topic_ids: np.ndarray
+    weights: np.ndarray
+    expected_tokens: np.ndarray
+    top_words: np.ndarray
+    num_topics: int
+    lists: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """Everything a page shows of one run. Two of one service with the same `run_id` and `version` are the same.
+
+    version: grows with every publication, across restarts too.
+    run_id: grows with every restart.
+    status: one of `STATUSES`; `message` says why it waits, what it compiles, or how it failed.
+    corpus_size: training documents; documents_total: the same times the passes.
+    num_held_out: documents set aside; None before the corpus is open.
+    config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
+    held_out_by: what is held out, a "document" or a whole "group" at a time.
+    phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
+    bounds: of the algorithm's own objective, where it computes that.
+    planned_columns: documents seen at each checkpoint that is still to come.
+    label: names the spec, for legends and titles.
+    names: what people have called topics, by id.
+    work: what the engine is at, told as a step begins; begun_at: when that was, by the runner's clock.
+    """
+
+    version: int = 0
+    run_id: int = 0
+    status: str = "ready"
+    message: str = ""
+    compile_share: float = 0.0
+    corpus_name: str = ""
+    algorithm: str = ""
+    config: Any = None
+    settings: Any = None
+    chosen: frozenset[str] = frozenset()
+    held_out_by: str = "document"
+    corpus_size: int = 0
+    num_held_out: int | None = None
+    documents_seen: int = 0
+    documents_total: int = 0
+    date: Any = None
+    documents_per_second: float = 0.0
+    phase: str = ""
+    temperature: float = 1.0
+    startup_share: float = 1.0
+    steps: Curve = field(default_factory=lambda: Curve.build(STEP_COLUMNS))
+    heldout: Curve = field(default_factory=lambda: Curve.build(HELDOUT_COLUMNS))
+    next_batch: Curve = field(default_factory=lambda: Curve.build(NEXT_BATCH_COLUMNS))
+    bounds: Curve = field(default_factory=lambda: Curve.build(BOUND_COLUMNS))
+    marks: tuple[Mark, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
+    now: Checkpoint | None = None
+    vocabulary: Any = None
+    planned_columns: tuple[int, ...] = ()
+    label: str = ""
+    names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    work: str = ""
+    begun_at: float = 0.0
+
+    def topic_title(self, topic_id: int) -> str:
+        """Call a topic by the name it has been given, or by its id."""
+        return self.names.get(int(topic_id)) or f"topic {topic_id}"
+
+    @property
+    def share_done(self) -> float:
+        """Documents seen as a share of the total, 0 to 1."""
+        return self.documents_seen / self.documents_total if self.documents_total else 0.0

@@ -1,0 +1,124 @@
+"""The life of topics over a run: born, clear, near-duplicates, gone; by stated rules from its word lists. Pure.
+
+A topic is there at a checkpoint where it explains a token or more. By the checkpoints of a run so far:
+
+born    the first at which it is there, unless that is the run's first: those were there from the start.
+clear   the first from which on each of its lists of ten has at least nine of the ten words that it has now. One place
+        may change, since the tenth and eleventh word trade places by a hair. The newest checkpoint alone shows nothing,
+        and a list that changes later takes it back.
+alike   the first from which on the larger topic that is likest to it now has been like it by at least 0.8, by the
+        Bhattacharyya coefficient of their fifty likeliest words, 1 for copies: a merge into that one is proposed.
+gone    the first at which it is no longer there, and never was again; with the topic that it was alike to at its last
+        list, among those that stayed, if there was one, since it probably went into that.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.word_lists import WordLists
+
+BORN, CLEAR, ALIKE, GONE = KINDS = ("born", "clear", "alike", "gone")
+NUM_WORDS, NUM_STEADY = 10, 9
+LEAST_LIKENESS = 0.8
+
+
+class LifeEvent(NamedTuple):
+    """What happened to a topic at a checkpoint: `column` is its place; `other` the topic it is, or was, alike to."""
+
+    column: int
+    kind: str
+    topic_id: int
+    other: int | None = None
+    likeness: float = float("nan")
+
+
+def find_events(checkpoints: Sequence[Checkpoint]) -> tuple[LifeEvent, ...]:
+    """All that happened to the topics of a run so far, by the rules above: by column, then kind, then topic."""
+    lists = [point.lists for point in checkpoints if point.lists is not None]
+    if not lists:
+        return ()
+    there = [dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True)) for each in lists]
+    events = [LifeEvent(column, BORN, k) for k in set().union(*there) if (column := _birth(there, k)) > 0]
+    events += [LifeEvent(column, CLEAR, k) for k in there[-1] if (column := _clear_from(lists, there, k)) is not None]
+    tokens = dict(zip(checkpoints[-1].topic_ids.tolist(), checkpoints[-1].expected_tokens.tolist(), strict=True))
+    events += _proposals(lists, there, tokens) + _deaths(lists, there)
+    return tuple(sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id)))
+
+
+def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
+    return next(column for column, known in enumerate(there) if topic_id in known)
+
+
+def _clear_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
+    now = set(lists[-1].words[there[-1][topic_id], :NUM_WORDS].tolist())
+    # A small vocabulary has no ten words.
+    least, clear = len(now) - (NUM_WORDS - NUM_STEADY), None
+    for column in range(len(lists) - 2, -1, -1):
+        place = there[column].get(topic_id)
+        if place is None or len(now.intersection(lists[column].words[place, :NUM_WORDS].tolist())) < least:
+            break
+        clear = column
+    return clear
+
+
+def _proposals(
+    lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
+) -> list[LifeEvent]:
+    """Of each topic of now the likest larger one, where they are alike, and since when."""
+    pairs, events = _alike_now(lists[-1], tokens), []
+    for column in range(len(lists) - 1, -1, -1):
+        # One product for all pairs, and none once there is no pair left.
+        likeness = find_likeness(lists[column - 1], lists[column - 1]) if column and pairs else None
+        for one, (other, value) in list(pairs.items()):
+            places = [there[column - 1].get(each) for each in (one, other)] if column else [None]
+            if None in places or likeness[tuple(places)] < LEAST_LIKENESS:
+                events.append(LifeEvent(column, ALIKE, one, other, value))
+                del pairs[one]
+    return events
+
+
+def _alike_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[int, float]]:
+    """Of each topic that is like a larger one, the likest of these and how much."""
+    ids, likeness, found = lists.topic_ids.tolist(), find_likeness(lists, lists), {}
+    for place, topic_id in enumerate(ids):
+        larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > (tokens[topic_id], -topic_id)]
+        likest = larger[likeness[place, larger].argmax()] if larger else place
+        if likest != place and likeness[place, likest] >= LEAST_LIKENESS:
+            found[topic_id] = (ids[likest], float(likeness[place, likest]))
+    return found
+
+
+def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list[LifeEvent]:
+    events, known = [], set(there[-1])
+    for column in range(len(lists) - 2, -1, -1):
+        gone, stayed = sorted(set(there[column]) - known), sorted(set(there[column]) & set(there[column + 1]))
+        known |= set(gone)
+        if not gone:
+            continue
+        ours, theirs = (_take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed))
+        for topic_id, row in zip(gone, find_likeness(ours, theirs), strict=True):
+            likest = int(row.argmax()) if len(row) and row.max() >= LEAST_LIKENESS else None
+            found = () if likest is None else (stayed[likest], float(row[likest]))
+            events.append(LifeEvent(column + 1, GONE, topic_id, *found))
+    return events
+
+
+def _take(lists: WordLists, places: Sequence[int]) -> WordLists:
+    return WordLists(lists.topic_ids[places], lists.words[places], lists.shares[places])
+
+
+def find_likeness(ours: WordLists, theirs: WordLists) -> np.ndarray:
+    """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words among themselves."""
+    if not ours.words.size or not theirs.words.size:
+        return np.zeros((len(ours.topic_ids), len(theirs.topic_ids)))
+    num_words, rows = 1 + max(ours.words.max(), theirs.words.max()), []
+    for each in (ours, theirs):
+        shares = each.shares.astype(np.float64)
+        shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
+        starts = np.arange(len(shares) + 1) * shares.shape[1]
+        rows.append(csr_array((np.sqrt(shares).ravel(), each.words.ravel(), starts), shape=(len(shares), num_words)))
+    return (rows[0] @ rows[1].T).toarray()

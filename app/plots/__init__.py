@@ -1,0 +1,1 @@
+"""Data frames to figures. Pure: no widget."""

@@ -1,0 +1,85 @@
+"""Plots of several runs: held-out curves over one another, and the end of a sweep as in Fig. 4 of Wang 2011. Pure."""
+
+from typing import Any
+
+import pandas as pd
+from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter
+from bokeh.plotting import figure
+
+from stickbreaker.app.plots.curve_plots import LEFT_BORDER, set_x_axis
+from stickbreaker.app.theme import hide_tools
+
+HEIGHT = 340
+HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
+DASHES = ("solid", [8, 3], [3, 3], [10, 3, 3, 3])
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
+
+
+def _score_figure(title: str, **more: Any) -> figure:
+    fig = figure(
+        height=HEIGHT,
+        sizing_mode="stretch_width",
+        tools="xpan,box_zoom,reset,save",
+        active_drag=None,
+        toolbar_location="above",
+        title=title,
+        y_axis_label=HELDOUT_LABEL,
+        min_border_left=LEFT_BORDER,
+        min_border_right=16,
+        **more,
+    )
+    hide_tools(fig)
+    fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=6)
+    fig.xgrid.grid_line_color = None
+    return fig
+
+
+def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
+    """Held-out curves over one another, told apart by colour, dash and marker; from `compare_frames.overlay_frame`."""
+    fig = _score_figure("Held-out log likelihood of the ticked runs")
+    set_x_axis(fig, axis)
+    for place, row in enumerate(frame.itertuples()):
+        source = ColumnDataSource({"x": row.x, "y": row.y})
+        line = fig.line(
+            "x", "y", source=source, line_color=row.color, line_width=2, line_dash=DASHES[place % len(DASHES)]
+        )
+        marker = MARKERS[place % len(MARKERS)]
+        fig.scatter("x", "y", source=source, color=row.color, size=7, marker=marker)
+        tips = [("run", row.title), ("corpus", row.corpus), ("held-out", "@y{0.0000} nats per word")]
+        fig.add_tools(HoverTool(renderers=[line], tooltips=[(name, _as_literal(text)) for name, text in tips]))
+    return fig
+
+
+def _as_literal(text: str) -> str:
+    """Keep names from being read as columns of a tooltip, or as markup."""
+    if text.startswith("@y"):
+        return text
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escaped.replace("@", "&#64;").replace("$", "&#36;")
+
+
+def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
+    """Final held-out score over one setting, a line for each choice of the others; columns line, color, x, y, label."""
+    fig = _score_figure(
+        "Held-out log likelihood at the end of each run",
+        x_axis_type="log" if is_logarithmic else "linear",
+        x_axis_label=x_label,
+    )
+    for place, (name, rows) in enumerate(frame.groupby("line", sort=False)):
+        rows = rows.sort_values("x")
+        source = ColumnDataSource(rows[["x", "y", "label"]].to_dict("list"))
+        color, dash = rows["color"].iloc[0], DASHES[place % len(DASHES)]
+        fig.line("x", "y", source=source, line_color=color, line_width=2, line_dash=dash)
+        dots = fig.scatter(
+            "x", "y", source=source, color=color, size=9, marker=MARKERS[place % len(MARKERS)], legend_label=str(name)
+        )
+        fig.add_tools(HoverTool(renderers=[dots], tooltips=[("run", "@label"), ("held-out", "@y{0.0000}")]))
+    if len(frame):
+        fig.legend.location = "right"
+        fig.add_layout(fig.legend[0], "below")
+        fig.legend.orientation = "horizontal"
+        fig.legend.ncols = 2
+        fig.xaxis.ticker = FixedTicker(ticks=sorted(set(frame["x"])))
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
+    return fig

@@ -1,0 +1,325 @@
+"""Data frames to plots: figures are built once, afterwards only the columns of their sources change. Pure: no widget.
+
+They are Bokeh figures and not HoloViews elements because they grow with every mini-batch: streaming into a source
+costs a few milliseconds, replacing an element some two hundred. Glyphs are added as such, since the methods of a figure
+that draw make four more of each (for what is selected, hovered over or muted), which a page would have to be sent.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from bokeh.models import (
+    BasicTicker,
+    BasicTickFormatter,
+    ColumnDataSource,
+    DataRange1d,
+    DatetimeTicker,
+    DatetimeTickFormatter,
+    HoverTool,
+    Line,
+    MultiLine,
+    NumeralTickFormatter,
+    Range1d,
+    Scatter,
+    Text,
+    VSpan,
+    VStrip,
+)
+from bokeh.plotting import figure
+
+from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
+from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP, hide_tools
+from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
+
+CURVE_HEIGHT = 270
+LEFT_BORDER = 78
+NUM_LABEL_ROWS = 3
+AXIS_ROOM = 0.05
+CORNERS = {"x": [0, 1], "y": [0, 1]}
+IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
+X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
+
+
+class CurveKind(NamedTuple):
+    """How one curve is titled, labelled and written."""
+
+    title: str
+    y_label: str
+    number: str
+    tick: str
+    hover: tuple[str, str]
+    from_zero: bool
+
+
+CURVE_KINDS = {
+    "heldout": CurveKind(
+        "Held-out log likelihood",
+        "nats per held-out word,\ndisjoint_words, own",
+        "{:.3f} nats",
+        "0.00",
+        ("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),
+        False,
+    ),
+    "next_batch": CurveKind(
+        "Next-batch log likelihood",
+        "nats per held-out word,\nnext_batch, own",
+        "{:.3f} nats",
+        "0.00",
+        ("next batch", "@y{0.0000} nats per word (next_batch, own)"),
+        False,
+    ),
+    "num_topics": CurveKind(
+        "Number of topics", "topics", "{:.0f}", "0", ("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"), True
+    ),
+    "learning_rate": CurveKind("Learning rate ρ", "ρ", "{:.4f}", "0.00", ("ρ", "@y{0.00000}"), True),
+}
+
+
+class CurvePlot(NamedTuple):
+    """A figure and the sources that feed it; `seed` gives an empty plot an axis, and is itself empty otherwise."""
+
+    figure: figure
+    points: ColumnDataSource
+    newest: ColumnDataSource
+    earlier: ColumnDataSource
+    warm_up: ColumnDataSource
+    marks: ColumnDataSource
+    note: ColumnDataSource
+    seed: ColumnDataSource
+
+
+def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
+    """An empty plot of one curve, with room for earlier runs, the warm-up, marks, and a note while it has no points."""
+    kind = CURVE_KINDS[name]
+    plot = CurvePlot(
+        _framed_figure(kind, x_range),
+        ColumnDataSource({column: [] for column in CURVE_COLUMNS}),
+        ColumnDataSource({"x": [], "y": []}),
+        ColumnDataSource({"xs": [], "ys": [], "label": []}),
+        ColumnDataSource({"start": [], "end": []}),
+        ColumnDataSource({"x": [], "text": [], "height": [], "align": []}),
+        ColumnDataSource({"text": []}),
+        ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
+    )
+    _draw_spans(plot)
+    lines = _draw_lines(plot, kind, with_dots=name == "heldout")
+    _draw_note(plot)
+    unseen = plot.figure.add_glyph(plot.seed, unseen_points())
+    plot.figure.y_range.renderers = [*lines, unseen]
+    set_x_axis(plot.figure, "documents")
+    return plot
+
+
+def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
+    fig = figure(
+        height=CURVE_HEIGHT,
+        sizing_mode="stretch_width",
+        x_range=x_range,
+        y_range=DataRange1d(start=0, range_padding=0.5) if kind.from_zero else DataRange1d(min_interval=0.05),
+        tools="xbox_zoom,xpan,reset,save",
+        active_drag=None,
+        toolbar_location="above",
+        title=kind.title,
+        y_axis_label=kind.y_label,
+        min_border_left=LEFT_BORDER,
+        min_border_right=16,
+        output_backend="canvas",
+    )
+    fig.extra_x_ranges = {"frame": Range1d(0, 1)}
+    fig.extra_y_ranges = {"frame": Range1d(0, 1)}
+    hide_tools(fig)
+    fig.yaxis.formatter = NumeralTickFormatter(format=kind.tick)
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1 if kind.tick == "0" else 0)
+    fig.xgrid.grid_line_color = None
+    return fig
+
+
+def _draw_spans(plot: CurvePlot) -> None:
+    """The warm-up as a named, shaded span; changes of settings as labelled lines."""
+    fig = plot.figure
+    shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
+    fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
+    fig.add_glyph(plot.marks, VSpan(x="x", line_color=MARK, line_width=1.5, line_dash=[5, 3]))
+    name = Text(x="start", y=0.98, text={"value": "warm-up"}, text_baseline="top", x_offset=4, **_chip(WARM_UP))
+    fig.add_glyph(plot.warm_up, name, **IN_FRAME)
+    label = Text(x="x", y="height", text="text", text_align="align", text_baseline="bottom", **_chip(MARK))
+    fig.add_glyph(plot.marks, label, **IN_FRAME)
+
+
+def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list:
+    """This run's line over the faint ones of earlier runs, each with its tooltip."""
+    fig = plot.figure
+    dashed = MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_alpha=0.9, line_dash=[6, 2])
+    faint = fig.add_glyph(plot.earlier, dashed)
+    line = fig.add_glyph(plot.points, Line(x="x", y="y", line_color=THIS_RUN, line_width=2.2))
+    fig.add_glyph(plot.newest, _dot(size=8))
+    if with_dots:
+        fig.add_glyph(plot.points, _dot(size=5))
+    fig.add_tools(
+        HoverTool(
+            renderers=[line],
+            mode="vline",
+            tooltips=[
+                kind.hover,
+                ("documents", "@documents_seen{0,0}"),
+                ("date", "@date"),
+                ("seconds", "@seconds{0.0}"),
+            ],
+        ),
+        HoverTool(renderers=[faint], tooltips=[("earlier run", "@label"), (kind.hover[0], "$y{0.0000}")]),
+    )
+    return [faint, line]
+
+
+def _draw_note(plot: CurvePlot) -> None:
+    chip = {**_chip(NOTE), "text_font_size": "13px", "padding": 8, "text_align": "center", "text_baseline": "middle"}
+    plot.figure.add_glyph(plot.note, Text(x=0.5, y=0.5, text="text", **chip), x_range_name="frame", **IN_FRAME)
+
+
+def _chip(color: str) -> dict:
+    """White text on its own ground: readable whatever the page's colours are."""
+    return {
+        "text_color": ON_CHIP,
+        "text_font_size": "11px",
+        "background_fill_color": color,
+        "border_line_color": color,
+        "border_radius": 3,
+        "padding": 3,
+    }
+
+
+def _dot(size: float) -> Scatter:
+    return Scatter(x="x", y="y", size=size, line_color=THIS_RUN, fill_color=THIS_RUN)
+
+
+def set_x_axis(fig: figure, axis: str) -> None:
+    """Name the x axis and give it the ticks that fit."""
+    fig.xaxis.axis_label = X_LABELS[axis]
+    if axis == "dates":
+        fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
+    elif axis == "documents":
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=6, min_interval=1)
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    else:
+        fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
+
+
+def unseen_points() -> Scatter:
+    """Points that only give a plot its ranges."""
+    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
+
+
+class Seed:
+    """Unseen points that give a plot ranges while there is nothing else to draw.
+
+    A range that finds its own has no numbers then, of which a browser is warned at each repaint.
+    """
+
+    def __init__(self, fig: figure) -> None:
+        self.source = ColumnDataSource(CORNERS)
+        fig.add_glyph(self.source, unseen_points())
+
+    def stand_in(self, is_needed: bool) -> None:
+        """Be there or not."""
+        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
+
+
+def find_span(values: Any) -> dict[str, float]:
+    """Start and end of an axis that shows these values with some room, and what a reset goes back to; else 0 to 1.
+
+    >>> find_span([1, float("nan"), 3])
+    {'start': 0.9, 'end': 3.1, 'reset_start': 0.9, 'reset_end': 3.1}
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    room = (AXIS_ROOM * (high - low) or 1.0) if len(values) else 0.0
+    start, end = low - room, high + room
+    return {"start": start, "end": end, "reset_start": start, "reset_end": end}
+
+
+def curve_title(name: str, value: float | None) -> str:
+    """The title of a plot with its newest value.
+
+    >>> curve_title("num_topics", 41.0), curve_title("num_topics", None)
+    ('Number of topics: 41', 'Number of topics')
+    """
+    kind = CURVE_KINDS[name]
+    if value is None or not np.isfinite(value):
+        return kind.title
+    return f"{kind.title}: {kind.number.format(value).replace('-', '−')}"
+
+
+def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list]:
+    """Columns of the marks' source.
+
+    Labels stand in rows so that neighbours do not cover each other, and turn to the left on the right half of the plot
+    so that none is cut off.
+    """
+    middle = (span[0] + span[1]) / 2 if span else np.inf
+    return {
+        "x": marks["x"].tolist(),
+        "text": marks["text"].tolist(),
+        "height": [0.04 + 0.13 * (row % NUM_LABEL_ROWS) for row in range(len(marks))],
+        "align": ["right" if x > middle else "left" for x in marks["x"]],
+    }
+
+
+def wrap_note(text: str, width: int = 34) -> str:
+    """Break a note into lines that fit a plot on a phone.
+
+    >>> wrap_note("the first score comes after about 470 documents", 30)
+    'the first score comes after\\nabout 470 documents'
+    """
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return "\n".join(lines)
+
+
+class RatePlot(NamedTuple):
+    """The sketch of the learning rate and its sources."""
+
+    figure: figure
+    planned: ColumnDataSource
+    taken: ColumnDataSource
+    present: ColumnDataSource
+
+
+def rate_plot() -> RatePlot:
+    """An empty sketch: the planned rates as a faint line, those taken as a strong one, the present step as a dot."""
+    fig = figure(
+        height=150,
+        sizing_mode="stretch_width",
+        x_range=Range1d(0, 1),
+        y_range=DataRange1d(start=0),
+        tools="",
+        toolbar_location=None,
+        x_axis_label="mini-batch t",
+        y_axis_label="ρ",
+        min_border_right=12,
+    )
+    plot = RatePlot(
+        fig,
+        ColumnDataSource({"x": [1.0], "y": [0.1]}),
+        ColumnDataSource({"x": [], "y": []}),
+        ColumnDataSource({"x": [], "y": []}),
+    )
+    dashed = Line(x="x", y="y", line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
+    planned = fig.add_glyph(plot.planned, dashed)
+    taken = fig.add_glyph(plot.taken, Line(x="x", y="y", line_color=THIS_RUN, line_width=2.2))
+    fig.add_glyph(plot.present, _dot(size=10))
+    fig.add_glyph(plot.present, VSpan(x="x", line_color=THIS_RUN, line_alpha=0.5))
+    fig.y_range.renderers = [planned, taken]
+    fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
+    fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=3)
+    fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    fig.xgrid.grid_line_color = None
+    fig.add_tools(
+        HoverTool(renderers=[planned, taken], mode="vline", tooltips=[("t", "@x{0,0}"), ("ρ", "@y{0.00000}")])
+    )
+    return plot

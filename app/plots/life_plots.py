@@ -1,0 +1,151 @@
+"""Plots over the length of a run: a word among the topics, and the life of topics. Pure: frames in, figures out."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    FixedTicker,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+    TapTool,
+)
+from bokeh.plotting import figure
+
+from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
+from stickbreaker.app.frames.word_frames import OF_TOPIC
+from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
+from stickbreaker.app.plots.curve_plots import Seed, find_span
+from stickbreaker.app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
+
+WORD_HEIGHT = 260
+LANE_HEIGHT, LIFE_BORDERS = 20, 90
+MARKERS = {BORN: "circle", CLEAR: "star", ALIKE: "diamond", GONE: "x"}
+MARKER_SIZE = 15
+
+
+class WordPlot:
+    """A word's lines, one a topic: built once, moved by `show`; `on_pick(topic_id)` is called at a tap on a dot."""
+
+    def __init__(self, on_pick: Callable[[int], None]):
+        self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []})
+        self.dots = ColumnDataSource({name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")})
+        self.figure = figure(
+            height=WORD_HEIGHT,
+            sizing_mode="stretch_width",
+            tools="reset,save",
+            toolbar_location="above",
+            x_range=Range1d(0, 1),
+            y_range=Range1d(0, 1),
+            min_border_right=16,
+        )
+        hide_tools(self.figure)
+        self.figure.xgrid.grid_line_color = None
+        self.figure.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        self.figure.multi_line("xs", "ys", source=self.lines, line_color="color", line_width=2.2)
+        dots = self.figure.scatter(
+            "x", "y", source=self.dots, color="color", size=7, nonselection_alpha=1.0, selection_alpha=1.0
+        )
+        self._hover = HoverTool(renderers=[dots])
+        self.figure.add_tools(self._hover, TapTool(renderers=[dots]))
+        self._on_pick = on_pick
+        self.dots.selected.on_change("indices", self._tap)
+
+    def show(self, frame: pd.DataFrame, axis: str, measure: str) -> None:
+        """Draw a `word_frame`; a line has a gap where the word is not listed."""
+        number = "0.00 %" if measure == OF_TOPIC else "0,0"
+        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
+        self.figure.yaxis.formatter = NumeralTickFormatter(format="0.0 %" if measure == OF_TOPIC else "0,0")
+        self._hover.tooltips = [
+            ("topic", "@title"),
+            (axis, "@x{0,0}"),
+            ("date", "@date"),
+            (measure, f"@y{{{number}}}"),
+            ("its word no.", "@rank"),
+        ]
+        self.figure.x_range.update(**find_span(frame["x"]))
+        self.figure.y_range.update(**find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0})
+        parts = [(topic_color(topic_id), part) for topic_id, part in frame.groupby("topic_id", sort=False)]
+        self.lines.data = {
+            "xs": [part["x"].tolist() for _, part in parts],
+            "ys": [part["value"].tolist() for _, part in parts],
+            "color": [color for color, _ in parts],
+        }
+        listed = frame.dropna(subset="value").rename(columns={"value": "y"})
+        listed = listed.assign(color=[topic_color(topic_id) for topic_id in listed["topic_id"]])
+        self.dots.data = listed[list(self.dots.data)].to_dict("list")
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self.dots.data["topic_id"][new[0]]))
+            self.dots.selected.indices = []
+
+
+class LifePlot:
+    """Lanes of topics and marks on them: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+
+    def __init__(self, on_pick: Callable[[int], None]):
+        shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
+        self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
+        self.figure = fig = figure(
+            sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", y_range=Range1d(), min_border_right=16
+        )
+        hide_tools(fig)
+        self._seed = Seed(fig)
+        fig.grid.grid_line_color = None
+        fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
+        fig.yaxis.ticker = FixedTicker()
+        drawn = fig.segment(
+            "x0", "y", "x1", "y", source=self.lanes, line_width="width", line_color="color", nonselection_line_alpha=1.0
+        )
+        marked = fig.scatter(
+            "x",
+            "y",
+            source=self.marks,
+            marker="marker",
+            size=MARKER_SIZE,
+            fill_color="color",
+            line_color="line",
+            line_width="stroke",
+            nonselection_alpha=1.0,
+        )
+        of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
+        self._of_mark = HoverTool(renderers=[marked])
+        fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), self._of_mark)
+        fig.add_tools(TapTool(renderers=[drawn, marked]))
+        self._on_pick = on_pick
+        for source in (self.lanes, self.marks):
+            source.selected.on_change("indices", partial(self._tap, source))
+
+    def show(self, lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str) -> None:
+        """Draw lanes, named from the top by `labels`, and marks on them."""
+        fig, places = self.figure, [-y for y in range(len(labels))]
+        fig.height = LIFE_BORDERS + LANE_HEIGHT * len(labels)
+        fig.y_range.update(start=0.7 - len(labels), end=0.7)
+        fig.xaxis.axis_label = axis
+        fig.yaxis[0].ticker.ticks = places
+        fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
+        self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
+        self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
+        self._seed.stand_in(lanes.empty)
+
+    def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(source.data["topic_id"][new[0]]))
+            source.selected.indices = []
+
+
+def _marked(marks: pd.DataFrame) -> pd.DataFrame:
+    """Marks with a light rim, so that they stand out from a thick lane; a cross is all rim, and off its lane."""
+    is_cross = marks["kind"] == GONE
+    return marks.assign(
+        marker=[MARKERS[kind] for kind in marks["kind"]],
+        line=marks["color"].where(is_cross, LIGHT_BACKGROUND),
+        stroke=np.where(is_cross, 2.5, 1.2),
+    )

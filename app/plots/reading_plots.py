@@ -1,0 +1,214 @@
+"""Plots of what a reading says: the calendar in three kinds, and the map of topics. Pure: frames in, figures out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bokeh.layouts import gridplot
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    DataRange1d,
+    FactorRange,
+    FixedTicker,
+    HoverTool,
+    LinearColorMapper,
+    NoOverlap,
+    NumeralTickFormatter,
+    Range1d,
+    TapTool,
+)
+from bokeh.plotting import figure
+
+from stickbreaker.app.frames.reading_frames import REST, REST_COLOR
+from stickbreaker.app.plots.curve_plots import Seed
+from stickbreaker.app.theme import DARK_BACKGROUND, hide_tools, topic_color
+
+KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
+HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
+# From nothing to all, readable on light and on dark ground.
+RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
+MAX_LABELS, MAX_PANEL_LABELS = 30, 8
+HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
+SMALLEST_DOT, LARGEST_DOT = 8, 60
+# The largest dot is whole at the edge of a map on a phone.
+MAP_PADDING = 0.25
+LABEL_GAP, BAR_HEIGHT = 4, 14
+MOST_LABEL, MOST_PHONE_LABEL = 40, 18
+# Rows keep their room on a phone, whatever topics are called.
+LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
+
+
+def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
+    """Draw a calendar frame as one of `KINDS`, its measure named on its axis or in its colour bar."""
+    if kind == HEAT_MAP:
+        plot = HeatMap()
+        plot.show(frame, measure)
+        return plot.figure
+    frame = frame.assign(color=[REST_COLOR if t == REST else topic_color(t) for t in frame["topic_id"]])
+    return {"stacked areas": _stack, "small multiples": _multiples}[kind](frame, measure)
+
+
+def _source(frame: pd.DataFrame) -> ColumnDataSource:
+    return ColumnDataSource(frame.to_dict("list"))
+
+
+def _format(measure: str) -> str:
+    return "0,0" if measure == "tokens" else "0.0 %"
+
+
+def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
+    then = [("read", "@read documents"), ("its words then", "@words")] if "words" in frame else []
+    return [*HOVER, (measure, f"@value{{{_format(measure)}}}"), *then]
+
+
+def _period_figure(**more: Any) -> figure:
+    """An empty figure with an x axis for periods."""
+    fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", **more)
+    hide_tools(fig)
+    fig.xgrid.grid_line_color = None
+    fig.xaxis.major_label_orientation = 0.9
+    fig.xaxis.major_label_policy = NoOverlap(min_distance=LABEL_GAP)
+    fig.xaxis.ticker = FixedTicker()
+    return fig
+
+
+def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> None:
+    """Name the periods of a frame on the x axis, as many of them as there is room for; other ones are all shown."""
+    names = frame.drop_duplicates("place")["period"].tolist()
+    overrides = dict(enumerate(names))
+    if fig.xaxis[0].major_label_overrides != overrides:
+        fig.x_range.update(start=-0.5, end=len(names) - 0.5, reset_start=-0.5, reset_end=len(names) - 0.5)
+        fig.xaxis[0].ticker.ticks = list(range(0, len(names), -(-len(names) // most) or 1))
+        fig.xaxis[0].major_label_overrides = overrides
+
+
+class HeatMap:
+    """Topics by period, the darker the more: built once, given other periods, topics and values by `show`."""
+
+    def __init__(self) -> None:
+        self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
+        self._source = ColumnDataSource({name: [] for name in ("place", "title", "value")})
+        self._mapper = LinearColorMapper(palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)")
+        rects = fig.rect(
+            "place",
+            "title",
+            1,
+            0.92,
+            source=self._source,
+            line_color=None,
+            fill_color={"field": "value", "transform": self._mapper},
+            nonselection_fill_alpha=1.0,
+        )
+        self._bar = rects.construct_color_bar(height=BAR_HEIGHT, formatter=NumeralTickFormatter())
+        self._hover = HoverTool(renderers=[rects])
+        self._labels = CustomJSTickFormatter(code=LABEL_OF_WIDTH)
+        fig.add_layout(self._bar, "below")
+        fig.add_tools(self._hover)
+        fig.ygrid.grid_line_color = None
+        fig.yaxis.formatter = self._labels
+
+    def show(self, frame: pd.DataFrame, measure: str) -> None:
+        """Show a calendar frame, its measure named in the colour bar; where one has zoomed to stays."""
+        frame = frame[frame["topic_id"] != REST]
+        titles = list(dict.fromkeys(frame["title"]))[::-1]
+        _name_periods(self.figure, frame)
+        highest = frame["value"].max()
+        self._mapper.high = float(highest) if highest > 0 else 1.0
+        self._bar.title, self._bar.formatter.format = measure, _format(measure)
+        self._hover.tooltips = _hover(frame, measure)
+        self._labels.args = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
+        self._source.data = frame.to_dict("list")
+        self.figure.y_range.factors = titles
+
+
+def _cut(titles: list[str], most: int) -> dict[str, str]:
+    """Titles by themselves, those that are too long without their last words, or cut."""
+    short = {title: title if len(title) <= most else title.rpartition(", ")[0] or title for title in titles}
+    return {title: label if len(label) <= most else f"{label[: most - 1]}…" for title, label in short.items()}
+
+
+def _stack(frame: pd.DataFrame, measure: str) -> figure:
+    fig = _period_figure(height=HEIGHT, y_axis_label=measure)
+    _name_periods(fig, frame)
+    fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
+    base = np.zeros(frame["place"].nunique())
+    for topic_id, part in frame.groupby("topic_id", sort=False):
+        top = base + np.nan_to_num(part["value"].to_numpy())
+        source = _source(part.assign(base=base, top=top))
+        color = part["color"].iloc[0]
+        fig.varea("place", "base", "top", source=source, fill_color=color, fill_alpha=0.85)
+        line = fig.line("place", "top", source=source, line_color=color, line_width=1.5, name=str(topic_id))
+        fig.add_tools(HoverTool(renderers=[line], mode="mouse", tooltips=_hover(frame, measure)))
+        base = top
+    fig.y_range.start = 0
+    return fig
+
+
+def _multiples(frame: pd.DataFrame, measure: str) -> Any:
+    figures = []
+    for _, part in frame.groupby("topic_id", sort=False):
+        fig = _period_figure(height=PANEL_HEIGHT, title=part["title"].iloc[0], y_axis_label=measure)
+        _name_periods(fig, part, MAX_PANEL_LABELS)
+        fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
+        fig.yaxis.ticker.desired_num_ticks = 3
+        source = _source(part)
+        fig.vbar("place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None)
+        fig.y_range.start = 0
+        fig.add_tools(HoverTool(tooltips=_hover(frame, measure)))
+        figures.append(fig)
+    return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None)
+
+
+class MapPlot:
+    """The map of topics: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+
+    def __init__(self, on_pick: Callable[[int], None]):
+        columns = ("topic_id", "title", "x", "y", "share", "words", "color", "size", "line")
+        self.source = ColumnDataSource({name: [] for name in columns})
+        self.figure = figure(
+            height=MAP_HEIGHT,
+            sizing_mode="stretch_width",
+            tools="pan,wheel_zoom,reset,save",
+            match_aspect=True,
+            x_range=DataRange1d(range_padding=MAP_PADDING),
+            y_range=DataRange1d(range_padding=MAP_PADDING),
+        )
+        self._seed = Seed(self.figure)
+        self.figure.axis.visible = False
+        self.figure.grid.grid_line_color = None
+        self.figure.toolbar.logo = None
+        dots = self.figure.scatter(
+            "x",
+            "y",
+            size="size",
+            source=self.source,
+            fill_color="color",
+            fill_alpha=0.7,
+            line_color="line",
+            line_width=2,
+            nonselection_fill_alpha=0.7,
+            nonselection_line_color="line",
+            selection_fill_alpha=0.9,
+        )
+        tooltips = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
+        self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
+        self._on_pick = on_pick
+        self.source.selected.on_change("indices", self._tap)
+
+    def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
+        """Move the topics to their places; area is share; the chosen one has a dark and a light ring."""
+        largest = frame["share"].max() if len(frame) else 1.0
+        sizes = LARGEST_DOT * np.sqrt(frame["share"] / max(largest, 1e-30))
+        frame = frame.assign(
+            size=np.maximum(sizes, SMALLEST_DOT),
+            line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
+        )
+        self.source.data = frame.to_dict("list")
+        self._seed.stand_in(frame.empty)
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self.source.data["topic_id"][new[0]]))
+            self.source.selected.indices = []

@@ -1,0 +1,1 @@
+"""What all pages of a process share: runs, the queue for processor cores, background work, access."""

@@ -1,0 +1,74 @@
+"""What an algorithm needs is compiled once a process, in the background, while pages are already usable."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.engine.runs.compile import list_choices
+
+Report = Callable[[int, int, str], None]
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Job:
+    """How far one compilation is. Only its own thread writes it."""
+
+    share: float = 0.0
+    message: str = "Preparing the engine"
+    error: str = ""
+    is_done: bool = False
+
+
+class Compilation:
+    """A job for each algorithm and choice of names (precision, start, ...) that a run has asked for.
+
+    compile_algorithm(algorithm, config, report): compiles, and says how far it is.
+    """
+
+    def __init__(self, compile_algorithm: Callable[[Any, Any, Report], None]):
+        self._compile_algorithm = compile_algorithm
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._jobs: dict[Any, Job] = {}
+
+    def ask(self, spec: RunSpec) -> Job:
+        """Return the job of what this spec needs; the first to ask starts it."""
+        key = (spec.algorithm.name, *list_choices(spec.config).values())
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None:
+                return job
+            job = self._jobs[key] = Job()
+        threading.Thread(target=self._work, args=(spec, job), name="compile-kernels", daemon=True).start()
+        return job
+
+    @property
+    def error(self) -> str:
+        """What went wrong first, if anything did."""
+        with self._lock:
+            return next((job.error for job in self._jobs.values() if job.error), "")
+
+    def _work(self, spec: RunSpec, job: Job) -> None:
+        purpose = describe_purpose(spec.config)
+
+        def report(done: int, total: int, name: str) -> None:
+            job.share = done / total if total else 1.0
+            job.message = f"Compiling the engine{purpose}, once on this machine: {done} of {total}, {name}"
+
+        try:
+            with self._turn:
+                self._compile_algorithm(spec.algorithm, spec.config, report)
+        except Exception as error:
+            _log.exception("The engine's kernels could not be compiled")
+            job.error = f"The engine could not be compiled: {error}"
+        job.is_done = True
+
+
+def describe_purpose(config: Any) -> str:
+    """Name the choices that are not the usual ones: " for precision float64"; empty where all are."""
+    usual = {field.name: field.default for field in fields(config)}
+    chosen = [f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]]
+    return f" for {', '.join(chosen)}" if chosen else ""

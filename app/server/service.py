@@ -1,0 +1,274 @@
+"""Everything this process shares between its pages: the runs by their address, the processor, the compiled kernels."""
+
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import panel as pn
+from threadpoolctl import threadpool_limits
+
+from stickbreaker import engine
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.server.compiling import Compilation
+from stickbreaker.app.server.cpu_queue import CpuQueue, count_cores
+from stickbreaker.app.server.runner import Engine, Runner, describe_wait
+from stickbreaker.app.server.subscribers import Subscribers
+from stickbreaker.app.server.sweep import Sweep
+from stickbreaker.app.server.visitors import Visitor, find_data
+from stickbreaker.engine.corpora.bundled import FILES
+from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.run import split_corpus
+
+FREE_AFTER_SECONDS = 300.0
+SWITCH_SECONDS = 0.0005
+CORPUS_NAME = "state-of-the-union"
+# A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
+FULL_CLASS = 8
+NOT_YOURS = "This address is of somebody else's run; here is one of your own. Ask them for a link to watch theirs."
+NOTHING_TO_WATCH = (
+    "The run that this link was made to watch is not here any more, or never was; here is one of your own."
+)
+
+
+@dataclass
+class Run:
+    """One run and the pages that show it.
+
+    key: its address, for those who control it. watch: the token of a link for those who look on, drawn by itself, so
+    that neither tells of the other. user: whose run it is, None where nobody logs in.
+    subscribers: the wakeups of all its pages; presenters: of those that control it.
+    left_at: when its last page closed; None while a page is open.
+    resumes: True if it was learning then, so that a reload goes on by itself.
+    """
+
+    key: str
+    watch: str
+    user: str | None
+    runner: Runner
+    reader: Reader
+    sweep: Sweep
+    subscribers: Subscribers
+    presenters: Subscribers
+    left_at: float | None = None
+    resumes: bool = False
+
+    @property
+    def num_watching(self) -> int:
+        """How many pages look on."""
+        return max(0, len(self.subscribers) - len(self.presenters))
+
+    def notify(self) -> None:
+        """Wake its pages; of a full class only those that control it: each page looks once a second by itself."""
+        (self.subscribers if self.num_watching <= FULL_CLASS else self.presenters).notify()
+
+
+class Attachment(NamedTuple):
+    """A page's place at a run: whether it only looks on, and what of its link could not be heeded."""
+
+    run: Run
+    is_watching: bool = False
+    fault: str = ""
+
+
+class Service:
+    """The runs of all browsers. Pages come with `join` and go with `leave`; nothing here keeps a session alive.
+
+    runner_engine: its `load` is also told the folder of the corpora of whoever begins a run.
+    """
+
+    def __init__(
+        self,
+        runner_engine: Engine,
+        compilation: Compilation,
+        num_cores: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._engine, self.compilation, self._clock = runner_engine, compilation, clock
+        self.cpu_queue = CpuQueue(num_cores or count_cores())
+        self._lock = threading.Lock()
+        self._runs: dict[str, Run] = {}
+        self._kept: dict[str | None, KeptRuns] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def find_kept(self, user: str | None) -> KeptRuns:
+        """The kept runs of a user: the same record for all pages."""
+        with self._lock:
+            if user not in self._kept:
+                self._kept[user] = KeptRuns(find_data(user) / "runs")
+            return self._kept[user]
+
+    def may_watch(self, visitor: Visitor) -> bool:
+        """Whether the visitor's link is one to look on at a run that is here."""
+        with self._lock:
+            return visitor.watch is not None and self._find(visitor)[0] is not None
+
+    def preview(self, visitor: Visitor, spec: RunSpec) -> Progress:
+        """Return what a page shows until it has joined: the run it asks for, or what a new one would wait for."""
+        with self._lock:
+            run, _ = self._find(visitor)
+        if run is not None:
+            return run.runner.progress
+        job = self.compilation.ask(spec)
+        if not job.is_done:
+            return Progress(status="compiling", message=job.message, compile_share=job.share)
+        if place := self.cpu_queue.preview():
+            return Progress(status="waiting", message=describe_wait(place, self.cpu_queue.num_cores))
+        return Progress()
+
+    def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
+        """Add a page to the run it asks for; where there is none (any more), a new one begins at a new address.
+
+        The first page back after all had left goes on where they stopped.
+        """
+        is_watching = visitor.watch is not None
+        with self._lock:
+            run, fault = self._find(visitor)
+            if run is not None:
+                run.subscribers.add(wakeup)
+                if not is_watching:
+                    run.presenters.add(wakeup)
+                run.left_at = None
+                resumes, run.resumes = run.resumes, False
+        if run is None:
+            return Attachment(self._open(visitor.user, make_spec(), wakeup), False, fault)
+        if resumes:
+            run.runner.resume()
+        run.notify()
+        return Attachment(run, is_watching)
+
+    def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
+        """The run that a visitor may have, or None and why not; a run that is gone needs no word."""
+        if visitor.watch is not None:
+            run = next((run for run in self._runs.values() if run.watch == visitor.watch), None)
+            return run, "" if run is not None else NOTHING_TO_WATCH
+        run = self._runs.get(visitor.run or "")
+        if run is not None and run.user != visitor.user:
+            return None, NOT_YOURS
+        return run, ""
+
+    def leave(self, run: Run, wakeup: Any) -> None:
+        """Take a page away; the last one pauses the run and starts the five minutes until it is freed.
+
+        Those who look on are a reason to go on, presenter or not.
+        """
+        with self._lock:
+            run.subscribers.remove(wakeup)
+            run.presenters.remove(wakeup)
+            is_last = not len(run.subscribers) and run.left_at is None
+            if is_last:
+                run.left_at = self._clock()
+                run.resumes = run.runner.wants_to_run
+        if is_last:
+            run.runner.pause()
+            self._sweep_later()
+        else:
+            run.notify()
+
+    def sweep(self) -> None:
+        """Free every run whose last page closed five minutes ago, once its sweep is over."""
+        now = self._clock()
+        with self._lock:
+            left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
+            stale = [run for run in left if not run.sweep.is_running]
+            for run in stale:
+                del self._runs[run.key]
+        for run in stale:
+            _close(run)
+        if len(stale) < len(left):
+            self._sweep_later()
+
+    def close(self) -> None:
+        """End every run; for the end of the process."""
+        with self._lock:
+            runs, self._runs = list(self._runs.values()), {}
+        for run in runs:
+            _close(run)
+
+    def _open(self, user: str | None, spec: RunSpec, wakeup: Any) -> Run:
+        subscribers, presenters, kept = Subscribers(), Subscribers(), self.find_kept(user)
+        subscribers.add(wakeup)
+        presenters.add(wakeup)
+        make_runner = partial(self._make_runner, user)
+
+        def notify() -> None:
+            run.notify()
+
+        runner = make_runner(notify, kept.keep)
+        sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify)
+        key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        run = Run(key, watch, user, runner, reader, sweep, subscribers, presenters)
+        with self._lock:
+            self._runs[run.key] = run
+        runner.restart(spec)
+        return run
+
+    def _make_runner(
+        self, user: str | None, notify: Callable[[], None], keep: Callable[[Progress, Model], Any]
+    ) -> Runner:
+        # A name is a corpus of this user's, whatever others call so.
+        own = replace(self._engine, load=partial(self._engine.load, folder=find_data(user) / "corpora"))
+        return Runner(own, self.cpu_queue, self.compilation, notify=notify, keep=keep)
+
+    def _sweep_later(self) -> None:
+        timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
+        timer.daemon = True
+        timer.start()
+
+
+def _close(run: Run) -> None:
+    run.sweep.cancel()
+    run.runner.close()
+    run.reader.close()
+
+
+def find_service() -> Service:
+    """Return the one service of this process."""
+    return pn.state.as_cached("stickbreaker-service", _make_service)
+
+
+def first_spec() -> RunSpec:
+    """What a new page begins with: the first algorithm there is, at its defaults, on the corpus that comes with it."""
+    algorithm = engine.REGISTRY[0]
+    return RunSpec(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
+
+
+def count_training(corpus: Any, settings: Any) -> int:
+    """Count the documents that are left to learn from."""
+    return split_corpus(corpus, settings)[0].num_documents
+
+
+def load_by_name(name: str, folder: Path) -> engine.Corpus:
+    """Load a corpus that comes with the project or is in this folder, or give it from memory.
+
+    One of the same name that was built since is another. Raises CorpusError where there is none.
+    """
+    if name in FILES:
+        return _load(name, None, "")
+    built_at = next((own.built_at for own in list_own(folder) if own.name == name), "")
+    return _load(name, folder, built_at)
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, folder: Path | None, built_at: str) -> engine.Corpus:
+    return engine.load_corpus(name) if folder is None else load_own(name, folder)
+
+
+def _make_service() -> Service:
+    threadpool_limits(1, user_api="blas")
+    # Engine threads come back from compiled code every few hundred microseconds, and wait so long for a page's tick.
+    sys.setswitchinterval(SWITCH_SECONDS)
+    service = Service(Engine(load_by_name, count_training, engine.run), Compilation(compile_algorithm))
+    service.compilation.ask(first_spec())
+    return service

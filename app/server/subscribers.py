@@ -1,0 +1,64 @@
+"""Wake-ups of sessions from engine threads: they carry no data, and many become one."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class Wakeup:
+    """Asks one session to look again, from any thread, through the only door a Bokeh document leaves open.
+
+    Rings between two looks are one. After `close` it is silent, so no document outlives its session.
+    """
+
+    def __init__(self, document: Any, look: Callable[[], None]):
+        self._document = document
+        self._look = look
+        self._lock = threading.Lock()
+        self._is_pending = False
+
+    def notify(self) -> None:
+        """Ask for a look; cheap, and safe from any thread."""
+        with self._lock:
+            if self._is_pending or self._document is None:
+                return
+            self._is_pending = True
+            document = self._document
+        document.add_next_tick_callback(self._answer)
+
+    def close(self) -> None:
+        """Stop ringing and let go of the session."""
+        with self._lock:
+            self._document = self._look = None
+
+    def _answer(self) -> None:
+        with self._lock:
+            self._is_pending = False
+            look = self._look
+        if look is not None:
+            look()
+
+
+class Subscribers:
+    """The wakeups of all pages that show one run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wakeups: tuple[Any, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._wakeups)
+
+    def add(self, wakeup: Any) -> None:
+        with self._lock:
+            self._wakeups = (*self._wakeups, wakeup)
+
+    def remove(self, wakeup: Any) -> None:
+        """Take a wakeup away; one that is not there is no error, since a page may leave twice."""
+        with self._lock:
+            self._wakeups = tuple(other for other in self._wakeups if other is not wakeup)
+
+    def notify(self) -> None:
+        """Wake every page once."""
+        for wakeup in self._wakeups:
+            wakeup.notify()

@@ -1,0 +1,1 @@
+"""One browser: its page, its address and what it shows."""

@@ -1,0 +1,60 @@
+"""The address bar of one page, kept to the run it shows and to what is chosen there."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.session.links import Link, Place, write_link, write_watch_link
+
+
+class Address:
+    """Follows a selection and the tabs of a page once `open` has set them to what a link says.
+
+    location: Panel's, or None where there is no address, as in a notebook.
+    """
+
+    def __init__(self, location: Any, selection: Selection, tabs: Any):
+        self._location, self._selection, self._tabs = location, selection, tabs
+        self._run: Any = None
+        self._is_watching = False
+
+    @property
+    def query(self) -> str:
+        """What the address asks for."""
+        return self._location.search if self._location is not None else ""
+
+    def open(self, link: Link, run: Any, is_watching: bool = False) -> None:
+        """Choose what the link says, and from then on write down what is chosen."""
+        place, self._run, self._is_watching = link.place, run, is_watching
+        self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
+        progress, asked = run.runner.progress, link.spec
+        if progress.config is not None and not is_watching:
+            is_same_corpus = progress.corpus_name == asked.corpus_name
+            if not is_same_corpus or progress.algorithm != asked.algorithm.name:
+                self._selection.leave_run(is_same_corpus)
+        self._tabs.value = place.page or self._tabs.options[0]
+        self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
+        self._tabs.param.watch(lambda event: self.write(), "value")
+
+    def write(self) -> None:
+        """Write down the run, its settings and what is chosen."""
+        if self._run is None or self._location is None:
+            return
+        chosen, page = self._selection, self._tabs.value
+        place = Place(page if page != self._tabs.options[0] else None, chosen.topic, chosen.document, chosen.span)
+        if self._is_watching:
+            query = write_watch_link(self._run.watch, place)
+        else:
+            query = write_link(self._run.key, self._run.runner.progress, place)
+        if query != self._location.search:
+            self._location.search = query
+
+    def share(self) -> str:
+        """Write in full the link that lets others look on."""
+        here = urlsplit(self._location.href if self._location is not None else "")
+        query = write_watch_link(self._run.watch, Place()).lstrip("?")
+        return here._replace(query=query, fragment="").geturl()
+
+    def close(self) -> None:
+        """Let go of the run and of the page's address."""
+        self._run = self._location = None

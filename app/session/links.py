@@ -1,0 +1,175 @@
+"""The page's address: run, corpus, settings and what is chosen, so that a link opens the same again.
+
+What a link says wrongly is left out with a sentence. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
+from stickbreaker.app.model.selection import EARLIEST, LATEST
+from stickbreaker.engine.algorithm import Algorithm
+
+MAX_SHOWN = 60
+TRUTHS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where somebody is: the page, and the selection's topic, document and span."""
+
+    page: str | None = None
+    topic: int | None = None
+    document: int | None = None
+    span: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """What an address asks for; `faults` say what of it could not be heeded.
+
+    run: the address of a run to control. watch: the token of one to look on at.
+    """
+
+    run: str | None
+    watch: str | None
+    spec: RunSpec
+    place: Place
+    faults: tuple[str, ...] = ()
+
+
+def write_link(key: str, progress: Progress, place: Place) -> str:
+    """Write the address' query: settings only where somebody has set them, or they are not the defaults."""
+    parts: dict[str, Any] = {"run": key}
+    if progress.config is not None:
+        parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
+        sized = {*live_fields(progress.config), *left_fields(progress.config)}
+        for each in (*fields(progress.config), *fields(progress.settings)):
+            settings = progress.config if hasattr(progress.config, each.name) else progress.settings
+            value = getattr(settings, each.name)
+            if each.name in progress.chosen if each.name in sized else value != each.default:
+                parts[each.name] = _write(value)
+    return _write_query(parts | _write_place(place))
+
+
+def write_watch_link(token: str, place: Place) -> str:
+    """Write the query of a page that looks on: neither the run's own address nor anything that opens another."""
+    return _write_query({"watch": token} | _write_place(place))
+
+
+def _write_place(place: Place) -> dict[str, Any]:
+    parts = {"page": place.page, "topic": place.topic, "document": place.document}
+    if place.span is not None:
+        first, last = place.span
+        parts |= {"from": None if first == EARLIEST else first, "to": None if last == LATEST else last}
+    return parts
+
+
+def _write_query(parts: dict[str, Any]) -> str:
+    return "?" + urlencode({name: value for name, value in parts.items() if value is not None})
+
+
+def _write(value: Any) -> str:
+    """Write a setting: a truth as JSON has it, a whole number without a point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def read_link(
+    query: str, spec: RunSpec, algorithms: Sequence[Algorithm], corpora: Sequence[str], pages: Sequence[str]
+) -> Link:
+    """Read an address' query; `spec` is what a link that says nothing begins with."""
+    asked, faults = dict(parse_qsl(query.lstrip("?"))), []
+    name = _choose("corpus", asked, corpora, spec.corpus_name, faults)
+    by_name = {algorithm.name: algorithm for algorithm in algorithms}
+    algorithm = by_name[_choose("algorithm", asked, list(by_name), spec.algorithm.name, faults)]
+    config = spec.config if algorithm is spec.algorithm else algorithm.config()
+    config, given = _fill(config, asked, faults)
+    settings, _ = _fill(spec.settings, asked, faults)
+    chosen = frozenset(given) & {*live_fields(config), *left_fields(config)}
+    is_another = bool(faults)
+    page = _choose("page", asked, pages, None, faults)
+    topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
+    if is_another:
+        # Of a run that is not the one meant, these numbers are of other things.
+        topic = document = None
+    place = Place(page, topic, document, _span(asked, faults))
+    spec = RunSpec(name, algorithm, config, settings, chosen)
+    return Link(asked.get("run"), asked.get("watch"), spec, place, tuple(faults))
+
+
+def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:
+    if what not in asked or asked[what] in offered:
+        return asked.get(what, default)
+    instead = f"{default} is taken" if default else "it is left out"
+    faults.append(f"The link asks for the {what} {_quote(asked[what])}, which is not here; {instead}.")
+    return default
+
+
+def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, dict[str, Any]]:
+    """A config with what was asked for, each value by itself and then all together; and what was taken."""
+    hints, given = get_type_hints(type(config)), {}
+    for each in fields(config):
+        if each.name in asked:
+            try:
+                value = _parse(hints[each.name], asked[each.name])
+                replace(config, **{each.name: value})
+                given[each.name] = value
+            except (ValueError, TypeError, OverflowError):
+                faults.append(f"The link's {each.name} cannot be {_quote(asked[each.name])}; the default is taken.")
+    try:
+        return replace(config, **given), given
+    except (ValueError, TypeError):
+        faults.append(f"The link's settings do not go together ({', '.join(given)}); the defaults are taken.")
+        return config, {}
+
+
+def _parse(hint: Any, text: str) -> Any:
+    """Read a value as its field's type. Raises ValueError where it is none."""
+    (kind,) = set(get_args(hint) or (hint,)) - {NoneType}
+    if kind is bool:
+        if text not in TRUTHS:
+            raise ValueError(text)
+        return TRUTHS[text]
+    return kind(text)
+
+
+def _whole(name: str, asked: dict[str, str], faults: list[str]) -> int | None:
+    text = asked.get(name)
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    faults.append(f"The link's {name} cannot be {_quote(text)}; it is left out.")
+    return None
+
+
+def _span(asked: dict[str, str], faults: list[str]) -> tuple | None:
+    if not {"from", "to"} & asked.keys():
+        return None
+    try:
+        first, last = (
+            np.datetime64(asked[name], "D") if name in asked else end
+            for name, end in (("from", EARLIEST), ("to", LATEST))
+        )
+        # No date compares with "NaT", so that is none either.
+        if first <= last:
+            return first, last
+    except (ValueError, OverflowError):
+        pass
+    said = " to ".join(_quote(asked[name]) for name in ("from", "to") if name in asked)
+    faults.append(f"The link's span of time cannot be {said}; all times are taken.")
+    return None
+
+
+def _quote(text: str) -> str:
+    """What a link said, short, and without the signs that markup is made of."""
+    plain = "".join(sign if sign.isprintable() and sign not in "<>&\"'" else "·" for sign in text[:MAX_SHOWN])
+    return f"“{plain}{'…' if len(text) > MAX_SHOWN else ''}”"

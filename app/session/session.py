@@ -1,0 +1,349 @@
+"""One browser: its page, the run it shows, and one look at it whenever the run notifies."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from stickbreaker import engine
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
+from stickbreaker.app.server.service import Run, Service, first_spec
+from stickbreaker.app.server.subscribers import Wakeup
+from stickbreaker.app.server.text_worker import TextWorker
+from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_name_paths
+from stickbreaker.app.session.address import Address
+from stickbreaker.app.session.links import read_link
+from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
+from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, make_tabs
+from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.compare import Compare
+from stickbreaker.app.views.controls import Controls
+from stickbreaker.app.views.curves import Curves
+from stickbreaker.app.views.header import Header
+from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.sharing import WATCHING, Sharing
+from stickbreaker.app.views.sweep import SweepPanel
+from stickbreaker.app.views.topics_now import TopicsNow
+from stickbreaker.app.views.under_the_hood import UnderTheHood
+from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.keyboard import Keyboard
+from stickbreaker.engine.algorithm import Algorithm
+
+SAFETY_NET_MILLISECONDS = 1_000
+REFUSED_MILLISECONDS = 4_000
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """What one browser sees, of this user's. `start` when its websocket is open, `stop` when it has gone."""
+
+    def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
+        self._service, self._make_spec = service, make_spec
+        self._library, self._kept = find_data(user) / "corpora", service.find_kept(user)
+        self._run: Run | None = None
+        self._wakeup: Any = None
+        self._seen: Any = None
+        self._document: Any = None
+        self._reported: set[str] = set()
+        self.selection = Selection()
+        self.tabs = make_tabs()
+        self._address = Address(pn.state.location, self.selection, self.tabs)
+        first = self._make_spec()
+        others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
+        self._algorithms = (first.algorithm, *others)
+        corpora = engine.list_corpora(self._library)
+        self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
+        self._visitor = Visitor(user, self._link.run, self._link.watch)
+        move = {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
+        self.header = Header(move | {"share": self.share})
+        self.sketch = RateSketch()
+        self.controls = Controls(
+            self._link.spec,
+            corpora,
+            self._algorithms,
+            self.sketch,
+            {
+                "configure": self.configure,
+                "restart": self.restart,
+                "clear": self.clear,
+                "bring": self.open_bring,
+                "weigh": self.weigh,
+            },
+        )
+        act = {"offer": self.offer_corpora, "run": self.run_on}
+        self.bring = BringCorpus(TextWorker(self._library), act, may_name_paths(), self._library)
+        self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
+        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
+        self.readers = Readers(
+            self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
+        )
+        self.compare = Compare(self._kept, self._draw_curves, self._notify)
+        self.sweep = SweepPanel(
+            self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
+        )
+        self.hood = UnderTheHood(
+            self.selection,
+            RateSketch,
+            lambda: self._run and self._run.runner.model(),
+            lambda: self._wakeup and self._wakeup.notify(),
+        )
+        self.tabs.param.watch(lambda event: self._turn(), "value")
+        self.selection.param.watch(
+            lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
+        )
+        self.side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.views = (self.header, self.controls, self.sketch)
+        self.sharing = Sharing()
+        self._take_role(service.may_watch(self._visitor))
+        self.header.update(service.preview(self._visitor, self._link.spec))
+
+    def start(self) -> None:
+        """Find the run of this address, or begin one and write its address down."""
+        self._document = pn.state.curdoc
+        self._wakeup = Wakeup(self._document, self.look)
+        self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
+        self._take_role(is_watching)
+        self._address.open(self._link, self._run, is_watching)
+        for text in filter(None, (fault, *self._link.faults)):
+            self._notify(text)
+        if not is_watching:
+            self.header.show_pace(self._run.runner.seconds_per_batch)
+        pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
+        # Not at once: what is sent while Panel still loads the page may reach the browser after what is sent next.
+        self._wakeup.notify()
+        self._document.add_next_tick_callback(self.unfold)
+
+    def unfold(self) -> None:
+        """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""
+        self._turn()
+        self.side.objects = [self.controls]
+
+    def _take_role(self, is_watching: bool) -> None:
+        """Have the controls, or only look on."""
+        self.is_watching = is_watching
+        for view in (self.header, self.controls, self.readers.explorer, self.compare, self.sweep):
+            view.let_act(not is_watching)
+
+    def stop(self) -> None:
+        """Leave the run; nothing of this session is held after that."""
+        if self._run is not None:
+            self._wakeup.close()
+            self._service.leave(self._run, self._wakeup)
+            self._address.close()
+            self._run = self._document = None
+        self.hood.close()
+        self.bring.close()
+        self.readers.close()
+
+    def look(self) -> None:
+        """Show what has changed since the last look, all of it in one message."""
+        if self._run is None:
+            return
+        runner = self._run.runner
+        progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
+        present = len(self._run.presenters), self._run.num_watching
+        seen = (progress, earlier, job, self._kept.version, self._run.sweep.state, present, self.hood.job)
+        if seen == self._seen:
+            return
+        before, self._seen = self._seen, seen
+        with pn.io.hold(self._document):
+            has_moved = before is None or before[:2] != seen[:2]
+            if before is not None and 0 < before[0].run_id != progress.run_id:
+                self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
+            if has_moved:
+                for view in self.views:
+                    self._attempt(view.update, progress, earlier)
+            self.sharing.update(self.is_watching, *present)
+            self._update_page(has_moved)
+            self._address.write()
+            if progress.status == "failed" and (before is None or before[0].status != "failed"):
+                self._notify(f"The engine has stopped: {progress.message}")
+
+    def _draw_curves(self) -> None:
+        """Draw the live curves again, with the kept runs that are requested for among them."""
+        if self._run is not None:
+            runner = self._run.runner
+            self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
+
+    def _update_page(self, has_moved: bool = True) -> None:
+        """Show what is new on the page that is open; has_moved: whether the run, or those before it, are."""
+        if self.tabs.value == LIVE and has_moved and self._run is not None:
+            self._attempt(self._draw_curves)
+            for view in (self.table, self.now):
+                self._attempt(view.update, self._run.runner.progress)
+        elif self.tabs.value in READING_PAGES:
+            self._update_readers()
+        elif self.tabs.value == COMPARE:
+            self._attempt(self.compare.look)
+            if self._run is not None:
+                self._attempt(self.sweep.read, self._run.sweep.state)
+        elif self.tabs.value == HOOD and self._run is not None:
+            self._attempt(self.hood.look, self._run.runner.progress)
+
+    def _update_readers(self) -> None:
+        """Show what the model says of the corpus, in the views that are open."""
+        if self._run is None:
+            return
+        progress, job = self._run.runner.progress, self._run.reader.job
+        is_new = job.reading is None or job.reading.model.run_id != progress.run_id
+        if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
+            self._run.reader.ask()
+            job = self._run.reader.job
+        for view in self.readers.on_page(self.tabs.value):
+            self._attempt(view.read, job, progress)
+
+    def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
+        """Let a view draw; one that cannot keeps no other from it."""
+        try:
+            draw(*arguments)
+        except Exception as error:
+            self.report(error)
+
+    def read(self) -> None:
+        """Read the corpus with the present model."""
+        if self._run is not None:
+            self._run.reader.ask()
+
+    @for_presenters
+    def rename(self, topic_id: int, name: str) -> None:
+        """Call a topic so on every page of the run."""
+        self._run.runner.rename(topic_id, name)
+
+    def report(self, error: Exception) -> None:
+        """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
+        _log.error("The page could not do what it was asked", exc_info=error)
+        text = f"Something on this page did not work: {type(error).__name__}: {error}"
+        if text not in self._reported:
+            self._reported.add(text)
+            self._notify(text)
+
+    @for_presenters
+    def toggle(self) -> None:
+        """Run or pause; a run that is over begins again."""
+        runner = self._run.runner
+        if runner.progress.status in ("finished", "failed"):
+            self.restart()
+        elif runner.wants_to_run:
+            runner.pause()
+        else:
+            runner.resume()
+
+    @for_presenters
+    def step(self) -> None:
+        """Learn from one mini-batch."""
+        self._run.runner.step()
+
+    @for_presenters
+    def set_pace(self, seconds_per_batch: float | None) -> None:
+        """Change the pace at once."""
+        self._run.runner.set_pace(seconds_per_batch)
+
+    @for_presenters
+    def share(self) -> None:
+        """Show the link to watch the run, or put it away."""
+        self.sharing.toggle(self._address.share())
+
+    @for_presenters
+    def configure(self, values: dict[str, Any]) -> None:
+        """Send the sliders to the run, which heeds them from its next mini-batch."""
+        try:
+            self._run.runner.configure(**values)
+        except ValueError as error:
+            self._notify(str(error))
+
+    @for_presenters
+    def restart(self) -> None:
+        """Begin again with everything as the controls have it, unless a form shows a fault."""
+        spec = self._read_spec()
+        if spec is None:
+            self._notify("The run was not restarted: a setting under Advanced needs another value.")
+            return
+        self._run.runner.restart(spec)
+
+    def _read_spec(self) -> RunSpec | None:
+        """Everything as the controls have it; None where a form shows a fault."""
+        answers = self.controls.read()
+        if answers is None:
+            return None
+        config, settings = answers
+        algorithm = next(each for each in self._algorithms if each.name == self.controls.algorithm.value)
+        settings = replace(self._make_spec().settings, **settings)
+        corpus_name, chosen = self.controls.corpus.value, self.controls.chosen
+        return RunSpec(corpus_name, algorithm, algorithm.config(**config), settings, chosen)
+
+    def plan_sweep(self, values: dict[str, tuple], systems: list[str]) -> tuple[RunSpec, ...]:
+        """Make the runs of a sweep about what the controls have. Raises SweepError where there can be none."""
+        spec = self._read_spec()
+        if spec is None:
+            raise SweepError("A setting under Advanced needs another value first.")
+        return plan_sweep(spec, [each for each in self._algorithms if each.name in systems], values)
+
+    @for_presenters
+    def start_sweep(self, plan: tuple[RunSpec, ...]) -> None:
+        """Run these in the background."""
+        self._run.sweep.start(plan)
+
+    @for_presenters
+    def cancel_sweep(self) -> None:
+        """End the sweep after its present mini-batch."""
+        self._run.sweep.cancel()
+
+    @for_presenters
+    def open_bring(self) -> None:
+        """Ask for text of one's own."""
+        self.bring.open()
+
+    def offer_corpora(self, name: str | None = None) -> None:
+        """Show in the menu which corpora there are now, with one of them chosen."""
+        self.controls.offer(engine.list_corpora(self._library), name)
+
+    @for_presenters
+    def run_on(self, name: str) -> None:
+        """Begin again on this corpus."""
+        self.offer_corpora(name)
+        self.restart()
+
+    def weigh(self, algorithm: Algorithm, config: Any) -> int:
+        """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
+        corpus = self._run.runner.corpus if self._run is not None else None
+        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
+
+    @for_presenters
+    def clear(self) -> None:
+        """Drop the faint lines of earlier runs."""
+        self._run.runner.forget_earlier()
+
+    def layout(self) -> pn.viewable.Viewable:
+        """Lay out the header and room for the pages; `unfold` fills it."""
+        lists = lay_side_by_side(self.table, self.now)
+        live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
+        own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
+        self._pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
+        # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
+        styles = {"max-height": "none"}
+        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring, Keyboard())
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
+
+    def _turn(self) -> None:
+        """Show the page that is chosen, told of all there is: what changes while a widget appears may be lost on it."""
+        page = self.tabs.value
+        self.readers.open_export(page == EXPORT)
+        if page != HOOD:
+            self.hood.close()
+        self._update_page()
+        self._pages.open(page)
+
+    def may_act(self) -> bool:
+        """Whether there is a run and this page controls it; a page that only looks on is told so."""
+        if self.is_watching and pn.state.notifications is not None:
+            pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
+        return self._run is not None and not self.is_watching
+
+    def _notify(self, text: str) -> None:
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(text, duration=0)

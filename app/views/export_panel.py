@@ -1,0 +1,312 @@
+"""Taking results away: tables, the whole state as a page, the model, pyLDAvis's input, figures, and a link."""
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from stickbreaker.app.export.figures import CURVE_FIGURES, FIGURES, FORMATS, draw_figure, make_savable
+from stickbreaker.app.export.offline import write_offline
+from stickbreaker.app.export.tables import (
+    NUM_WORDS,
+    curves_table,
+    history_table,
+    shares_table,
+    topics_table,
+    write_model,
+    write_pyldavis,
+    write_table,
+)
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.widgets.file_transfer import FileTransfer
+
+STYLE = """
+:host { color: var(--panel-on-surface-color, inherit); }
+p { margin: 2px 0; font-size: 14px; line-height: 1.45; } h2 { font-size: 18px; margin: 10px 0 0; }
+pre { font-size: 13px; margin: 4px 0; padding: 8px 12px; overflow-x: auto; border-radius: 4px; white-space: pre-wrap;
+  background: color-mix(in srgb, currentColor 9%, transparent); overflow-wrap: anywhere; }
+p.fault { padding: 8px 12px; border-left: 4px solid #c62828; background: color-mix(in srgb, #c62828 14%, transparent); }
+"""
+CSV, PARQUET = "CSV", "Parquet"
+MODEL_CODE = """import engine
+model = engine.load("{name}")
+model.topics_frame()   # words; model.topic_names_ where topics have names
+model.transform(corpus)   # shares of topics in documents, of a Corpus or counts of these words
+"""
+PYLDAVIS_CODE = """import json, pyLDAvis
+prepared = pyLDAvis.prepare(**json.load(open("{name}", encoding="utf-8")))
+pyLDAvis.save_html(prepared, "topics.html")
+"""
+
+_log = logging.getLogger(__name__)
+
+
+class Taken(NamedTuple):
+    """What stood on the page when something was asked for."""
+
+    progress: Progress
+    earlier: tuple[Progress, ...]
+    reading: Reading | None
+
+
+class Export(NamedTuple):
+    """One file. needs: "steps", "topics" or "documents"; ending: "" for a table."""
+
+    label: str
+    sentence: str
+    needs: str
+    ending: str
+    write: Callable[[Taken, Path], None]
+
+
+def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
+    return lambda taken, path: write_table(make(taken), path)
+
+
+EXPORTS = {
+    "topics": Export(
+        "Table of topics",
+        f"Topics in use with their shares and their {NUM_WORDS} likeliest words.",
+        "topics",
+        "",
+        _table(lambda taken: topics_table(taken.reading, taken.progress.names)),
+    ),
+    "document-shares": Export(
+        "Document shares",
+        "Every document's topics of at least 0.5 %, as shares of these together, with its title and date.",
+        "documents",
+        "",
+        _table(lambda taken: shares_table(taken.reading, taken.progress.names)),
+    ),
+    "word-lists": Export(
+        "Word lists through the run",
+        "Ten words of every topic at each checkpoint.",
+        "steps",
+        "",
+        _table(lambda taken: history_table(taken.progress)),
+    ),
+    "curves": Export(
+        "Curves",
+        "Likelihoods, number of topics and learning rate, of earlier runs too.",
+        "steps",
+        "",
+        _table(lambda taken: curves_table(taken.progress, taken.earlier)),
+    ),
+    "page": Export(
+        "The whole state as a page",
+        "One HTML file that needs no network, with a slider through the checkpoints.",
+        "steps",
+        ".html",
+        lambda taken, path: write_offline(path, *taken),
+    ),
+    "model": Export(
+        "The model",
+        "To load in Python, with the words and the names of its topics:",
+        "topics",
+        ".npz",
+        lambda taken, path: write_model(taken.reading, taken.progress, path),
+    ),
+    "pyldavis": Export(
+        "Input of pyLDAvis",
+        "As JSON, of the topics in use:",
+        "documents",
+        ".json",
+        lambda taken, path: write_pyldavis(taken.reading, taken.progress.names, path),
+    ),
+}
+CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
+
+
+class ExportPanel(Viewer):
+    """The page. `find_earlier()` gives the runs before the present one; figures are drawn only while `is_open`."""
+
+    def __init__(self, selection: Selection, find_earlier: Callable[[], tuple[Progress, ...]], **params: Any):
+        super().__init__(**params)
+        self._selection, self._find_earlier = selection, find_earlier
+        self._job, self._progress = ReadingJob(), Progress()
+        self._is_busy = self._is_closed = self.is_open = False
+        self._drawn: tuple = ()
+        self._figure: Any = None
+        self.mover = FileTransfer(lambda path: None, self._refuse, takes_files=False, height=0, margin=0)
+        self._said = _html("")
+        self.format = pmui.RadioButtonGroup(label="Tables as", options=[CSV, PARQUET], value=CSV, size="small")
+        self.buttons = {what: self._make_button(what) for what in EXPORTS}
+        self._codes = {what: _html("") for what in CODES}
+        self._make_figures()
+        self._layout = self._lay_out()
+        self.read(self._job, self._progress)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def _make_button(self, what: str) -> pmui.Button:
+        return pmui.Button(
+            label=EXPORTS[what].label,
+            icon="download",
+            variant="outlined",
+            width=280,
+            on_click=lambda event: self._begin(what),
+        )
+
+    def _make_figures(self) -> None:
+        self.figure = pmui.Select(label="Figure", options=list(FIGURES), value=FIGURES[0], size="small", width=300)
+        self.picture = pmui.RadioButtonGroup(label="Figures as", options=list(FORMATS), value="PNG", size="small")
+        self.save = pmui.Button(label="Save the figure", icon="image", variant="outlined", on_click=self._save)
+        self.redraw = pmui.Button(label="Draw again", icon="refresh", variant="text", on_click=self._draw_anew)
+        self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._figure_note = _html("")
+        for widget in (self.figure, self.picture):
+            widget.param.watch(lambda event: self._draw(), "value")
+
+    def _lay_out(self) -> pn.viewable.Viewable:
+        tables = [self._row(what) for what, export in EXPORTS.items() if not export.ending]
+        rest = [self._row(what) for what, export in EXPORTS.items() if export.ending]
+        choices = pn.FlexBox(self.figure, self.picture, self.save, self.redraw, align_items="center", gap="8px")
+        return pn.Column(
+            self._said,
+            self.mover,
+            _html("<h2>Tables</h2>"),
+            self.format,
+            *tables,
+            _html("<h2>Everything</h2>"),
+            *rest,
+            _html("<h2>Figures</h2>"),
+            choices,
+            self._figure_note,
+            self._pane,
+            _html(
+                "<h2>A link</h2><p>The address of this page holds the corpus, the settings, the page and what is "
+                "chosen: whoever opens it has this run with its controls, or where it is gone begins one with the same "
+                "settings. The link under Share lets others only watch.</p>"
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _row(self, what: str) -> pn.viewable.Viewable:
+        about = pn.Column(
+            _html(f"<p>{escape(EXPORTS[what].sentence)}</p>"),
+            *([self._codes[what]] if what in CODES else []),
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"flex": "1 1 300px", "min-width": "0"},
+        )
+        return pn.FlexBox(self.buttons[what], about, align_items="center", gap="0 8px", sizing_mode="stretch_width")
+
+    def read(self, job: ReadingJob, progress: Progress) -> None:
+        """Offer what a run and a reading of it have to take away."""
+        self._job, self._progress = job, progress
+        has = self._has()
+        for what, button in self.buttons.items():
+            button.disabled = self._is_busy or EXPORTS[what].needs not in has
+        for what, code in CODES.items():
+            text = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
+            if text != self._codes[what].object:
+                self._codes[what].object = text
+        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), dict(progress.names))
+        drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
+        if self.is_open and drawn != self._drawn:
+            self._drawn = drawn
+            self._draw()
+
+    def _reading(self) -> Reading | None:
+        """The reading, where it is of the present run."""
+        reading = self._job.reading
+        return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
+
+    def _has(self) -> set[str]:
+        """What there is: "steps", "topics", "documents"."""
+        reading = self._reading()
+        has = {"steps"} if self._progress.documents_seen else set()
+        if reading is not None:
+            has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
+        return has
+
+    def _file_name(self, what: str) -> str:
+        ending = EXPORTS[what].ending if what in EXPORTS else ""
+        return _as_file_name(f"{self._progress.corpus_name}-{self._progress.algorithm}-{what}") + ending
+
+    def _begin(self, what: str) -> None:
+        """Write one file beside the event loop, then hand it to the browser."""
+
+        async def run() -> None:
+            await self.take(what)
+
+        pn.state.execute(run)
+
+    async def take(self, what: str) -> None:
+        """Write what is asked for as it stands now, and hand it over; one at a time."""
+        export = EXPORTS[what]
+        if self._is_busy or export.needs not in self._has():
+            return
+        taken = Taken(self._progress, self._find_earlier(), self._reading())
+        ending = export.ending or (".csv" if self.format.value == CSV else ".parquet")
+        name = self._file_name(what).removesuffix(ending) + ending
+        self._set_busy(True, f'<p role="status">Writing {escape(name)} …</p>')
+        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=ending, delete=False) as file:
+            path = Path(file.name)
+        try:
+            await asyncio.to_thread(export.write, taken, path)
+            said = f'<p role="status">{escape(name)}: {path.stat().st_size:,} bytes.</p>'
+        except Exception as error:
+            _log.exception("%s could not be written", name)
+            said = _fault(f"{name} could not be written: {error}")
+        self._set_busy(False, said)
+        if self._is_closed or "fault" in said:
+            path.unlink(missing_ok=True)
+        else:
+            self.mover.send_file(path, name)
+
+    def _set_busy(self, is_busy: bool, said: str) -> None:
+        self._is_busy, self._said.object = is_busy, said
+        self.read(self._job, self._progress)
+
+    def _refuse(self, text: str) -> None:
+        self._said.object = _fault(text)
+
+    def _draw_anew(self, event: Any) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        progress = self._progress
+        drawn = draw_figure(self.figure.value, progress, self._find_earlier(), self._reading(), self._selection.topic)
+        self._figure, self.save.disabled = drawn, drawn is None
+        self._pane.visible = drawn is not None
+        if drawn is None:
+            self._figure_note.object = "<p>There is nothing to draw yet.</p>"
+            return
+        stem = _as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
+        make_savable(drawn, self.picture.value, stem)
+        self._figure_note.object = f"<p>As it was after {count(progress.documents_seen, 'document')}.</p>"
+        self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
+
+    def _save(self, event: Any) -> None:
+        if self._figure is not None:
+            self._figure.tags = [*self._figure.tags, len(self._figure.tags)]
+
+    def close(self) -> None:
+        """Let go of a file on its way; for the end of the page."""
+        self._is_closed = True
+        self.mover.close()
+
+
+def _fault(text: str) -> str:
+    return f'<p class="fault" role="alert">{escape(text)}</p>'
+
+
+def _as_file_name(name: str) -> str:
+    return "-".join("".join(sign if sign.isalnum() or sign in "-_." else " " for sign in name).split())
+
+
+def _html(text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))

@@ -1,0 +1,1 @@
+"""Parts that several views use, with their JavaScript and CSS."""

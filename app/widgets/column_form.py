@@ -1,0 +1,60 @@
+"""What a file holds as a form: the facts, a choice for each kind of column, and the first documents."""
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from stickbreaker.app.frames.corpus_descriptions import describe_first, describe_preview
+from stickbreaker.app.widgets.corpus_menu import make_note
+from stickbreaker.engine.corpora.preview import Preview
+
+NONE = "(none)"
+PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group of passages"}
+
+
+class ColumnForm(pn.viewable.Viewer):
+    """A preview, shown; on_change(event) is called when a person chooses another column."""
+
+    def __init__(self, on_change: Callable[[Any], Any], **params: Any):
+        super().__init__(**params)
+        self._on_change, self._is_filling = on_change, False
+        self.facts, self.first = make_note(""), make_note("")
+        self.selects = {
+            part: pmui.Select(label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width")
+            for part, label in PARTS.items()
+        }
+        for select in self.selects.values():
+            select.param.watch(self._change, "value")
+        cells = [pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in self.selects.values()]
+        self._columns = pn.Column(
+            make_note("<h2>Columns</h2>"),
+            pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
+            sizing_mode="stretch_width",
+        )
+        self._layout = pn.Column(self.facts, self._columns, self.first, sizing_mode="stretch_width")
+
+    def show(self, seen: Preview, shorten: Callable[[str], str]) -> None:
+        """Show what was seen; `shorten` takes folders out of a text."""
+        self.facts.object = describe_preview(seen, shorten)
+        self.first.object = describe_first(seen)
+        self._is_filling = True
+        try:
+            self._columns.visible = bool(seen.columns)
+            for part, select in self.selects.items():
+                options = (list(seen.columns) if part == "text" else [NONE, *seen.columns]) or [NONE]
+                select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
+        finally:
+            self._is_filling = False
+
+    def read(self) -> dict[str, str]:
+        """The columns as they stand, "" where none is chosen."""
+        return {part: "" if select.value == NONE else select.value for part, select in self.selects.items()}
+
+    def _change(self, event: Any) -> None:
+        if not self._is_filling:
+            self._on_change(event)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout

@@ -1,0 +1,205 @@
+"""Config dataclasses as forms: one widget a field, checked by the config itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import CustomJSTickFormatter
+
+from stickbreaker.engine.algorithm import LEFT_TO
+
+LABELS = {
+    "max_topics": "Most topics",
+    "max_slots": "Most topics in a document",
+    "max_active_topics": "Topics looked at in a document",
+    "doc_concentration": "Document concentration",
+    "num_test": "Held-out documents",
+    "num_evaluations": "Evaluations in a pass",
+    "num_snapshots": "Columns of word lists",
+    "score_next_batch": "Score each next batch",
+    "min_letters": "Letters of a word, at least",
+    "max_ngram": "Words of a phrase, at most",
+    "min_documents": "Documents with a word, at least",
+    "max_share": "Share of documents with it, at most",
+    "max_words": "Vocabulary, at most",
+}
+# The buttons beside a number have no name for a screen reader; the arrow keys do the same.
+NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
+FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One setting as a form asks for it; `kind` is "choice", "switch", "whole" or "number"."""
+
+    name: str
+    label: str
+    kind: str
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[Any, ...]
+    explanation: str
+    left_to: str = LEFT_TO
+
+
+def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...]:
+    """Derive the questions from a config's declared settings; by default without those that act at once.
+
+    Fields carry metadata: "symbol", "bounds" (low, high), "help", "choices", "live".
+    """
+    hints = get_type_hints(config_class)
+    questions = []
+    for field in fields(config_class):
+        if "symbol" not in field.metadata or (only_on_restart and field.metadata.get("live")):
+            continue
+        low, high = field.metadata.get("bounds") or (None, None)
+        questions.append(
+            Question(
+                field.name,
+                name_setting(field.name, field.metadata.get("symbol", "")),
+                _kind(hints[field.name], field.metadata),
+                field.default,
+                low,
+                high,
+                tuple(field.metadata.get("choices") or ()),
+                field.metadata.get("help", ""),
+                field.metadata.get("left_to", LEFT_TO),
+            )
+        )
+    return tuple(questions)
+
+
+def name_setting(name: str, symbol: str) -> str:
+    """Write a field's name for people.
+
+    >>> name_setting("max_topics", "K"), name_setting("num_test", "")
+    ('Most topics K', 'Held-out documents')
+    """
+    words = LABELS.get(name) or name.replace("_", " ").capitalize()
+    return f"{words} {symbol}" if symbol else words
+
+
+def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
+    """Say what is wrong, by field; faults of several fields together stand under "". Empty where all is well."""
+    faults = {}
+    optional = {field.name for field in fields(config_class) if field.default is None}
+    for name, value in answers.items():
+        if value == "" or (value is None and name not in optional):
+            faults[name] = "a value is needed here"
+            continue
+        try:
+            config_class(**{name: value})
+        except (ValueError, TypeError) as error:
+            faults[name] = str(error)
+    if not faults:
+        try:
+            config_class(**answers)
+        except (ValueError, TypeError) as error:
+            faults[""] = str(error)
+    return faults
+
+
+class ConfigForm(pn.viewable.Viewer):
+    """A form over one config class: `read` gives the answers, or shows beside the fields why it cannot."""
+
+    def __init__(self, config_class: type, **params: Any):
+        super().__init__(**params)
+        self.config_class = config_class
+        self.questions = ask(config_class)
+        self.widgets = {question.name: make_widget(question) for question in self.questions}
+        self._help = {name: widget.helper_text for name, widget in self.widgets.items() if _has_help(widget)}
+        self._fault = pn.pane.HTML("", visible=False, stylesheets=[FAULT_STYLE])
+        self._layout = pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
+
+    def answers(self) -> dict[str, Any]:
+        """Read the widgets as they stand, right or wrong."""
+        return {name: widget.value for name, widget in self.widgets.items()}
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the answers if the config takes them; otherwise mark the faults and return None."""
+        faults = find_faults(self.config_class, self.answers())
+        self._show(faults)
+        return None if faults else self.answers()
+
+    def fill(self, config: Any) -> None:
+        """Show a config's values."""
+        for name, widget in self.widgets.items():
+            if widget.value != getattr(config, name):
+                widget.value = getattr(config, name)
+        self._show({})
+
+    def watch(self, act: Callable[[], None]) -> None:
+        """Call `act` whenever an answer changes."""
+        for widget in self.widgets.values():
+            widget.param.watch(lambda event: act(), "value")
+
+    def _show(self, faults: dict[str, str]) -> None:
+        for name, helper in self._help.items():
+            widget = self.widgets[name]
+            widget.param.update(error_state=name in faults, helper_text=faults.get(name, helper))
+        rest = [f"{name}: {text}" if name else text for name, text in faults.items() if name not in self._help]
+        self._fault.param.update(object=_alert("; ".join(rest)) if rest else "", visible=bool(rest))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+
+def make_widget(question: Question) -> pn.widgets.Widget:
+    """Make the widget that answers a question."""
+    shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
+    if question.kind == "choice":
+        return pmui.Select(
+            options=list(question.choices), value=question.default, helper_text=question.explanation, **shared
+        )
+    if question.kind == "switch":
+        return pmui.Switch(value=question.default, description=question.explanation, **shared)
+    widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput
+    return widget(
+        value=question.default,
+        step=1 if question.kind == "whole" else _choose_step(question.default),
+        placeholder=f"by {question.left_to}" if question.default is None else "",
+        # The widget takes an empty answer for 0, which none of these may be.
+        **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if question.default is None and question.low else {}),
+        helper_text=_explain(question),
+        width=None,
+        sx=NO_SPINNERS,
+        **shared,
+    )
+
+
+def _explain(question: Question) -> str:
+    low = "" if question.low in (None, float("-inf")) else f"{question.low:,.10g}"
+    high = "" if question.high in (None, float("inf")) else f"{question.high:,.10g}"
+    if question.kind == "number" and question.low is not None and 0 < question.low < 1e-3:
+        bounds = "above 0"
+    elif low and high:
+        bounds = f"{low} to {high}"
+    else:
+        bounds = f"at least {low}" if low else f"at most {high}" if high else ""
+    text = question.explanation.rstrip(".")
+    return f"{text} ({bounds})." if text and bounds else text or bounds
+
+
+def _choose_step(value: float) -> float:
+    return 10.0 ** int(f"{value:e}".split("e")[1]) if value else 0.1
+
+
+def _kind(hint: Any, metadata: Any) -> str:
+    if metadata.get("choices"):
+        return "choice"
+    (plain,) = set(get_args(hint) or (hint,)) - {NoneType}
+    return {bool: "switch", int: "whole"}.get(plain, "number")
+
+
+def _has_help(widget: pn.widgets.Widget) -> bool:
+    return "helper_text" in widget.param
+
+
+def _alert(text: str) -> str:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    return f'<div role="alert">{escaped}</div>'

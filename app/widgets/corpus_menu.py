@@ -1,0 +1,112 @@
+"""The corpora built here: what each holds, to be downloaded or deleted."""
+
+import tempfile
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from stickbreaker.app.frames.corpus_descriptions import describe_own
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own
+
+STYLE = """
+:host { color: var(--panel-on-surface-color, inherit); }
+p, li, td, th, summary { font-size: 14px; line-height: 1.45; }
+p { margin: 4px 0; } h2 { font-size: 17px; margin: 10px 0 2px; }
+p.fault { padding: 8px 12px; border-left: 4px solid #c62828; border-radius: 4px; overflow-wrap: anywhere;
+  background: color-mix(in srgb, #c62828 14%, transparent); }
+p.good { padding: 8px 12px; border-left: 4px solid #2e7d32; background: color-mix(in srgb, #2e7d32 14%, transparent); }
+article { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 6px 0;
+  overflow-wrap: anywhere; }
+article p { max-height: 4.4em; overflow: hidden; } .words { overflow-wrap: anywhere; }
+progress { width: 100%; } details { margin: 4px 0; }
+details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding-left: 20px; }
+"""
+
+
+class CorpusMenu(pn.viewable.Viewer):
+    """A menu of own corpora with what can be done to them; hidden while there are none.
+
+    act: "work"(task, *arguments) does what takes time, "refuse"(text) says what went wrong, "send"(path, name) gives a
+    file to the browser, "deleted"(name) hears what is gone. folder: where they are kept, if not as the library says.
+    """
+
+    def __init__(self, act: dict[str, Callable[..., Any]], folder: Path | None = None, **params: Any):
+        super().__init__(**params)
+        self._act, self._folder = act, folder
+        self._own: dict[str, OwnCorpus] = {}
+        self._is_sure = False
+        self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
+        self.menu.param.watch(lambda event: self._describe(), "value")
+        self.about = make_note("")
+        self.download = pmui.Button(
+            label="Download as Parquet", on_click=self._download, icon="download", variant="outlined"
+        )
+        self.delete = pmui.Button(label="Delete", on_click=self._delete, icon="delete", variant="outlined")
+        self._layout = pn.Column(
+            make_note("<h2>Your corpora</h2>"),
+            self.menu,
+            self.about,
+            pn.FlexBox(self.download, self.delete, gap="8px"),
+            sizing_mode="stretch_width",
+        )
+
+    def show(self, chosen: str | None = None) -> None:
+        """List the corpora there are now, with one of them chosen."""
+        self._own = {corpus.name: corpus for corpus in list_own(self._folder)}
+        names = list(self._own)
+        self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
+        self._layout.visible = bool(names)
+        self._describe()
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether nothing can be done just now."""
+        return self.delete.disabled
+
+    @is_disabled.setter
+    def is_disabled(self, value: bool) -> None:
+        self.delete.disabled = self.download.disabled = value
+
+    def _describe(self) -> None:
+        about = self._own.get(self.menu.value)
+        self._is_sure, self.delete.label = False, "Delete"
+        self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
+
+    def _delete(self, event: Any) -> None:
+        if not self._is_sure:
+            self._is_sure, self.delete.label = True, "Really delete it"
+            return
+        name = self.menu.value
+        try:
+            delete_own(name, self._folder)
+        except (CorpusError, OSError) as error:
+            self._act["refuse"](str(error))
+        else:
+            self._act["deleted"](name)
+        self.show()
+
+    async def _download(self, event: Any) -> None:
+        name = self.menu.value
+        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
+            target = Path(file.name)
+        if await self._act["work"]("export", name, target) is None:
+            target.unlink(missing_ok=True)
+        else:
+            self._act["send"](target, f"{_as_file_name(name)}.parquet")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+
+def make_note(text: str) -> pn.pane.HTML:
+    """A pane of HTML in which whatever comes from a corpus has been escaped."""
+    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def _as_file_name(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in name)

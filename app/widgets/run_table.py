@@ -1,0 +1,38 @@
+"""A table of kept runs: tick those to draw, rename one in place, delete one with a second press."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import panel as pn
+import param
+
+from stickbreaker.app.frames.compare_frames import COLUMNS
+
+
+class RunTable(pn.custom.JSComponent):
+    """Rows are kept by key and written as text. `act` holds what happens: "tick", "rename" and "delete"."""
+
+    rows = param.List(doc="As `compare_frames.run_rows` makes them.")
+    columns = param.List(default=list(COLUMNS))
+    is_fixed = param.Boolean(False, doc="Whether names stay as they are and nothing is deleted.")
+    empty = param.String(default="No run is kept yet: each one is as soon as it has finished.")
+
+    _esm = Path(__file__).with_name("run_table.js")
+
+    _stylesheets: ClassVar = [Path(__file__).with_name("run_table.css").read_text(encoding="utf-8")]
+
+    def __init__(self, act: dict[str, Callable[..., None]], **params: Any):
+        self._act = act
+        super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
+
+    def _handle_msg(self, message: Any) -> None:
+        if not isinstance(message, dict) or not any(row["key"] == message.get("key") for row in self.rows):
+            return
+        key, value = message["key"], message.get("value")
+        if message.get("do") == "tick":
+            self._act["tick"](key, bool(value))
+        elif message.get("do") == "rename":
+            self._act["rename"](key, str(value))
+        elif message.get("do") == "delete":
+            self._act["delete"](key)

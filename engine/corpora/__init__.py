@@ -1,0 +1,1 @@
+"""From files to word counts: reading, previewing, building, storing and loading corpora."""

@@ -1,0 +1,127 @@
+"""The corpora that come with the project: their files, packed small and checked by their checksums."""
+
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+
+# The corpora that come with the project, and the file of each. `rfc-documents` has the groups of its file as documents.
+FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-documents": "rfc"}
+REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
+
+# A distance between cells that one byte cannot hold.
+LONG = 255
+LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
+
+
+def load_built_in(name: str) -> Corpus:
+    """A corpus of `FILES`. Raises CorpusError where its file is lost or damaged."""
+    corpus = _read_own(FILES[name])
+    return corpus if corpus.name == name else corpus.merge_groups(name)
+
+
+def _data_folder():
+    """A wheel carries the data inside the package; a checkout, or an editable install of one, beside it."""
+    inside = resources.files("stickbreaker.engine") / "data"
+    return inside if (inside / "checksums.json").is_file() else Path(__file__).resolve().parents[2] / "data"
+
+
+def _read_checksums() -> dict[str, str]:
+    file = _data_folder() / "checksums.json"
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
+
+
+def _read_own(name: str) -> Corpus:
+    file = _data_folder() / f"{name}.npz"
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
+    if hashlib.sha256(content).hexdigest() != _read_checksums()[name]:
+        raise CorpusError(f"{file} is damaged (its SHA-256 is not the one in checksums.json): {REMEDY}.")
+    return _unpack(name, content)
+
+
+def pack(corpus: Corpus) -> bytes:
+    """A corpus of passages as the bytes of a compressed npz file; its groups are stretches, and dated as a whole.
+
+    The cells that hold a word are numbered word by word, D to a word, and each is stored as its distance from the one
+    before: one byte, 255 for those in `long_gaps`. Passages of one text stand together and share its words, so most
+    distances are 1, which compresses better than the words of each passage do.
+    """
+    columns = csc_array(corpus.counts)
+    cells = np.repeat(np.arange(corpus.vocab_size) * corpus.num_documents, np.diff(columns.indptr)) + columns.indices
+    gaps = np.diff(cells, prepend=0)
+    first = np.unique(corpus.groups, return_index=True)[1]
+    arrays = {
+        "gaps": np.minimum(gaps, LONG),
+        "long_gaps": gaps[gaps >= LONG],
+        "counts": columns.data,
+        "group_sizes": np.bincount(corpus.groups),
+        "group_dates": corpus.dates[first].astype(np.int64),
+    }
+    lines = {
+        "vocabulary": corpus.vocabulary,
+        "group_titles": corpus.group_titles,
+        "date_unit": np.datetime_data(corpus.dates.dtype)[:1],
+        "split_by": [corpus.split_by],
+    }
+    packed = {name: _smallest(array) for name, array in arrays.items()}
+    packed |= {name: np.frombuffer("\n".join(rows).encode(), np.uint8) for name, rows in lines.items()}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **packed)
+    return buffer.getvalue()
+
+
+def _smallest(array: np.ndarray) -> np.ndarray:
+    ends = (array.min(initial=0), array.max(initial=0))
+    return array.astype(np.result_type(*map(np.min_scalar_type, ends)))
+
+
+def _unpack(name: str, content: bytes) -> Corpus:
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        arrays = dict(stored)
+    lines = {key: arrays[key].tobytes().decode().split("\n") for key in LINES}
+    sizes, titles = arrays["group_sizes"].astype(np.int64), lines["group_titles"]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    return Corpus(
+        name,
+        _unpack_counts(arrays, len(groups), len(lines["vocabulary"])),
+        Vocabulary(lines["vocabulary"]),
+        arrays["group_dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
+        name_passages(titles, sizes),
+        groups=groups,
+        group_titles=titles,
+        split_by=lines["split_by"][0],
+    )
+
+
+def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size: int) -> csr_array:
+    cells = arrays["gaps"].astype(np.int64)
+    cells[arrays["gaps"] == LONG] = arrays["long_gaps"]
+    np.cumsum(cells, out=cells)
+    column_starts = np.arange(vocab_size + 1) * num_documents
+    starts = np.searchsorted(cells, column_starts)
+    cells -= np.repeat(column_starts[:-1], np.diff(starts))
+    entries = (arrays["counts"].astype(np.int32), cells.astype(np.int32), starts.astype(np.int32))
+    return csr_array(csc_array(entries, shape=(num_documents, vocab_size)))
+
+
+def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
+    """The passages of each text by its title and their number in it.
+
+    >>> name_passages(["1790 George Washington"], [2])
+    ['1790 George Washington, passage 1', '1790 George Washington, passage 2']
+    """
+    texts = zip(titles, sizes, strict=True)
+    return [f"{title}, passage {number}" for title, size in texts for number in range(1, size + 1)]

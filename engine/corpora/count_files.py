@@ -1,0 +1,288 @@
+"""Files of words already counted: UCI bag-of-words, LDA-C and Matrix Market, each with its list of words."""
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
+from stickbreaker.engine.corpora.encodings import find_encoding
+from stickbreaker.engine.corpora.table_files import MAX_LISTED, BadRow, BadRows
+
+BLOCK = 1 << 23
+MAX_DOCUMENTS = 50_000_000
+MAX_WORDS = 5_000_000
+MAX_ENTRIES = 500_000_000
+VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
+
+Report = Callable[[float, str], None]
+# Of a file: counts, the rows that were left out, and the documents that were left out whole.
+Read = tuple[csr_array, BadRows, list[int]]
+
+
+class Counted(NamedTuple):
+    """Words counted by somebody else: (D, V) counts, V words, the rows that were left out, and sentences to show.
+
+    faulty: numbers from 0 of the documents that were left out whole.
+    """
+
+    kind: str
+    counts: csr_array
+    words: list[str]
+    bad: BadRows
+    faulty: list[int]
+    notes: tuple[str, ...]
+
+
+def name_kind(path: Path) -> str:
+    """Which kind of counts a file holds by its name, or "".
+
+    >>> [name_kind(Path(name)) for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx", "ap.csv")]
+    ['UCI bag-of-words', 'LDA-C', 'Matrix Market', '']
+    """
+    name = path.name.lower().removesuffix(".gz")
+    if name.startswith("docword"):
+        return "UCI bag-of-words"
+    return {".ldac": "LDA-C", ".lda-c": "LDA-C", ".mtx": "Matrix Market"}.get(Path(name).suffix, "")
+
+
+def read_counts(path: Path, report: Report = lambda share, message: None) -> Counted:
+    """Read counts with the list of words that lies beside them. Raises CorpusError, which names place and remedy."""
+    if not path.is_file():
+        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
+    words, notes = read_vocabulary(find_vocabulary(path))
+    read = {"UCI bag-of-words": _read_uci, "LDA-C": _read_lda_c, "Matrix Market": _read_matrix}[name_kind(path)]
+    try:
+        with _open(path) as stream:
+            counts, bad, faulty = read(path, stream, len(words), report)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorpusError(f"{path} cannot be read ({error}): pack or copy it again.") from error
+    return Counted(name_kind(path), counts, words, bad, faulty, notes)
+
+
+def _stem(path: Path) -> str:
+    return re.sub(r"(?i)(\.txt)?(\.gz)?$", "", path.name)
+
+
+def name_counts(path: Path) -> str:
+    """What a file of counts is called.
+
+    >>> [name_counts(Path(name)) for name in ("docword.kos.txt.gz", "ap.2.ldac", "ap.mtx.gz")]
+    ['kos', 'ap.2', 'ap']
+    """
+    stem = _stem(path)
+    return (re.sub(r"(?i)^docword\W*", "", stem) or stem) if name_kind(path) == "UCI bag-of-words" else Path(stem).stem
+
+
+def find_vocabulary(path: Path) -> Path:
+    """The list of words beside a file of counts, by its name."""
+    stem = _stem(path)
+    plain = Path(stem).stem
+    names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if name_kind(path) == "UCI bag-of-words" else []
+    names += [f"{plain}{end}" for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")]
+    names += VOCABULARY_NAMES
+    for name in names:
+        if (found := path.parent / name).is_file():
+            return found
+    raise CorpusError(f"{path} needs its list of words, one a line, beside it: name that file {names[0]}.")
+
+
+def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
+    """The words of a list, one a line; one that comes twice is told apart by its line."""
+    encoding = find_encoding(path)
+    with path.open(encoding=encoding.name, errors="replace") as text:
+        lines = text.read(MAX_WORDS * 40).splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if len(lines) > MAX_WORDS:
+        raise CorpusError(f"{path} lists more than {MAX_WORDS:,} words: keep the most frequent.")
+    seen: set[str] = set()
+    words = []
+    for number, line in enumerate(lines, start=1):
+        word = line.strip().replace("\0", "") or f"(line {number})"
+        words.append(f"{word} (line {number})" if word in seen else word)
+        seen.add(words[-1])
+    return words, ((encoding.note,) if encoding.note else ())
+
+
+def _open(path: Path) -> BinaryIO:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _read_uci(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+    head = [stream.readline(100).strip() for _ in range(3)]
+    if not all(line.isdigit() for line in head):
+        raise CorpusError(f"{path} must begin with three lines: how many documents, words and entries it has.")
+    num_documents, declared, num_entries = map(int, head)
+    if declared != num_words:
+        raise CorpusError(
+            f"{path} has {declared:,} words but its list of words has {num_words:,}: put the right one beside it."
+        )
+    return _read_entries(path, stream, (num_documents, num_words, num_entries), 4, report)
+
+
+def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+    head, line_number = stream.readline(1000).decode("ascii", "replace").lower().split(), 2
+    if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
+        raise CorpusError(f"{path} does not begin with %%MatrixMarket: write it as Matrix Market.")
+    if head[2] != "coordinate" or head[3] not in ("integer", "real") or head[4] != "general":
+        raise CorpusError(f"{path} is {' '.join(head[2:5])}: write it as coordinate integer general.")
+    while (line := stream.readline(10_000)).startswith(b"%"):
+        line_number += 1
+    try:
+        num_rows, num_columns, num_entries = map(int, line.split())
+    except ValueError as error:
+        raise CorpusError(f"{path}, line {line_number} must give the numbers of rows, columns and entries.") from error
+    if num_words not in (num_rows, num_columns):
+        raise CorpusError(
+            f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words: one"
+            " of the two must be the words."
+        )
+    is_by_document = num_columns == num_words
+    shape = (num_rows if is_by_document else num_columns, num_words, num_entries)
+    return _read_entries(path, stream, shape, line_number + 1, report, is_by_document)
+
+
+def _read_entries(
+    path: Path, stream: BinaryIO, shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
+) -> Read:
+    """Lines of document, word and count, numbered from 1; `line` is the number of the first one."""
+    num_documents, num_words, num_entries = shape
+    _check_size(path, num_documents, num_entries)
+    parts, bad, num_read = [], BadRows(), 0
+    for block in _blocks(stream):
+        entries, wrong = _parse(path, block, line)
+        if not is_by_document:
+            entries[:, :2] = entries[:, 1::-1]
+        is_good = _are_good(entries, num_documents, num_words)
+        bad.add(wrong)
+        bad.add([_explain_entry(path, entry) for entry in entries[~is_good][:MAX_LISTED]], int((~is_good).sum()))
+        parts.append(entries[is_good, :3].astype(np.int32))
+        line += block.count(b"\n")
+        num_read += len(parts[-1])
+        _check_size(path, num_documents, num_read)
+        report(min(1.0, num_read / max(1, num_entries)), "Reading the counts")
+    if num_read + bad.count < num_entries:
+        reason = f"it announces {num_entries:,} entries and has {num_read + bad.count:,}: it is cut short"
+        bad.add([BadRow(str(path), None, reason)])
+    documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
+    # Entries that come twice add up to more than int32 may hold.
+    counts = counts.astype(np.int64)
+    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad, []
+
+
+def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
+    if num_documents > MAX_DOCUMENTS or num_entries > MAX_ENTRIES:
+        raise CorpusError(f"{path} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries: part it.")
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    while block := stream.read(BLOCK):
+        whole, _, rest_after = (rest + block).rpartition(b"\n")
+        if not whole and len(rest_after) > BLOCK:
+            raise OSError("a line is too long")
+        if whole:
+            yield whole + b"\n"
+        rest = rest_after
+    if rest.strip():
+        yield rest + b"\n"
+
+
+def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow]]:
+    """Entries (N, 4): two places, a count and the line; and the lines that are none."""
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(
+            io.BytesIO(block),
+            sep=r"\s+",
+            header=None,
+            names=["one", "two", "count", "more"],
+            dtype=np.float64,
+            skip_blank_lines=False,
+            index_col=False,
+            on_bad_lines="error",
+        ).to_numpy()
+    except (ValueError, pd.errors.ParserError):
+        table = None
+    is_whole = table is not None and len(table) == block.count(b"\n")
+    if is_whole and np.isfinite(table[:, :3]).all() and np.isnan(table[:, 3]).all():
+        return np.column_stack([table[:, :3], line + np.arange(len(table))]), []
+    entries, bad = [], []
+    for number, text in enumerate(block.splitlines(), start=line):
+        try:
+            one, two, count = map(float, text.split())
+            entries.append((one, two, count, number))
+        except ValueError:
+            if text.strip():
+                shown = text[:40].decode("ascii", "replace")
+                bad.append(
+                    BadRow(str(path), number, f"{shown!r} is not a document, a word and a count: write three numbers")
+                )
+    return np.array(entries, np.float64).reshape(-1, 4), bad
+
+
+def _are_good(entries: np.ndarray, num_documents: int, num_words: int) -> np.ndarray:
+    documents, words, counts = entries[:, :3].T
+    is_whole = (np.floor(entries[:, :3]) == entries[:, :3]).all(axis=1)
+    is_inside = (documents >= 1) & (documents <= num_documents) & (words >= 1) & (words <= num_words)
+    return is_whole & is_inside & (counts >= 1) & (counts <= LARGEST_COUNT)
+
+
+def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
+    document, word, count, line = entry
+    if count > LARGEST_COUNT:
+        reason = f"the count {count:g} is too large: give counts up to {LARGEST_COUNT}"
+    elif count < 1 or count != np.floor(count):
+        reason = f"the count {count:g} is no number of occurrences: give whole counts of 1 or more, not weights"
+    else:
+        reason = f"document {document:g} or word {word:g} is beyond what the file announces: count both from 1"
+    return BadRow(str(path), int(line), reason)
+
+
+def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+    size = max(1, path.stat().st_size)
+    parts, lengths, bad, faulty, num_read = [np.zeros((0, 2), np.int64)], [], BadRows(), [], 0
+    for block in _blocks(stream):
+        for line in block.splitlines():
+            pairs = _parse_document(line, num_words)
+            if isinstance(pairs, str):
+                bad.add([BadRow(str(path), len(lengths) + 1, pairs)])
+                faulty.append(len(lengths))
+                pairs = parts[0]
+            lengths.append(len(pairs))
+            parts.append(pairs)
+        num_read += len(block)
+        _check_size(path, len(lengths), sum(lengths))
+        report(min(1.0, num_read / size), "Reading the counts")
+    words, counts = np.concatenate(parts).T
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return csr_array((counts, words, starts), shape=(len(lengths), num_words)), bad, faulty
+
+
+def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:
+    """Pairs (N, 2) of word and count, or why there are none."""
+    if not line.strip():
+        return np.zeros((0, 2), np.int64)
+    try:
+        first, *values = map(int, line.replace(b":", b" ").split())
+    except ValueError:
+        return "it is not of the form '2 0:1 7:3': write how many words, then word:count"
+    if len(values) != 2 * first:
+        return f"it announces {first} words and has {len(values) / 2:g}: write word:count for each"
+    # Of whatever size they are, and so no array of int64 yet.
+    if max(values, default=0) > LARGEST_COUNT:
+        return f"{max(values)} is too large: give word numbers and counts up to {LARGEST_COUNT}"
+    pairs = np.array(values, np.int64).reshape(-1, 2)
+    if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
+        return f"it has a word beyond the {num_words:,} of the list: count words from 0"
+    if len(pairs) and pairs[:, 1].min() < 1:
+        return "a count is less than 1: give whole counts of 1 or more"
+    return pairs

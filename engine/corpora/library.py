@@ -1,0 +1,336 @@
+"""Corpora built from one's own text, kept under the user's data directory, each a folder of Parquet files."""
+
+import json
+import logging
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from stickbreaker.engine.corpora.build import Built, Columns, build_corpus, number_groups
+from stickbreaker.engine.corpora.bundled import FILES
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.count_files import name_kind
+from stickbreaker.engine.corpora.sources import find_source
+from stickbreaker.engine.corpora.words import WordChoices
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER_VARIABLE = "STICKBREAKER_DATA"
+MAX_NAME = 80
+BEING_BUILT = ".building-"
+STALE_SECONDS = 86_400
+ROWS_AT_ONCE = 1_000
+ABOUT = "corpus.json"
+
+Report = Callable[[float, str], None]
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What to build: the file or folder, the name it shall have, its columns, the words, and whether text is kept."""
+
+    path: Path
+    name: str
+    columns: Columns = Columns()  # noqa: RUF009
+    words: WordChoices | None = None
+    keeps_text: bool = True
+
+
+@dataclass(frozen=True)
+class OwnCorpus:
+    """A corpus of the library: `source` is the name of the file it was built from, `built_at` an ISO time."""
+
+    name: str
+    num_documents: int
+    vocab_size: int
+    num_tokens: int
+    date_span: tuple[str, str] | None
+    date_unit: str
+    split_by: str
+    has_text: bool
+    source: str
+    num_bad: int
+    built_at: str
+
+
+def find_folder(folder: str | PathLike[str] | None = None) -> Path:
+    """Where corpora are kept: `folder`, or below what STICKBREAKER_DATA names, or below the user's data directory."""
+    if folder is not None:
+        return Path(folder)
+    if named := os.environ.get(FOLDER_VARIABLE):
+        return Path(named) / "corpora"
+    import platformdirs
+
+    return platformdirs.user_data_path("stickbreaker", appauthor=False) / "corpora"
+
+
+def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
+    """All corpora of the library by name; a folder that holds none is passed over."""
+    found = []
+    try:
+        places = sorted(place for place in find_folder(folder).iterdir() if (place / ABOUT).is_file())
+    except OSError:
+        return ()
+    for place in places:
+        if place.name.startswith("."):
+            continue
+        try:
+            about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+            span = about["date_span"]
+            found.append(OwnCorpus(**about | {"date_span": tuple(span) if span else None}))
+        except (OSError, ValueError, TypeError, KeyError):
+            logger.warning("%s holds no corpus that can be read: delete it", place)
+    return tuple(sorted(found, key=lambda corpus: corpus.name.lower()))
+
+
+def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnCorpus:
+    """A corpus of the library. Raises CorpusError where there is none of this name."""
+    for corpus in list_own(folder):
+        if corpus.name == name:
+            return corpus
+    raise CorpusError(f"No corpus of your own is called {name!r}: build it, or choose another.")
+
+
+def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
+    """A name that a new corpus may have. Raises CorpusError where it may not, with the reason."""
+    name = name.strip()
+    if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
+        raise CorpusError(f"{name[:MAX_NAME]!r} is no name for a corpus: give one of 1 to {MAX_NAME} letters.")
+    if name.startswith("."):
+        raise CorpusError(f"{name!r} is no name for a corpus: begin with a letter.")
+    if len(_place(name)) > 200:
+        raise CorpusError(f"{name!r} is no name for a corpus: use fewer letters of other scripts than Latin.")
+    taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
+    if name.lower() in taken or (find_folder(folder) / _place(name)).exists():
+        raise CorpusError(f"There is a corpus called {name!r} already: choose another name, or delete that one.")
+    return name
+
+
+def _place(name: str) -> str:
+    return quote(name, safe=" ")
+
+
+def build_own(
+    request: BuildRequest,
+    report: Report = lambda share, message: None,
+    folder: str | PathLike[str] | None = None,
+) -> tuple[OwnCorpus, Built]:
+    """Build a corpus and keep it. It appears whole or not at all: whatever `report` raises leaves nothing behind."""
+    name, library = check_name(request.name, folder), find_folder(folder)
+    try:
+        library.mkdir(parents=True, exist_ok=True)
+        _forget_stale(library)
+        work = library / f"{BEING_BUILT}{uuid.uuid4().hex}"
+        work.mkdir()
+    except OSError as error:
+        raise CorpusError(f"{library} cannot be written ({error.strerror}): make room, or allow it.") from error
+    try:
+        source = find_source(request.path)
+        has_text = request.keeps_text and not name_kind(source)
+        texts = _TextWriter(work / "texts.parquet") if has_text else None
+        keep = texts.add if texts else lambda texts: None
+        built = build_corpus(source, request.columns, request.words, report, keep)
+        report(0.97, "Writing the corpus")
+        about = _write(work, name, built, texts, source)
+        os.rename(work, library / _place(name))
+    except OSError as error:
+        raise CorpusError(
+            f"{name} cannot be kept in {library} ({error}): make room there, or free the name."
+        ) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return about, built
+
+
+def _forget_stale(library: Path) -> None:
+    """What builds that were killed have left, a day later."""
+    for place in library.glob(f"{BEING_BUILT}*"):
+        if time.time() - place.stat().st_mtime > STALE_SECONDS:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+class _TextWriter:
+    """Texts on their way to the disk, so that a large file never stands in memory."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._writer: Any = None
+
+    def add(self, texts: list[str]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        batch = pa.table({"text": pa.array(texts, pa.large_string())})
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self.path, batch.schema, compression="zstd")
+        self._writer.write_table(batch)
+
+    def read(self, kept: np.ndarray) -> Iterator["pa.Array"]:
+        """The texts at these ascending places."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        self._writer.close()
+        start = 0
+        with parquet.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(ROWS_AT_ONCE):
+                here = kept[np.searchsorted(kept, start) : np.searchsorted(kept, start + len(batch))] - start
+                start += len(batch)
+                yield batch.column(0).take(pa.array(here))
+
+
+def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, source: Path) -> OwnCorpus:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    corpus = built.corpus
+    counts = coo_array(corpus.counts)
+    columns = {"document": counts.row.astype(np.int64), "word": counts.col.astype(np.int32), "count": counts.data}
+    parquet.write_table(pa.table(columns), work / "counts.parquet", compression="zstd")
+    parquet.write_table(pa.table({"word": list(corpus.vocabulary)}), work / "vocabulary.parquet")
+    _write_documents(work / "documents.parquet", corpus, texts.read(built.kept) if texts else None)
+    if texts is not None:
+        texts.path.unlink()
+    about = OwnCorpus(
+        name,
+        corpus.num_documents,
+        corpus.vocab_size,
+        corpus.num_tokens,
+        (str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
+        np.datetime_data(corpus.dates.dtype)[0],
+        corpus.split_by,
+        texts is not None,
+        source.name,
+        built.bad.count,
+        datetime.now().isoformat(),
+    )
+    (work / ABOUT).write_text(json.dumps(asdict(about), indent=1), encoding="utf-8")
+    return about
+
+
+def _write_documents(path: Path, corpus: Corpus, texts: Iterator["pa.Array"] | None) -> None:
+    """Title, date, group and text of each document, in order."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = describe_documents(corpus)
+    if texts is None:
+        parquet.write_table(table, path, compression="zstd")
+        return
+    schema, start = table.schema.append(pa.field("text", pa.large_string())), 0
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for part in texts:
+            rows = table.slice(start, len(part))
+            start += len(part)
+            writer.write_table(rows.append_column("text", pa.chunked_array([part])).cast(schema))
+
+
+def describe_documents(corpus: Corpus) -> "pa.Table":
+    """Title, date (ISO, as precise as it is known) and group of each document as a table."""
+    import pyarrow as pa
+
+    dates = np.datetime_as_string(corpus.dates)
+    groups = [corpus.group_titles[group] for group in corpus.groups] if corpus.split_by == "group" else None
+    return pa.table(
+        {
+            "title": pa.array(corpus.titles, pa.string()),
+            "date": pa.array(dates.tolist(), pa.string(), mask=np.isnat(corpus.dates)),
+            "group": pa.array(groups or [None] * corpus.num_documents, pa.string()),
+        }
+    )
+
+
+def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
+    """A corpus of the library. Raises CorpusError where it is not there or damaged."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    about = find_own(name, folder)
+    place = find_folder(folder) / _place(name)
+    try:
+        words = parquet.read_table(place / "vocabulary.parquet")["word"].to_pylist()
+        counts = parquet.read_table(place / "counts.parquet")
+        documents = parquet.read_table(place / "documents.parquet", columns=["title", "date", "group"])
+    except (OSError, pa.ArrowException) as error:
+        raise CorpusError(f"{name} cannot be read ({error}): delete it and build it again.") from error
+    rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
+    dates = [date or "NaT" for date in documents["date"].to_pylist()]
+    grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
+    return Corpus(
+        name,
+        coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
+        Vocabulary(words),
+        np.array(dates, f"datetime64[{about.date_unit}]"),
+        documents["title"].to_pylist(),
+        **grouping,
+    )
+
+
+def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike[str] | None = None) -> list[str]:
+    """The texts of some documents. Raises CorpusError where the corpus was built without its text."""
+    from pyarrow import parquet
+
+    if not find_own(name, folder).has_text:
+        raise CorpusError(f"{name} was built with counts only: build it again with its text to read documents.")
+    found: dict[int, str] = {}
+    wanted, start = np.asarray(doc_ids, np.int64), 0
+    with parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet") as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            here = wanted[(wanted >= start) & (wanted < start + size)]
+            if len(here):
+                texts = file.read_row_group(group, columns=["text"])["text"]
+                found |= {int(row): texts[int(row - start)].as_py() for row in here}
+            start += size
+    return [found[int(row)] for row in wanted]
+
+
+def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
+    """Remove a corpus from the library for good. Raises CorpusError where there is none of this name."""
+    find_own(name, folder)
+    place = find_folder(folder) / _place(name)
+    gone = place.with_name(f"{BEING_BUILT}{uuid.uuid4().hex}")
+    # In one step, so that nobody sees half a corpus.
+    os.rename(place, gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def export_own(name: str, target: Path, folder: str | PathLike[str] | None = None) -> Path:
+    """Write a corpus as one Parquet file, a row a document: title, date, group, text where kept, words and counts."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    about, corpus = find_own(name, folder), load_own(name, folder)
+    words = np.array(corpus.vocabulary.words, dtype=object)
+    kept = ["title", "date", "group"] + ["text"] * about.has_text
+    file = parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet")
+    start, writer = 0, None
+    try:
+        for batch in file.iter_batches(ROWS_AT_ONCE, columns=kept):
+            rows = corpus.counts[start : start + len(batch)]
+            start += len(batch)
+            counted = {
+                "words": pa.ListArray.from_arrays(pa.array(rows.indptr, pa.int32()), pa.array(words[rows.indices])),
+                "counts": pa.ListArray.from_arrays(pa.array(rows.indptr, pa.int32()), pa.array(rows.data)),
+            }
+            part = pa.table({name: batch.column(name) for name in kept} | counted)
+            writer = writer or parquet.ParquetWriter(target, part.schema, compression="zstd")
+            writer.write_table(part)
+    finally:
+        file.close()
+        if writer:
+            writer.close()
+    return target

@@ -1,0 +1,245 @@
+"""What a file of one's own holds, before anything is built of it, and what choices of words would do to it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.corpora.build import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.count_files import Counted, name_kind, read_counts
+from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.sources import find_source, open_source
+from stickbreaker.engine.corpora.stop_words import guess_language
+from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Table
+from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
+
+MAX_SAMPLE = 2_000
+MAX_SAMPLE_TEXT = 3_000_000
+NUM_SHOWN = 5
+MAX_SHOWN_TEXT = 600
+MAX_GUESSED_FROM = 100
+# Letters: people and places are hardly ever called by more, and texts are longer.
+LONG_NAME = 20
+
+# Names that people give to such columns; they only tip the scales between columns that would do.
+TEXT_NAMES = re.compile(r"(?i)text|body|content|abstract|message|description|document|speech|comment|review")
+DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issued")
+TITLE_NAMES = re.compile(r"(?i)title|name|headline|subject|heading|label|\bid\b")
+
+Report = Callable[[float, str], None]
+
+
+class ShownDocument(NamedTuple):
+    """A document as a preview shows it: the beginning of its text."""
+
+    title: str
+    date: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a source holds.
+
+    columns: all there are, empty for words already counted; chosen: those that hold text, date, title and group.
+    num_rows: rows with text, dated or not; bad: rows that a corpus would leave out; num_undated: of them, those for
+        want of a date.
+    date_span: the first and the last date as texts, or None.
+    language, language_share: see `guess_language`.
+    sample: texts that `measure` tries word choices on, of all parts of the file; counted: where words were counted.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    chosen: Columns
+    num_rows: int
+    num_bad: int
+    bad: tuple[BadRow, ...]
+    num_undated: int
+    date_span: tuple[str, str] | None
+    language: str
+    language_share: float
+    first: tuple[ShownDocument, ...]
+    notes: tuple[str, ...] = ()
+    sample: tuple[str, ...] = field(default=(), repr=False)
+    counted: Counted | None = field(default=None, repr=False)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether `measure` looks at some documents only."""
+        return self.counted is None and len(self.sample) < self.num_rows
+
+    def measure(self, words: WordChoices) -> WordEffect:
+        """Try choices of words. Raises CorpusError where they leave none of words already counted."""
+        if self.counted is None:
+            return measure_words(self.sample, words, self.num_rows)
+        counts, left = drop_words(self.counted.counts, self.counted.words, words)
+        totals = counts.sum(axis=0)
+        return WordEffect(
+            len(left),
+            int(totals.sum()),
+            int(self.counted.counts.sum()),
+            int((np.diff(counts.indptr) == 0).sum()),
+            tuple(left[word] for word in np.argsort(-totals, kind="stable")[:30]),
+            counts.shape[0],
+            counts.shape[0],
+        )
+
+    def without_sample(self) -> "Preview":
+        """The same without what only `measure` needs, small enough to be sent elsewhere."""
+        return replace(self, sample=(), counted=None)
+
+
+def preview(
+    path: str | PathLike[str],
+    *,
+    text: str | None = None,
+    date: str | None = None,
+    title: str | None = None,
+    group: str | None = None,
+    report: Report = lambda share, message: None,
+) -> Preview:
+    """Read a file of one's own to its end and say what it holds; nothing is kept but a sample of its texts.
+
+    text, date, title, group: the columns that hold them; None leaves text, date and title to a guess, "" is for none.
+    Raises CorpusError, which names the file, the row and the remedy.
+    """
+    source = find_source(path)
+    if name_kind(source):
+        return _preview_counts(read_counts(source, report))
+    table = open_source(source)
+    guessed = guess_columns(table)
+    asked = Columns(text, date, title, group)
+    chosen = Columns(*(guess if said is None else said or None for guess, said in zip(guessed, asked, strict=True)))
+    return _preview_table(table, settle_columns(table, chosen), report)
+
+
+def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
+    cells, bad, sample = Cells([], [], [], []), BadRows(), _Sample()
+    for chunk in table.read(list(dict.fromkeys(column for column in columns if column))):
+        sample.add(take_chunk(chunk, columns, cells, bad, table))
+        report(chunk.share, "Reading the file")
+    if not cells.rows:
+        reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
+        is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
+        remedy = f" Put text into its column {columns.text!r}, or choose another for it." if is_empty else ""
+        raise CorpusError(f"{table.path} has no row that can be used. {reason}.{remedy}")
+    dates = date_rows(table, columns, cells, bad)
+    is_dated = ~np.isnat(dates)
+    shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
+    titles = [cells.titles[place].strip() or f"row {row}" for place, row in enumerate(cells.rows[:NUM_SHOWN])]
+    first = [ShownDocument(title, date, text) for title, date, text in zip(titles, shown, sample.first, strict=True)]
+    language, share = guess_language(sample.texts)
+    return Preview(
+        table.kind,
+        table.columns,
+        columns,
+        num_rows=len(cells.rows),
+        num_bad=bad.count,
+        bad=tuple(bad.listed),
+        num_undated=int((~is_dated).sum()) if columns.date else 0,
+        date_span=(str(dates[is_dated].min()), str(dates[is_dated].max())) if is_dated.any() else None,
+        language=language,
+        language_share=share,
+        first=tuple(first),
+        notes=table.notes,
+        sample=tuple(sample.texts),
+    )
+
+
+class _Sample:
+    """Texts of all parts of a file: every one, then every second, every fourth, as there come to be too many."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.first: list[str] = []
+        self._stride, self._num_seen, self._size = 1, 0, 0
+
+    def add(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            if len(self.first) < NUM_SHOWN:
+                self.first.append(" ".join(text[: 2 * MAX_SHOWN_TEXT].split())[:MAX_SHOWN_TEXT])
+            if self._num_seen % self._stride == 0:
+                self.texts.append(text)
+                self._size += len(text)
+            self._num_seen += 1
+            if len(self.texts) > MAX_SAMPLE or (self._size > MAX_SAMPLE_TEXT and len(self.texts) > 1):
+                self.texts = self.texts[::2]
+                self._stride *= 2
+                self._size = sum(map(len, self.texts))
+
+
+def guess_columns(table: Table) -> Columns:
+    """Which columns look like the text (the longest that holds no dates), the date and the title, by the first rows."""
+    names = table.columns[:MAX_GUESSED_FROM]
+    chunk = next(iter(table.read(names)))
+    filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
+    lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
+    dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
+    texts = [name for name in names if not dates[name]] or names
+    text = "text" if "text" in table.has else max(texts, key=lambda name: _weigh_texts(name, lengths[name]))
+    others = [name for name in names if name != text]
+    date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
+    titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
+    title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
+    return Columns(text, date, "title" if "title" in table.has else title)
+
+
+def _weigh_texts(name: str, length: float) -> float:
+    """How much a column looks like texts: by their length; an empty one that is called so outweighs names of people."""
+    if not TEXT_NAMES.search(name):
+        return length
+    return 3 * length or LONG_NAME
+
+
+def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
+    """How much a column looks like dates: 0 where fewer than three cells of five are any."""
+    if not 4 <= length <= 40 or len(cells) < 0.5 * num_rows:
+        return 0.0
+    dates = read_dates(cells)
+    is_named = bool(DATE_NAMES.search(name))
+    # Any number of four digits could be a year, so that only a name makes one of early ones.
+    years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
+    is_likely = ~np.isnat(dates) & (is_named | (years >= 1400))
+    share = float(is_likely.mean())
+    return share + is_named if share >= 0.6 else 0.0
+
+
+def _weigh_titles(name: str, cells: Sequence[str], length: float) -> float:
+    """How much a column looks like titles: short, hardly ever twice the same, and of letters."""
+    if not cells or length > 200:
+        return 0.0
+    has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
+    distinct = len(set(cells)) / len(cells)
+    is_named = bool(TITLE_NAMES.search(name))
+    return distinct * has_letters + is_named if distinct >= 0.5 and (is_named or has_letters > 0.5) else 0.0
+
+
+def _preview_counts(counted: Counted) -> Preview:
+    counts = counted.counts
+    first = []
+    for number in range(min(NUM_SHOWN, counts.shape[0])):
+        row = slice(counts.indptr[number], counts.indptr[number + 1])
+        order = np.argsort(-counts.data[row], kind="stable")[:40]
+        words = [f"{counted.words[counts.indices[row][at]]} ×{counts.data[row][at]}" for at in order]
+        first.append(ShownDocument(f"document {number + 1}", "", ", ".join(words)))
+    language, share = guess_language([" ".join(counted.words[:2_000])])
+    return Preview(
+        counted.kind,
+        (),
+        Columns(),
+        num_rows=counts.shape[0],
+        num_bad=counted.bad.count,
+        bad=tuple(counted.bad.listed),
+        num_undated=0,
+        date_span=None,
+        language=language,
+        language_share=share,
+        first=tuple(first),
+        notes=counted.notes,
+        counted=counted,
+    )

@@ -1,0 +1,177 @@
+"""Text files of a folder or of a zip archive, each a document; nothing is ever unpacked onto the disk."""
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.encodings import name_encoding
+from stickbreaker.engine.corpora.table_files import (
+    MAX_ROWS,
+    MAX_TEXT,
+    TABLE_SUFFIXES,
+    BadRow,
+    Chunk,
+    Table,
+    gather,
+    mend,
+)
+
+COLUMNS = ("text", "title", "folder", "date")
+TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
+ARCHIVES = (".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".jar", ".docx", ".xlsx", ".epub", ".odt")
+MAX_UNPACKED = 2_000_000_000
+# Text shrinks to a third or a tenth; an archive made to burst has thousands.
+MAX_RATIO = 200
+RATIO_FROM = 10_000_000
+
+DATE_IN_NAME = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
+
+
+class TextFile(NamedTuple):
+    """A file by its path within the folder or archive, with its bytes, or with the reason why it is left out."""
+
+    name: str
+    content: bytes = b""
+    fault: str = ""
+
+
+def open_folder(path: Path) -> Table:
+    """A folder with its folders: columns text, title (the file's name), folder, and date where the name holds one."""
+    found = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
+    files = [file for file in found if file.is_file() or file.is_symlink()][: MAX_ROWS + 1]
+    if not files:
+        raise CorpusError(f"{path} holds no file: choose a folder with text files.")
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        yield from _read(path, wanted, (_load(path, file) for file in files), len(files))
+
+    names = tuple(mend(file.relative_to(path).as_posix()) for file in files)
+    return Table(path, "folder of text files", COLUMNS, read, has=("text", "title"), files=names)
+
+
+def _load(path: Path, file: Path) -> TextFile:
+    name = file.relative_to(path).as_posix()
+    if file.is_symlink():
+        return TextFile(name, fault="it is a link to elsewhere: copy the file itself into the folder")
+    if fault := _find_fault(name, file.stat().st_size):
+        return TextFile(name, fault=fault)
+    try:
+        return TextFile(name, file.read_bytes())
+    except OSError as error:
+        return TextFile(name, fault=f"it cannot be read ({error.strerror}): check that it may be read")
+
+
+def open_archive(path: Path) -> Table:
+    """A zip archive of text files, as `open_folder`. Raises CorpusError where it would burst."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir() and not _is_hidden_name(member)]
+    except FileNotFoundError as error:
+        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.") from error
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+        raise CorpusError(f"{path} cannot be opened as a zip archive ({error}): pack it again.") from error
+    _check_size(path, members)
+    members.sort(key=lambda member: _natural(member.filename))
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        with zipfile.ZipFile(path) as archive:
+            yield from _read(path, wanted, (_unpack(archive, member) for member in members), len(members))
+
+    names = tuple(mend(member.filename) for member in members)
+    return Table(path, "zip of text files", COLUMNS, read, has=("text", "title"), files=names)
+
+
+def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    if not members:
+        raise CorpusError(f"{path} holds no file: pack text files into it.")
+    unpacked, packed = sum(member.file_size for member in members), max(1, path.stat().st_size)
+    if len(members) > MAX_ROWS:
+        raise CorpusError(f"{path} holds more than {MAX_ROWS:,} files: part it.")
+    if unpacked > MAX_UNPACKED:
+        raise CorpusError(
+            f"{path} would unpack to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB: part it."
+        )
+    if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
+        raise CorpusError(
+            f"{path} would unpack to {unpacked // packed:,} times its size, as no text does: it is not opened."
+            " Pack the text files themselves."
+        )
+
+
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
+    name = member.filename
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if ".." in parts or name.startswith(("/", "\\")) or ":" in name.partition("/")[0]:
+        return TextFile(name, fault="its name leads out of the archive: pack it without folders above it")
+    if member.flag_bits & 1:
+        return TextFile(name, fault="it is locked by a password: pack it without one")
+    if fault := _find_fault(name, member.file_size):
+        return TextFile(name, fault=fault)
+    try:
+        with archive.open(member) as stream:
+            # What a member says of its size need not be true.
+            content = stream.read(MAX_TEXT + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        return TextFile(name, fault=f"it is damaged ({error}): pack it again")
+    return TextFile(name, content, _find_fault(name, len(content)))
+
+
+def _find_fault(name: str, size: int) -> str:
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in ARCHIVES:
+        return "it is an archive within the folder or archive, which is not opened: unpack it first"
+    if suffix in TABLE_SUFFIXES:
+        return "it is a table, and tables are read one at a time: choose this file alone, unpacked"
+    if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
+        return f"{suffix} is not among the text files read (.txt, .md, .rst, .tex, .log): leave it out or rename it"
+    return f"it is larger than {MAX_TEXT:,} bytes: part it" if size > MAX_TEXT else ""
+
+
+def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_files: int) -> Iterator[Chunk]:
+    done = 0
+
+    def rows() -> Iterator[tuple[int, list[str]] | BadRow]:
+        nonlocal done
+        for file in files:
+            done += 1
+            yield _make_row(path, done, file, wanted)
+
+    yield from gather(str(path), wanted, lambda: done / max(1, num_files), rows())
+
+
+def _make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> tuple[int, list[str]] | BadRow:
+    place = f"{path.name}/{file.name}"
+    if file.fault:
+        return BadRow(place, None, file.fault)
+    try:
+        encoding = name_encoding(iter([file.content]), place)
+    except CorpusError as error:
+        return BadRow(place, None, str(error).removeprefix(f"{place} is ").rstrip("."))
+    name = PurePosixPath(file.name)
+    date = DATE_IN_NAME.search(name.as_posix())
+    cells = {
+        "text": io.IncrementalNewlineDecoder(None, True).decode(file.content.decode(encoding.name, errors="replace")),
+        "title": name.with_suffix("").as_posix() if name.suffix in TEXT_SUFFIXES else name.as_posix(),
+        "folder": "" if name.parent == PurePosixPath(".") else name.parent.as_posix(),
+        "date": "-".join(part for part in date.groups() if part) if date else "",
+    }
+    return number, [cells[column] for column in wanted]
+
+
+def _is_hidden(name: Path | PurePosixPath) -> bool:
+    return any(part.startswith((".", "__MACOSX")) and part != ".." for part in name.parts)
+
+
+def _is_hidden_name(member: zipfile.ZipInfo) -> bool:
+    return _is_hidden(PurePosixPath(member.filename))
+
+
+def _natural(name: Path | str) -> list:
+    """Order in which chapter 2 stands before chapter 10."""
+    parts = re.split(r"(\d+)", str(name))
+    return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)]

@@ -1,0 +1,126 @@
+"""What a corpus is about under a model that has been learned: shares of topics document by document, and by period."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.executors import map_shards
+
+SMALLEST_SHARE = 0.005
+DOCUMENTS_AT_ONCE = 2048
+UNITS = ("decade", "year", "month", "equal counts")
+MEASURES = ("share of tokens", "share of documents", "tokens")
+
+
+def read_shares(algorithm, config, state, corpus, report=lambda done: True):
+    """Topic shares (D, K) of all documents in reading order, sparse: those under 0.005 are left out, rows sum to 1.
+
+    report(done) is called with the number of documents read, now and then; where it returns False reading ends, and
+    None is returned. Never learns.
+    """
+    documents, parts = corpus.documents(), []
+    for first in range(0, corpus.num_documents, DOCUMENTS_AT_ONCE):
+        if not report(first):
+            return None
+        some = _take(documents, first, min(first + DOCUMENTS_AT_ONCE, corpus.num_documents))
+        shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), some))
+        shares = np.where(shares >= SMALLEST_SHARE, shares, 0)
+        parts.append(csr_array((shares / np.maximum(shares.sum(1, keepdims=True), 1e-30)).astype(np.float32)))
+    report(corpus.num_documents)
+    return vstack(parts, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
+
+
+def _take(documents, first, last):
+    start, end = documents.starts[first], documents.starts[last]
+    return Documents(
+        documents.starts[first : last + 1] - start, documents.words[start:end], documents.counts[start:end]
+    )
+
+
+class Periods(NamedTuple):
+    """Stretches of the calendar: names and first dates, and of each document its period (D,), -1 without a date."""
+
+    of_document: np.ndarray
+    names: tuple[str, ...]
+    starts: np.ndarray
+
+
+def divide(dates, unit, number=20):
+    """Periods of documents dated (D,) datetime64; those of "equal counts" are `number` with as many documents each.
+
+    Every period from the first to the last is there, with or without documents. Raises ValueError for another unit.
+
+    >>> divide(np.array(["1801", "1809", "1823"], "datetime64[Y]"), "decade").names
+    ('1800s', '1810s', '1820s')
+    """
+    if unit not in UNITS:
+        raise ValueError(f"There is no unit {unit!r}: choose one of {', '.join(map(repr, UNITS))}.")
+    dated = np.flatnonzero(~np.isnat(dates))
+    if not len(dated):
+        return Periods(np.full(len(dates), -1), (), np.zeros(0, "datetime64[D]"))
+    if unit == "equal counts":
+        return _divide_evenly(dates, dated, number)
+    numpy_unit, length = {"decade": ("Y", 10), "year": ("Y", 1), "month": ("M", 1)}[unit]
+    places = dates[dated].astype(f"datetime64[{numpy_unit}]").astype(np.int64)
+    # The epoch is 1970, which is the start of a decade.
+    places = places // length
+    found = np.full(len(dates), -1)
+    found[dated] = places - places.min()
+    starts = (np.arange(places.min(), places.max() + 1) * length).astype(f"datetime64[{numpy_unit}]")
+    names = tuple(f"{start}s" if unit == "decade" else str(start) for start in starts)
+    return Periods(found, names, starts.astype("datetime64[D]"))
+
+
+def _divide_evenly(dates, dated, number):
+    number = min(number, len(dated))
+    order = dated[np.argsort(dates[dated], kind="stable")]
+    found = np.full(len(dates), -1)
+    found[order] = np.arange(len(order)) * number // len(order)
+    first = [order[np.searchsorted(found[order], period)] for period in range(number)]
+    last = [order[np.searchsorted(found[order], period, side="right") - 1] for period in range(number)]
+    names = tuple(_name_span(dates[a], dates[b]) for a, b in zip(first, last, strict=True))
+    return Periods(found, names, dates[np.array(first)].astype("datetime64[D]"))
+
+
+def _name_span(first, last):
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def add_up(doc_shares, doc_tokens, periods, measure):
+    """A measure of topics (P, K) by period, from doc shares (D, K) and tokens of documents (D,).
+
+    "tokens": expected tokens; "share of tokens": of all tokens of the period; "share of documents": documents whose
+    largest topic it is. A period without documents has NaN, as it has no share of anything, or no tokens. Raises
+    ValueError for another measure.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"There is no measure {measure!r}: choose one of {', '.join(map(repr, MEASURES))}.")
+    is_dated = periods.of_document >= 0
+    rows = np.flatnonzero(is_dated)
+    shape = (len(periods.names), len(doc_tokens))
+    values = np.ones(len(rows)) if measure == "share of documents" else doc_tokens[rows].astype(float)
+    membership = csr_array((values, (periods.of_document[rows], rows)), shape=shape)
+    if measure == "share of documents":
+        largest = np.asarray(doc_shares.argmax(1)).ravel()
+        own = np.asarray(doc_shares.max(1).todense()).ravel() > 0
+        doc_shares = csr_array((np.ones(own.sum()), (np.flatnonzero(own), largest[own])), shape=doc_shares.shape)
+    summed = np.asarray((membership @ doc_shares).todense())
+    if measure == "tokens":
+        return summed
+    totals = np.asarray(membership.sum(1)).ravel()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(totals[:, None] > 0, summed / totals[:, None], np.nan)
+
+
+def find_typical(doc_shares, doc_tokens, topic, number, among=None):
+    """Rows of the documents that are most about a topic: by expected tokens of it among those at least half its own.
+
+    Where too few are, the next by share. among: (D,) booleans, the documents that count.
+    """
+    shares = np.asarray(doc_shares[:, [topic]].todense()).ravel()
+    is_open = shares > 0 if among is None else (shares > 0) & among
+    rows = np.flatnonzero(is_open)
+    tokens = shares[rows] * doc_tokens[rows]
+    return rows[np.lexsort((-tokens, shares[rows] < 0.5))][:number]

@@ -1,0 +1,93 @@
+"""A model's topics for people: as tidy data frames, and as HTML."""
+
+from collections.abc import Mapping, Sequence, Set
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.engine.algorithm import TopicSummary
+
+NUM_WORDS = 10
+NUM_TOPICS_SHOWN = 10
+TOKENS_OF_A_TOPIC = 1.0
+
+
+def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS) -> pd.DataFrame:
+    """The topics in use, largest first: columns topic_id, share, rank (from 1), word, probability.
+
+    share: of the tokens that all topics explain. A topic is in use where it explains at least one token; others hold
+    what they started with. words: the V words; without them columns of the counts are called x0, x1, ...
+    Raises ValueError where there are more or fewer words, they have no order, or num_words is below 1.
+    """
+    if num_words < 1:
+        raise ValueError(f"num_words is {num_words!r}: ask for at least one word a topic.")
+    if isinstance(words, (Set, Mapping)):
+        raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
+    # Of a series a place would be taken for a label.
+    words = None if words is None else list(words)
+    if words is not None and len(words) != summary.topics.shape[1]:
+        raise ValueError(f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one a column.")
+    tokens = summary.expected_tokens
+    order = np.argsort(-tokens, kind="stable")
+    used = order[tokens[order] >= TOKENS_OF_A_TOPIC]
+    top = _top_words(summary.topics[used], num_words)
+    return pd.DataFrame(
+        {
+            "topic_id": np.repeat(summary.topic_ids[used], top.shape[1]),
+            "share": np.repeat(tokens[used] / max(tokens.sum(), TOKENS_OF_A_TOPIC), top.shape[1]),
+            "rank": np.tile(np.arange(1, top.shape[1] + 1), len(used)),
+            "word": pd.Series(_name_words(top.ravel(), words), dtype=str),
+            "probability": np.take_along_axis(summary.topics[used], top, 1).ravel().astype(float),
+        }
+    )
+
+
+def _top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
+    """Columns of each topic's most probable words (K, num_words), or of all words where there are fewer."""
+    num_words = min(num_words, topics.shape[1])
+    top = np.argpartition(-topics, num_words - 1, axis=1)[:, :num_words]
+    order = np.argsort(-np.take_along_axis(topics, top, 1), axis=1, kind="stable")
+    return np.take_along_axis(top, order, 1)
+
+
+def _name_words(columns: np.ndarray, words: Sequence[str] | None) -> list[str]:
+    return [f"x{column}" if words is None else str(words[column]) for column in columns]
+
+
+def checkpoint_frame(
+    number: int, documents_seen: int, date: Any, summary: TopicSummary, words: Sequence[str] | None
+) -> pd.DataFrame:
+    """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share, rank, word, probability.
+
+    date: of the newest document read in this pass; NaT where nobody dated them.
+    """
+    frame = topics_frame(summary, words)
+    frame.insert(1, "checkpoint", number)
+    frame.insert(2, "documents_seen", documents_seen)
+    frame.insert(3, "date", np.full(len(frame), date).astype("datetime64[s]"))
+    return frame
+
+
+def topics_html(topics: pd.DataFrame, caption: str) -> str:
+    """The largest topics of `topics_frame` as a table of HTML; every word is escaped.
+
+    >>> row = {"topic_id": [7], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
+    >>> topics_html(pd.DataFrame(row), "One topic").partition("<tbody>")[2]
+    '<tr><td>7</td><td>25.0 %</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
+    """
+    rows = [
+        f"<tr><td>{topic_id}</td><td>{100 * share:.1f} %</td>"
+        f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
+        for (topic_id, share), words in _largest(topics)
+    ]
+    head = "<tr><th>topic</th><th>share of tokens</th><th>most probable words</th></tr>"
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>" + "".join(rows) + "</tbody></table>"
+    )
+
+
+def _largest(topics: pd.DataFrame) -> list[tuple[tuple[int, float], list[str]]]:
+    grouped = topics.groupby(["topic_id", "share"], sort=False)["word"]
+    return [(key, list(words)) for key, words in grouped][:NUM_TOPICS_SHOWN]

@@ -1,0 +1,1 @@
+"""What several algorithms share: topic counts, local steps, global steps, priors, merging."""

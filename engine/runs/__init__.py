@@ -1,0 +1,1 @@
+"""Running an algorithm over a corpus: the driver, its events, checkpoints and studies."""

@@ -1,0 +1,100 @@
+"""A run on disk: one file of plain arrays, written whole or not at all, resumed bit for bit."""
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.whole_files import replacing
+
+FORMAT = 3
+NOTE = "note."
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands, all that resuming needs besides the corpus.
+
+    notes: arrays that whoever saves it wants back.
+    """
+
+    algorithm: str
+    config: Any
+    settings: RunSettings
+    state: Any
+    documents_seen: int
+    seconds: float
+    notes: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be read; the message names the file and the remedy."""
+
+
+def save(path: str | PathLike[str], position: Position) -> None:
+    """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so the old one is safe."""
+    path = Path(path)
+    header = {
+        "format": FORMAT,
+        "algorithm": position.algorithm,
+        "config": asdict(position.config),
+        "settings": asdict(position.settings),
+        "documents_seen": position.documents_seen,
+        "seconds": position.seconds,
+    }
+    arrays = dict(_flatten("state", position.state))
+    arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
+    with replacing(path) as work, work.open("wb") as file:
+        # The stub takes an array for savez's one flag.
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+
+
+def load(path: str | PathLike[str]) -> Position:
+    """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
+    path = Path(path)
+    try:
+        # numpy would take any other file for a pickle, and tell how to trust it.
+        if path.is_file() and not zipfile.is_zipfile(path):
+            raise zipfile.BadZipFile("it is no .npz")
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            header = json.loads(str(arrays["header"]))
+            if header["format"] != FORMAT:
+                raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run it anew.")
+            algorithm = find_algorithm(header["algorithm"])
+            config = algorithm.config(**header["config"])
+            like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
+            state = _restore("state", like, arrays)
+            notes = {name.removeprefix(NOTE): arrays[name] for name in arrays.files if name.startswith(NOTE)}
+    except FileNotFoundError:
+        raise CheckpointError(f"There is no checkpoint at {path}: check the path.") from None
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"{path} is no whole checkpoint ({error}): use an earlier one, or run anew.") from error
+    settings = RunSettings(**header["settings"])
+    return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
+
+
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Pairs of a dotted name and an array for each leaf of nested named tuples."""
+    if hasattr(value, "_fields"):
+        for field in value._fields:
+            yield from _flatten(f"{name}.{field}", getattr(value, field))
+    else:
+        yield name, np.asarray(value)
+
+
+def _restore(name: str, like: Any, arrays: Any) -> Any:
+    """Nested named tuples shaped as `like`; what is a plain scalar there becomes one again."""
+    if hasattr(like, "_fields"):
+        return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))
+    value = arrays[name]
+    return value if isinstance(like, np.ndarray) else type(like)(value.item())

@@ -1,0 +1,31 @@
+"""How a run reads and scores a corpus, whatever the algorithm."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stickbreaker.engine.algorithm import check_settings, setting
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a corpus is read and scored. Raises ValueError where a value is outside its bounds."""
+
+    order: str = setting(
+        "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")
+    )
+    passes: int | None = setting(
+        None, "", (1, 100_000), "times the corpus is read", whole=True, left_to="the algorithm"
+    )
+    seed: int = setting(0, "", (0, 2**32 - 1), "of the start, the split and the shuffle")
+    num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
+    num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")
+    num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
+    score_next_batch: bool = setting(True, "", None, "score each mini-batch before learning from it")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def live_settings(config_class: Any) -> list[str]:
+    """Names of the settings that act from the next mini-batch."""
+    return [name for name, each in config_class.__dataclass_fields__.items() if each.metadata.get("live")]

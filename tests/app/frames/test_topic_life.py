@@ -1,0 +1,193 @@
+"""Births, clearness, proposed merges and deaths of topics: a test for each rule, then the view."""
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.frames.life_frames import (
+    NUM_EVENTS,
+    event_rows,
+    lane_frame,
+    lane_topics,
+    mark_frame,
+    summarize_life,
+)
+from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE, find_events, find_likeness
+from stickbreaker.app.model.word_lists import WordLists
+from stickbreaker.app.views.topic_life import TopicLife
+from stickbreaker.engine import RunSettings, find_algorithm, run
+from stickbreaker.engine.runs.run import split_corpus
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+VOCABULARY = (HOSTILE, *(f"word{i}" for i in range(1, 200)))
+
+
+@dataclass(frozen=True)
+class InBatches:
+    batch_size: int = 100
+
+
+def topic(first, *more, number=10):
+    """A topic's list: words from `first` on, those named in `more` instead of the last."""
+    words = list(range(first, first + number))
+    words[number - len(more) :] = more
+    return words
+
+
+def point(seen, **lists):
+    """A checkpoint of topics called k1, k2, ..., each an even list of words; of tokens, 100 less their id."""
+    ids = np.array([int(name[1:]) for name in lists])
+    words = np.array(list(lists.values()), np.int32).reshape(len(ids), -1)
+    tokens = 100.0 - ids
+    shares = np.full(words.shape, 1 / max(1, words.shape[1]), np.float32)
+    kept = WordLists(ids, words, shares)
+    return Checkpoint(seen, np.datetime64("1800"), ids, tokens / tokens.sum(), tokens, words, len(ids), kept)
+
+
+def events(*points):
+    return [(each.kind, each.topic_id, each.column, each.other) for each in find_events(points)]
+
+
+def test_a_topic_is_born_where_it_is_first_there_but_not_at_the_first_column():
+    found = events(point(1, k1=topic(0)), point(2, k1=topic(20), k2=topic(40)), point(3, k1=topic(60), k2=topic(80)))
+    assert found == [(BORN, 2, 1, None)]
+
+
+def test_a_topic_is_clear_from_where_on_nine_of_its_ten_words_are_those_of_now():
+    lists = [topic(0, 100, 101), topic(0, 102), topic(0, 103), topic(0)]
+    found = events(*(point(seen, k1=words) for seen, words in enumerate(lists)))
+    assert found == [(CLEAR, 1, 1, None)]
+
+
+def test_the_order_of_the_ten_words_does_not_count_and_one_column_shows_nothing():
+    assert events(point(1, k1=topic(0)), point(2, k1=topic(0)[::-1])) == [(CLEAR, 1, 0, None)]
+    assert events(point(1, k1=topic(0))) == []
+
+
+def test_a_list_that_changes_later_takes_clearness_back():
+    points = [point(1, k1=topic(0)), point(2, k1=topic(0))]
+    assert events(*points) == [(CLEAR, 1, 0, None)]
+    assert events(*points, point(3, k1=topic(50))) == []
+
+
+def test_a_topic_away_for_a_column_is_clear_only_from_its_return_on_and_is_not_gone():
+    one = {"k1": topic(0)}
+    found = events(
+        point(1, **one, k2=topic(20)),
+        point(2, **one),
+        point(3, **one, k2=topic(20)),
+        point(4, **one, k2=topic(20)),
+    )
+    assert found == [(CLEAR, 1, 0, None), (CLEAR, 2, 2, None)]
+
+
+def test_a_topic_is_gone_where_it_is_not_there_any_more():
+    found = events(point(1, k1=topic(0), k2=topic(20)), point(2, k1=topic(40)), point(3, k1=topic(60)))
+    assert found == [(GONE, 2, 1, None)]
+
+
+def test_of_a_topic_that_has_gone_the_one_is_named_that_it_was_alike_to():
+    found = find_events([point(1, k1=topic(0), k2=topic(0, 100), k3=topic(50)), point(2, k1=topic(30))])
+    assert [(each.kind, each.topic_id, each.other) for each in found] == [(GONE, 2, 1), (GONE, 3, None)]
+    assert found[0].likeness == pytest.approx(0.9)
+
+
+def test_a_merge_of_a_near_duplicate_into_the_larger_is_proposed_from_where_on_they_were_alike():
+    apart, alike = point(1, k1=topic(0), k2=topic(60)), point(2, k1=topic(10), k2=topic(10, 100))
+    later = point(3, k1=topic(30), k2=topic(30, 101))
+    assert events(apart, alike, later) == [(ALIKE, 2, 1, 1)]
+    assert events(alike, later, replace(apart, documents_seen=4)) == []
+
+
+def test_likeness_is_the_bhattacharyya_coefficient():
+    rng = np.random.default_rng(0)
+    p, q = rng.dirichlet(np.ones(5), 2).astype(np.float32)
+    words = np.arange(5)[None]
+    likeness = find_likeness(
+        WordLists(np.array([1]), words, p[None]), WordLists(np.array([2]), words[:, ::-1], q[None])
+    )
+    assert likeness[0, 0] == pytest.approx(np.sqrt(p * q[::-1]).sum(), rel=1e-6)
+
+
+@pytest.fixture
+def progress():
+    points = (
+        point(100, k1=topic(0), k2=topic(20)),
+        point(200, k1=topic(0), k2=topic(20), k3=topic(40)),
+        point(300, k1=topic(0), k3=topic(40)),
+    )
+    return Progress(
+        run_id=1, config=InBatches(), corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
+    )
+
+
+def test_lanes_run_from_birth_to_death_and_every_event_of_theirs_is_on_them(progress):
+    found = find_events(progress.checkpoints)
+    shown = lane_topics(progress, None)
+    assert shown == [1, 2, 3]
+    lanes = lane_frame(progress, shown).groupby("topic_id")[["x0", "x1"]].agg(["min", "max"])
+    spans = {k: (lanes.loc[k, ("x0", "min")], lanes.loc[k, ("x1", "max")]) for k in shown}
+    assert spans == {1: (100.0, 300.0), 2: (100.0, 200.0), 3: (200.0, 300.0)}
+    marks = mark_frame(progress, found, shown)
+    assert sorted(zip(marks["topic_id"], marks["kind"], marks["x"], strict=True)) == [
+        (1, CLEAR, 100.0),
+        (2, GONE, 300.0),
+        (3, BORN, 200.0),
+        (3, CLEAR, 200.0),
+    ]
+
+
+def test_events_are_listed_newest_first_under_the_names_people_gave(progress):
+    named = replace(progress, names=MappingProxyType({2: "sea"}))
+    rows = event_rows(named, find_events(progress.checkpoints))
+    assert [(row["title"], row["weight"], row["words"].split(" · ")[0]) for row in rows] == [
+        ("sea", "300 read", "gone"),
+        ("topic 3", "200 read", "born"),
+        ("topic 3", "200 read", "clear from here on"),
+        ("topic 1", "100 read", "clear from here on"),
+    ]
+    assert summarize_life(progress, find_events(progress.checkpoints)) == (
+        "2 topics at the first column, 1 born since, 1 gone; clear of the 2 there now: 2; no merge is proposed."
+    )
+
+
+def test_the_view_says_when_the_first_column_comes_then_draws_lists_and_picks(progress):
+    selection = Selection()
+    view = TopicLife(selection)
+    view.read(ReadingJob(), Progress(run_id=1, planned_columns=(50,)))
+    assert "after 50 documents" in view._summary.object
+    assert not view._pane.visible
+    view.read(ReadingJob(), progress)
+    assert view._pane.visible
+    assert len(view._rows.rows) == 4
+    assert HOSTILE in view._rows.rows[-1]["words"]
+    view._kind.value = "gone"
+    (row,) = view._rows.rows
+    view._rows._handle_msg({"key": row["key"]})
+    assert selection.topic == 2
+    view._kind.value = "births"
+    assert [row["title"] for row in view._rows.rows] == ["topic 3"]
+
+
+@pytest.mark.parametrize(("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)])
+def test_systems_of_every_kind_have_a_life(tiny_corpus, name, passes):
+    algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
+    record = Record(RunSpec("tiny", algorithm, algorithm.config(), settings), 1, lambda: 0.0)
+    record.prepare(tiny_corpus, split_corpus(tiny_corpus, settings)[0].num_documents)
+    learning = record.begin(run)
+    while not record.is_over:
+        record.advance(learning)
+    selection = Selection()
+    view = TopicLife(selection)
+    view.read(ReadingJob(), record.progress(1))
+    assert view._pane.visible
+    axis = view._plot.figure.xaxis.axis_label
+    assert axis == ("passes over the corpus" if name == "batch-lda" else "documents read")
+    assert len(view._rows.rows) <= NUM_EVENTS

@@ -1,0 +1,119 @@
+"""A word among the topics over a run, from the lists that are written down at its columns."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.frames.word_frames import OF_TOPIC, TOKENS, run_places, word_frame, word_life_rows
+from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.word_lists import WordLists, take_lists
+from stickbreaker.app.views.word_life import PICK, WordLife
+from stickbreaker.engine.algorithm import TopicSummary
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+VOCABULARY = (HOSTILE, "war", "peace", "gold", "silver")
+
+
+@dataclass(frozen=True)
+class InBatches:
+    batch_size: int = 100
+
+
+@dataclass(frozen=True)
+class Whole:
+    max_topics: int = 3
+
+
+def point(seen, ids, words, shares, tokens):
+    lists = WordLists(np.array(ids), np.array(words), np.array(shares, np.float32))
+    return Checkpoint(
+        seen,
+        np.datetime64("1800"),
+        np.array(ids),
+        np.array(tokens) / sum(tokens),
+        np.array(tokens, float),
+        np.array(words),
+        len(ids),
+        lists,
+    )
+
+
+@pytest.fixture
+def progress():
+    """The word war moves from topic 4 to topic 9, which is born between; at the last column topic 4 lacks it."""
+    points = (
+        point(100, [4], [[1, 2]], [[0.5, 0.3]], [1000.0]),
+        point(200, [4, 9], [[2, 1], [1, 3]], [[0.4, 0.25], [0.25, 0.2]], [1000.0, 100.0]),
+        point(300, [4, 9], [[2, 0], [1, 3]], [[0.4, 0.3], [0.5, 0.2]], [1000.0, 5000.0]),
+    )
+    return Progress(
+        run_id=1, config=InBatches(), corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
+    )
+
+
+def test_the_likeliest_words_of_topics_in_use_are_listed_with_their_probabilities():
+    topics = np.random.default_rng(0).dirichlet(np.ones(80), 3).astype(np.float32)
+    summary = TopicSummary(np.array([5, 6, 7]), topics, np.ones(3) / 3, np.array([9.0, 0.2, 1.0]))
+    lists = take_lists(summary, 9)
+    assert lists.topic_ids.tolist() == [5, 7]
+    assert lists.words.tolist() == np.argsort(-topics[[0, 2]], axis=1)[:, :50].tolist()
+    np.testing.assert_array_equal(lists.shares, -np.sort(-topics[[0, 2]], axis=1)[:, :50])
+
+
+def test_the_lists_of_a_run_are_bounded_however_many_columns_it_has():
+    summary = TopicSummary(np.arange(1), np.full((1, 80), 1 / 80, np.float32), np.ones(1), np.ones(1))
+    numbers = {count: take_lists(summary, count).words.shape[1] for count in (1, 100, 200, 1000)}
+    assert numbers == {1: 50, 100: 50, 200: 25, 1000: 10}
+
+
+def test_a_word_is_followed_through_the_topics_that_list_it_and_what_is_not_listed_is_not_known(progress):
+    frame = word_frame(progress, 1, OF_TOPIC)
+    assert list(dict.fromkeys(frame["topic_id"])) == [9, 4]
+    values = frame.pivot(index="documents_seen", columns="topic_id", values="value")
+    np.testing.assert_array_equal(values[4], [0.5, 0.25, np.nan])
+    np.testing.assert_array_equal(values[9], [np.nan, 0.25, 0.5])
+    ranks = frame.pivot(index="documents_seen", columns="topic_id", values="rank")
+    np.testing.assert_array_equal(ranks[4], [1, 2, np.nan])
+
+
+def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(progress):
+    tokens = word_frame(progress, 1, TOKENS).pivot(index="documents_seen", columns="topic_id", values="value")
+    np.testing.assert_array_equal(tokens[9], [np.nan, 25, 2500])
+    np.testing.assert_array_equal(tokens[4], [500, 250, np.nan])
+
+
+def test_rows_say_from_when_a_topic_listed_the_word_until_when_and_where_most(progress):
+    nine, four = word_life_rows(word_frame(progress, 1, OF_TOPIC), OF_TOPIC)
+    assert (nine["weight"], nine["share"]) == ("50.00 %", 1.0)
+    assert nine["words"] == "listed from 200 documents on; most at 300, 50.00 %, there its word no. 1"
+    assert (four["weight"], four["share"]) == ("", 0.0)
+    assert four["words"] == "listed from 100 documents on, last at 200; most at 100, 50.00 %, there its word no. 1"
+
+
+def test_a_run_in_whole_passes_counts_them(progress):
+    assert run_places(progress) == ("documents read", [100.0, 200.0, 300.0])
+    passes = replace(progress, config=Whole(), corpus_size=100)
+    assert run_places(passes) == ("passes over the corpus", [1.0, 2.0, 3.0])
+    assert word_frame(passes, 1, OF_TOPIC)["x"].max() == 3.0
+
+
+def test_the_view_follows_the_chosen_word_and_says_what_is_missing(progress):
+    selection = Selection()
+    view = WordLife(selection)
+    assert PICK in view._heading.object.replace("&#x27;", "'")
+    selection.word = 1
+    view.read(ReadingJob(), Progress(run_id=1, vocabulary=VOCABULARY, planned_columns=(50,)))
+    assert "after 50 documents" in view._heading.object
+    view.read(ReadingJob(), progress)
+    assert len(view._plot.lines.data["xs"]) == 2
+    assert view._chart.visible
+    selection.word = 4
+    assert "No topic had “silver”" in view._heading.object
+    assert not view._chart.visible
+    selection.word = 0
+    assert HOSTILE not in view._heading.object
+    view._rows._handle_msg({"key": 4})
+    assert selection.topic == 4

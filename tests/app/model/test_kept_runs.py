@@ -1,0 +1,169 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.frames.compare_frames import differing_settings, match_runs, overlay_frame, run_rows
+from stickbreaker.app.frames.progress_frames import NO_TOPIC
+from stickbreaker.app.model.kept_runs import MAX_KEPT, KeptRunError, KeptRuns
+from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
+from stickbreaker.app.model.reading import Model
+from tests.app.toy_engine import TOY, ToyConfig, ToyCorpus, ToySettings
+
+
+def make_checkpoint(tokens):
+    arrays = np.arange(3), np.array(tokens) / sum(tokens), np.array(tokens), np.zeros((3, 1), int)
+    return Checkpoint(100, None, *arrays, num_topics=3)
+
+
+def make_progress(**values):
+    rows = [(50, np.datetime64("1800"), 0.5, -8.1), (100, np.datetime64("1850"), 1.0, -7.9)]
+    now = make_checkpoint(tokens=(50, 30, 20))
+    usual = {
+        "status": "finished",
+        "label": "Toy, κ 0.6",
+        "corpus_name": "toy-corpus",
+        "algorithm": "toy",
+        "config": ToyConfig(),
+        "settings": ToySettings(),
+        "documents_seen": 100,
+        "documents_total": 100,
+        "heldout": Curve.build(HELDOUT_COLUMNS, rows),
+        "now": now,
+        "names": {1: "<b>war</b>"},
+    }
+    return Progress(**usual | values)
+
+
+def make_model(config=None, tokens=100):
+    return Model(1, TOY, config or ToyConfig(), tokens, ToyCorpus(), 100)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return KeptRuns(tmp_path / "runs")
+
+
+def test_a_run_comes_back_as_it_was_kept(kept, tmp_path):
+    progress = make_progress()
+    run = kept.keep(progress, make_model())
+    again = KeptRuns(tmp_path / "runs")
+    assert again.listing().runs == (run,)
+    assert (run.heldout, run.num_topics, run.config["max_topics"], run.topic_names) == (-7.9, 3, 3, {"1": "<b>war</b>"})
+    assert set(run.versions) == {"stickbreaker", "numpy", "numba"}
+    content = again.load(run.key)
+    for column in HELDOUT_COLUMNS:
+        np.testing.assert_array_equal(content.heldout[column], progress.heldout[column])
+    assert content.words[content.top_words[:, 0]].tolist() == ["word0", "word1", "word2"]
+    np.testing.assert_array_equal(content.top_shares[:, 0], 1)
+    np.testing.assert_allclose(content.weights.sum(), 1, rtol=1e-12)
+
+
+def test_topics_of_which_none_explains_a_word_are_none_and_the_table_says_so(kept):
+    run = kept.keep(make_progress(now=make_checkpoint(tokens=(0.5, 0.4, 0.1))), make_model())
+    other = kept.keep(make_progress(), make_model())
+    rows = run_rows([run, other], ())
+    assert [(row["cells"][2], row["note"]) for row in rows] == [("0", NO_TOPIC), ("3", "")]
+
+
+def test_a_run_that_is_left_before_its_first_score_is_not_kept(kept):
+    assert kept.keep(make_progress(status="paused", heldout=Curve.build(HELDOUT_COLUMNS)), make_model()) is None
+    assert kept.keep(make_progress(status="paused"), make_model()).status == "paused"
+    assert len(kept.listing().runs) == 1
+
+
+def test_the_fifty_newest_stay_and_those_with_a_name_longest(kept):
+    first = kept.keep(make_progress(label="run 0"), make_model())
+    kept.rename(first.key, "  the  first ")
+    for i in range(1, MAX_KEPT + 2):
+        kept.keep(make_progress(label=f"run {i}"), make_model())
+    titles = [run.title for run in kept.listing().runs]
+    assert len(titles) == MAX_KEPT
+    assert (titles[0], titles[-1], titles[-2]) == (f"run {MAX_KEPT + 1}", "the first", "run 3")
+
+
+def test_damaged_files_are_passed_over_with_a_sentence_each(kept, tmp_path):
+    run = kept.keep(make_progress(), make_model())
+    folder, good = tmp_path / "runs", (tmp_path / "runs" / f"{run.key}.npz").read_bytes()
+    (folder / "cut.npz").write_bytes(good[: len(good) // 2])
+    (folder / "empty.npz").write_bytes(b"")
+    about = json.dumps({"format": 1, **dataclasses.asdict(run), "num_topics": "many"})
+    np.savez(folder / "wrong.npz", about=np.array(about))
+    np.savez(folder / "pickled.npz", about=np.array([{"format": 1}], dtype=object), allow_pickle=True)
+    (folder / "notes.txt").write_text("not a run")
+    listing = kept.listing()
+    assert listing.runs == (run,)
+    assert [fault.split()[3] for fault in listing.faults] == ["cut.npz", "empty.npz", "pickled.npz", "wrong.npz"]
+    assert all("delete the file" in fault for fault in listing.faults)
+
+
+def test_a_run_that_cannot_be_written_is_told_of_until_one_can(kept, tmp_path):
+    (tmp_path / "runs").touch()
+    with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): make room"):
+        kept.keep(make_progress(), make_model())
+    (tmp_path / "runs").unlink()
+    assert kept.version == 1
+    assert "could not be kept" in kept.listing().faults[0]
+    kept.keep(make_progress(), make_model())
+    assert kept.listing().faults == ()
+
+
+def test_curves_that_are_damaged_are_said_to_be(kept, tmp_path):
+    run = kept.keep(make_progress(), make_model())
+    with np.load(tmp_path / "runs" / f"{run.key}.npz") as file:
+        arrays = dict(file)
+    for damage in ({"top_words": arrays["top_words"] + 99}, {"heldout.seconds": np.zeros(1)}, {"words": np.zeros(0)}):
+        np.savez(tmp_path / "runs" / f"{run.key}.npz", **arrays | damage)
+        with pytest.raises(KeptRunError, match=run.key):
+            kept.load(run.key)
+
+
+def test_a_key_names_no_file_outside_the_folder(kept, tmp_path):
+    other = tmp_path / "other.npz"
+    other.write_bytes(b"")
+    with pytest.raises(KeptRunError):
+        kept.delete("../other")
+    assert other.exists()
+
+
+def test_a_run_matched_with_itself_in_another_order_finds_every_topic(kept):
+    run = kept.keep(make_progress(), make_model(ToyConfig(max_topics=5)))
+    content = kept.load(run.key)
+    order = np.array([3, 0, 4, 2, 1])
+    turned = dataclasses.replace(
+        content,
+        topic_ids=content.topic_ids[order],
+        weights=content.weights[order],
+        top_words=content.top_words[order],
+        top_shares=content.top_shares[order],
+    )
+    matched = match_runs(content, turned)
+    assert sorted((i, order[j]) for i, j, _ in matched.pairs) == [(i, i) for i in range(5)]
+    np.testing.assert_allclose([distance for *_, distance in matched.pairs], 0, atol=1e-12)
+
+
+def test_topics_that_share_no_word_have_no_partner(kept):
+    few, many = (kept.load(kept.keep(make_progress(), make_model(ToyConfig(max_topics=k))).key) for k in (2, 3))
+    matched = match_runs(few, many)
+    assert [(i, j) for i, j, _ in matched.pairs] == [(0, 0), (1, 1)]
+    assert (matched.only_left, matched.only_right) == ((), (2,))
+    empty = kept.load(kept.keep(make_progress(), make_model(tokens=0)).key)
+    assert match_runs(empty, many) == ((), (), (0, 1, 2))
+
+
+def test_only_what_differs_between_two_runs_is_listed(kept):
+    left = kept.keep(make_progress(), make_model())
+    config, settings = ToyConfig(forgetting_rate=0.8), ToySettings(passes=2)
+    right = kept.keep(make_progress(config=config, settings=settings), make_model())
+    assert differing_settings(left, left).empty
+    assert differing_settings(left, right).to_numpy().tolist() == [["κ", "0.6", "0.8"], ["passes", "1", "2"]]
+
+
+def test_runs_of_several_systems_lie_on_one_axis(kept):
+    runs = [kept.keep(make_progress(label=label), make_model()) for label in ("one", "other")]
+    frame = overlay_frame([(run, kept.load(run.key)) for run in runs], "seconds")
+    assert frame["title"].tolist() == ["one", "other"]
+    assert frame["color"].nunique() == 2
+    assert [x.tolist() for x in frame["x"]] == [[0.5, 1.0]] * 2
+    assert [row["cells"][1] for row in run_rows(runs, ())] == ["−7.900"] * 2

@@ -1,0 +1,194 @@
+import threading
+
+import pytest
+
+from stickbreaker.app.server.compiling import Compilation
+from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service
+from stickbreaker.app.server.subscribers import Wakeup
+from stickbreaker.app.server.visitors import Visitor
+from tests.app.toy_engine import Compiled, Toy, toy_recipe
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Page:
+    def __init__(self):
+        self.num_rings = 0
+
+    def notify(self):
+        self.num_rings += 1
+
+
+def join(service, key, page, make_spec):
+    """Come as one who controls the run at this address."""
+    return service.join(Visitor(run=key), page, make_spec).run
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def gate():
+    return threading.Event()
+
+
+@pytest.fixture
+def service(clock, gate):
+    service = Service(Toy(gate=gate).engine(), Compiled(), 2, clock)
+    yield service
+    gate.set()
+    service.close()
+
+
+def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(service):
+    one, other = join(service, None, Page(), toy_recipe), join(service, None, Page(), toy_recipe)
+    assert one is not other
+    assert one.runner is not other.runner
+    assert min(len(one.key), len(other.key)) >= 20
+    assert one.key != other.key
+
+
+def test_an_address_that_nobody_was_given_is_not_taken_over(service):
+    run = join(service, "chosen-by-a-visitor", Page(), toy_recipe)
+    assert run.key != "chosen-by-a-visitor"
+
+
+def test_a_reload_comes_back_to_the_same_run(service):
+    page = Page()
+    run = join(service, None, page, toy_recipe)
+    service.leave(run, page)
+    assert join(service, run.key, Page(), toy_recipe) is run
+
+
+def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(service, gate, until):
+    one, other = Page(), Page()
+    run = join(service, None, one, toy_recipe)
+    assert join(service, run.key, other, toy_recipe) is run
+    until(lambda: run.runner.progress.status == "running")
+    service.leave(run, one)
+    assert run.runner.wants_to_run
+    service.leave(run, other)
+    gate.set()
+    until(lambda: run.runner.progress.status == "paused")
+    assert run.runner.progress.documents_seen < 100
+    join(service, run.key, Page(), toy_recipe)
+    assert run.runner.wants_to_run
+
+
+def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until):
+    page = Page()
+    run = join(service, None, page, toy_recipe)
+    run.runner.pause()
+    service.leave(run, page)
+    join(service, run.key, Page(), toy_recipe)
+    assert not run.runner.wants_to_run
+
+
+def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until):
+    spec = toy_recipe()
+    assert service.preview(Visitor(), spec).status == "ready"
+    runs = [join(service, None, Page(), toy_recipe) for _ in range(2)]
+    until(lambda: all(run.runner.progress.status == "running" for run in runs))
+    waiting = service.preview(Visitor(), spec)
+    assert waiting.status == "waiting"
+    assert "2 other runs are learning, this one is next" in waiting.message
+    assert service.preview(Visitor(run="chosen-by-a-visitor"), spec).status == "waiting"
+    assert service.preview(Visitor(run=runs[0].key), spec) is runs[0].runner.progress
+    assert len(service) == 2
+
+
+def test_a_page_that_comes_while_the_engine_compiles_says_so_at_once(gate, until):
+    def compile_toy(algorithm, config, report):
+        report(1, 4, "local step")
+        gate.wait(5)
+
+    service = Service(Toy().engine(), Compilation(compile_toy), 2)
+    until(lambda: service.preview(Visitor(), toy_recipe()).compile_share == 0.25)
+    assert service.preview(Visitor(), toy_recipe()).status == "compiling"
+    gate.set()
+    until(lambda: service.preview(Visitor(), toy_recipe()).status == "ready")
+
+
+def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate):
+    page = Page()
+    run = join(service, None, page, toy_recipe)
+    join(service, None, Page(), toy_recipe)
+    service.leave(run, page)
+    clock.now = FREE_AFTER_SECONDS - 1
+    service.sweep()
+    assert len(service) == 2
+    clock.now = FREE_AFTER_SECONDS
+    service.sweep()
+    assert len(service) == 1
+    gate.set()
+    run.runner.join(5)
+    assert join(service, run.key, Page(), toy_recipe) is not run
+
+
+def test_a_reload_stops_the_clock(service, clock):
+    page = Page()
+    run = join(service, None, page, toy_recipe)
+    service.leave(run, page)
+    clock.now = FREE_AFTER_SECONDS - 1
+    join(service, run.key, Page(), toy_recipe)
+    clock.now = 2 * FREE_AFTER_SECONDS
+    service.sweep()
+    assert len(service) == 1
+
+
+def test_leaving_twice_is_leaving_once(service, clock):
+    page = Page()
+    run = join(service, None, page, toy_recipe)
+    service.leave(run, page)
+    clock.now = 10.0
+    service.leave(run, page)
+    assert run.left_at == 0.0
+
+
+def test_every_page_of_a_run_is_rung_and_no_other(service, until):
+    one, other, stranger = Page(), Page(), Page()
+    run = join(service, None, one, toy_recipe)
+    join(service, run.key, other, toy_recipe)
+    join(service, None, stranger, lambda: toy_recipe(max_topics=4))
+    until(lambda: one.num_rings and other.num_rings)
+    until(lambda: run.runner.progress.status == "running")
+    before = stranger.num_rings
+    run.runner.configure(delay=3.0)
+    assert stranger.num_rings == before
+
+
+class Document:
+    def __init__(self):
+        self.callbacks = []
+
+    def add_next_tick_callback(self, callback):
+        self.callbacks.append(callback)
+
+
+def test_rings_between_two_looks_are_one():
+    document, looks = Document(), []
+    wakeup = Wakeup(document, lambda: looks.append(1))
+    wakeup.notify()
+    wakeup.notify()
+    assert len(document.callbacks) == 1
+    document.callbacks.pop()()
+    wakeup.notify()
+    assert (len(looks), len(document.callbacks)) == (1, 1)
+
+
+def test_a_closed_bell_is_silent_even_if_it_had_been_rung():
+    document, looks = Document(), []
+    wakeup = Wakeup(document, lambda: looks.append(1))
+    wakeup.notify()
+    wakeup.close()
+    wakeup.notify()
+    document.callbacks.pop()()
+    assert (looks, document.callbacks) == ([], [])

@@ -1,0 +1,12 @@
+"""`python -m app`: what it is told."""
+
+import pytest
+
+from stickbreaker.app.__main__ import serve
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "http"])
+def test_what_is_no_port_is_refused_with_what_one_is(port, capsys):
+    with pytest.raises(SystemExit):
+        serve([f"--port={port}", "--no-show"])
+    assert f"'{port}' is no port: give a whole number from 0 to 65535" in capsys.readouterr().err

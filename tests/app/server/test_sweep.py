@@ -1,0 +1,139 @@
+import threading
+from dataclasses import replace
+
+import pytest
+
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.sweep_plan import (
+    SweepError,
+    describe_sweep,
+    parse_values,
+    plan_sweep,
+    sweep_frame,
+    x_setting,
+)
+from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.runner import Runner
+from stickbreaker.app.server.sweep import Sweep
+from tests.app.toy_engine import SIZED, TOY, Compiled, SizedConfig, Toy, ToyConfig, ToySettings, toy_recipe
+
+SIZES = {"batch_size": (5, 20), "forgetting_rate": (0.6, 0.8)}
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Make sweeps on a toy engine, one core by default; they end with the test."""
+    sweeps = []
+
+    def begin(toy=None, cpu_queue=None):
+        def make_runner(notify, keep):
+            return Runner((toy or Toy()).engine(), cpu_queue or CpuQueue(1), Compiled(), notify=notify, keep=keep)
+
+        sweeps.append(Sweep(make_runner, KeptRuns(tmp_path / "runs"), lambda: None))
+        return sweeps[-1], KeptRuns(tmp_path / "runs")
+
+    yield begin
+    for sweep in sweeps:
+        sweep.cancel()
+
+
+def test_a_sweep_is_every_combination_once_and_all_else_as_it_was():
+    base = replace(toy_recipe(max_topics=7), settings=ToySettings(passes=2))
+    plan = plan_sweep(base, [TOY, SIZED], {**SIZES, "delay": ()})
+    found = {(r.algorithm.name, r.config.batch_size, r.config.forgetting_rate) for r in plan}
+    assert found == {(name, size, rate) for name in ("toy", "sized") for size in (5, 20) for rate in (0.6, 0.8)}
+    assert {r.config.max_topics for r in plan if r.algorithm is TOY} == {7}
+    assert {r.settings.passes for r in plan} == {2}
+    assert len(plan) == 8
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "one run"),
+        ({"batch_size": (5,)}, "one run"),
+        ({"batch_size": tuple(range(1, 42))}, "41 runs, but at most 40"),
+        ({"forgetting_rate": (0.6, 7.0)}, "must lie within"),
+        ({"max_topics": (3, 10)}, "choose fewer topics"),
+    ],
+)
+def test_what_makes_no_sweep_is_refused_with_the_reason(values, said):
+    with pytest.raises(SweepError, match=said):
+        plan_sweep(toy_recipe(), [], values)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("0.5, fast", "delay"), ("1.5", "batch_size"), ("inf", "delay"), ("nan", "delay")]
+)
+def test_what_is_no_number_is_named(text, name):
+    with pytest.raises(SweepError, match="is none: write"):
+        parse_values(text, name)
+
+
+def test_every_run_of_a_sweep_is_kept_and_its_final_score_drawn_over_s(begin, until):
+    sweep, kept = begin()
+    plan = plan_sweep(toy_recipe(), [], SIZES)
+    sweep.start(plan)
+    until(lambda: len(kept.listing().runs) == 4)
+    until(lambda: sweep.state.status == "finished")
+    assert sweep.state.share_done == 1
+    runs = kept.listing().runs
+    assert {run.sweep for run in runs} == {"sweep of 4 runs"}
+    assert {(run.config["batch_size"], run.config["forgetting_rate"]) for run in runs} == {
+        (size, rate) for size in (5, 20) for rate in (0.6, 0.8)
+    }
+    frame = sweep_frame(sweep.state.points, x_setting(sweep.state.points))
+    assert sorted(zip(frame["line"], frame["x"], strict=True)) == [
+        ("κ 0.6", 5),
+        ("κ 0.6", 20),
+        ("κ 0.8", 5),
+        ("κ 0.8", 20),
+    ]
+    scores = {(run.config["batch_size"], run.heldout) for run in runs}
+    assert set(zip(frame["x"], frame["y"], strict=True)) == scores
+    assert "All 4 runs" in describe_sweep(sweep.state)
+
+
+def test_a_sweep_waits_for_a_core_and_gives_it_back(begin, until):
+    cpu_queue = CpuQueue(1)
+    cpu_queue.take("another run")
+    sweep, kept = begin(cpu_queue=cpu_queue)
+    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+    until(lambda: "Waiting for a free processor core" in describe_sweep(sweep.state))
+    assert kept.listing().runs == ()
+    cpu_queue.leave("another run")
+    until(lambda: sweep.state.status == "finished")
+    until(lambda: cpu_queue.preview() == 0)
+
+
+def test_a_cancelled_sweep_stops_and_keeps_only_what_had_finished(begin, until):
+    gate, cpu_queue = threading.Event(), CpuQueue(1)
+    toy = Toy(gate=gate)
+    sweep, kept = begin(toy, cpu_queue)
+    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+    until(lambda: cpu_queue.preview() == 1)
+    sweep.cancel()
+    gate.set()
+    until(lambda: cpu_queue.preview() == 0)
+    assert (sweep.state.status, sweep.state.points, kept.listing().runs) == ("cancelled", (), ())
+    assert describe_sweep(sweep.state).startswith("Cancelled after 0 of 4 runs")
+
+
+def test_a_run_that_fails_is_named_and_the_others_go_on(begin, until):
+    sweep, kept = begin(Toy(fails_at=6))
+    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+    until(lambda: sweep.state.status == "finished")
+    assert [point.status for point in sweep.state.points] == ["failed", "failed", "finished", "finished"]
+    assert "a topic has become infinite" in describe_sweep(sweep.state)
+    until(lambda: len(kept.listing().runs) == 2)
+    assert sweep_frame(sweep.state.points, "batch_size")["x"].tolist() == [20, 20]
+
+
+def test_systems_without_numbers_of_their_own_are_swept_at_their_defaults(begin, until):
+    sweep, _ = begin()
+    base = RunSpec("toy-corpus", SIZED, SizedConfig(delay=1.0, batch_size=10), ToySettings())
+    sweep.start(plan_sweep(base, [TOY, SIZED], {}))
+    until(lambda: sweep.state.status == "finished")
+    assert [point.config for point in sweep.state.points] == [ToyConfig(), base.config]
+    assert sweep_frame(sweep.state.points, "batch_size")["line"].tolist() == ["Toy, τ₀ 64", "Sized, τ₀ 1"]

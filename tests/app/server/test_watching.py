@@ -1,0 +1,366 @@
+"""A class watching: who looks on changes nothing, and nobody who logs in meets another's run, corpora or kept runs."""
+
+from dataclasses import replace
+
+import panel as pn
+import pytest
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from panel.io.location import Location
+from panel.io.state import set_curdoc, state
+
+from stickbreaker import engine
+from stickbreaker.app.server.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
+from stickbreaker.app.server.visitors import GUEST, Visitor, find_data, find_user, may_name_paths
+from stickbreaker.app.session.page import lay_out
+from stickbreaker.app.session.session import Session
+from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import BuildRequest, build_own, list_own
+from stickbreaker.engine.corpora.words import WordChoices
+from tests.app.toy_engine import Compiled, Toy, ToyCorpus, ToySettings, toy_recipe
+
+HERE = "http://class.example/app"
+HOSTILE = ("../anna", "..", ".", "", "a/b", "/etc", "con", "a\\b", "Anna", "anna", "x" * 300, "ä\n", "\ud800")
+# Everything a browser can ask for that would change the run or what is kept on the server, with what it might send.
+ACTS = {
+    "toggle": (),
+    "step": (),
+    "restart": (),
+    "set_pace": (0.0,),
+    "configure": ({"delay": 3.0},),
+    "rename": (0, "mine"),
+    "clear": (),
+    "start_sweep": ((toy_recipe(),),),
+    "cancel_sweep": (),
+    "open_bring": (),
+    "run_on": ("rfc",),
+    "share": (),
+}
+
+
+class Page:
+    def __init__(self):
+        self.num_rings = 0
+
+    def notify(self):
+        self.num_rings += 1
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def service(data):
+    service = Service(Toy().engine(), Compiled(), 1)
+    yield service
+    service.close()
+
+
+def make_spec():
+    """Long enough that nobody misses it."""
+    return replace(toy_recipe(), corpus_name=CORPUS_NAME, settings=ToySettings(passes=50))
+
+
+@pytest.fixture
+def visit(service):
+    """Open an address as this user; gives the session and where its address stands."""
+    opened = []
+
+    def visit(search="", user=None):
+        document = Document()
+        with set_curdoc(document):
+            location = state._locations[document] = Location(search=search)
+            with pn.io.location.edit_readonly(location):
+                location.href = HERE + search
+            session = Session(service, make_spec, user)
+            session.said = []
+            session._notify = session.said.append
+            session.layout()
+            session.start()
+            # As the page does in its next tick.
+            session.look()
+        opened.append((document, session))
+        return session
+
+    yield visit
+    for document, session in opened:
+        with set_curdoc(document):
+            session.stop()
+
+
+@pytest.fixture
+def presenter(visit, until):
+    presenter = visit(user="anna")
+    presenter.set_pace(0.3)
+    until(lambda: presenter._run.runner.progress.documents_seen)
+    return presenter
+
+
+def link_of(presenter):
+    presenter.share()
+    return presenter.sharing._link.link.removeprefix(HERE)
+
+
+def test_whoever_opens_the_link_looks_on_at_the_same_run_and_never_learns_its_address(presenter, visit):
+    link = link_of(presenter)
+    run = presenter._run
+    assert link == f"?watch={run.watch}"
+    watcher, other = visit(link, "ben"), visit(link)
+    assert watcher._run is other._run is run
+    assert watcher.is_watching
+    assert not presenter.is_watching
+    watcher.look()
+    assert watcher._address.query == link
+    with set_curdoc(watcher._document):
+        lay_out(watcher).server_doc(watcher._document)
+        sent = serialize_json(watcher._document.to_json())
+    assert run.key not in sent
+    assert WATCHING in sent
+    assert (watcher.sharing._said.watching, watcher.said) == (WATCHING, [])
+    presenter.look()
+    assert presenter.sharing._link.watching == "2 watch now."
+
+
+def test_neither_of_the_two_addresses_of_a_run_opens_the_other_door(presenter, visit):
+    run = presenter._run
+    assert min(len(run.key), len(run.watch)) >= 20
+    for search in (f"?run={run.watch}", f"?watch={run.key}"):
+        assert visit(search, "anna")._run is not run
+
+
+def test_what_a_watcher_s_browser_asks_for_is_refused_by_the_server(presenter, visit, until):
+    run = presenter._run
+    presenter.toggle()
+    until(lambda: run.runner.progress.status == "paused")
+    watcher = visit(link_of(presenter), "ben")
+    for act, sent in ACTS.items():
+        before = (run.runner._requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        getattr(watcher, act)(*sent)
+        after = (run.runner._requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        assert after == before, act
+        assert (watcher.bring.is_open, watcher.sharing._link.link) == (False, "")
+
+
+def test_every_button_of_a_watcher_s_page_is_put_away_or_leads_to_what_is_refused(presenter, visit):
+    watcher = visit(link_of(presenter), "ben")
+    assert not watcher.header._buttons.visible
+    assert all(slider.disabled for slider in watcher.controls.sliders.values())
+    assert watcher.controls.corpus.disabled
+    assert watcher.controls.algorithm.disabled
+    assert not watcher.controls.advanced.visible
+    assert not watcher.controls.bring.visible
+    assert watcher.readers.explorer._name.disabled
+    assert not watcher.sweep._asked.visible
+    number = presenter._run.runner._requests.number
+    for name, slider in watcher.controls.sliders.items():
+        watcher.controls._move(name, type("Event", (), {"new": slider.value}))
+    for button in (watcher.header.run, watcher.header.step, watcher.header.restart, watcher.controls.clear):
+        button.param.trigger("clicks")
+    watcher.header.pace.value = 0.0
+    watcher.sweep.start.param.trigger("clicks")
+    assert presenter._run.runner._requests.number == number
+
+
+def test_kept_runs_are_as_they_were_for_a_watcher(presenter, visit, until):
+    presenter.set_pace(0.0)
+    kept = presenter._kept
+    until(lambda: kept.listing().runs)
+    watcher = visit(link_of(presenter), "anna")
+    watcher.tabs.value = "Compare"
+    (run,) = kept.listing().runs
+    for asked in ({"do": "rename", "key": run.key, "value": "mine"}, {"do": "delete", "key": run.key}):
+        watcher.compare._table._handle_msg(asked)
+    assert kept.listing().runs == (run,)
+    assert watcher.compare._table.is_fixed
+
+
+def test_watchers_have_selections_of_their_own_and_follow_the_presenter_s_controls(presenter, visit, until):
+    watcher = visit(f"{link_of(presenter)}&page=Export&topic=2", "ben")
+    other = visit(link_of(presenter), "cleo")
+    assert (watcher.tabs.value, watcher.selection.topic) == ("Export", 2)
+    assert (other.tabs.value, other.selection.topic) == ("Live", None)
+    presenter.configure({"delay": 8.0})
+    until(lambda: presenter._run.runner.progress.config.delay == 8.0)
+    watcher.look()
+    assert watcher.controls.sliders["delay"].value == 8.0
+    assert f"watch={presenter._run.watch}&page=Export&topic=2" in watcher._address.query
+
+
+def test_a_run_goes_on_for_its_watchers_when_the_presenter_has_gone_and_they_are_told(presenter, visit):
+    run, link = presenter._run, link_of(presenter)
+    watcher = visit(link, "ben")
+    presenter.stop()
+    watcher.look()
+    assert run.runner.wants_to_run
+    assert watcher.sharing._said.watching == PRESENTER_GONE
+    back = visit(f"?run={run.key}", "anna")
+    watcher.look()
+    assert back._run is run
+    assert watcher.sharing._said.watching == WATCHING
+    back.stop()
+    watcher.stop()
+    assert not run.runner.wants_to_run
+
+
+@pytest.mark.parametrize("token", ["", "none", "ünknown<b>"])
+def test_a_link_to_watch_that_nobody_was_given_is_said_and_begins_a_run_of_one_s_own(token, visit):
+    session = visit(f"?watch={token}")
+    # An empty value in an address is none.
+    assert session.said == ([NOTHING_TO_WATCH] if token else [])
+    assert not session.is_watching
+    assert session.header._buttons.visible
+    assert f"run={session._run.key}" in session._address.query
+
+
+def test_a_link_to_watch_ends_with_its_run(presenter, visit, service):
+    link = link_of(presenter)
+    presenter.stop()
+    service._clock = lambda: 1e9
+    service.sweep()
+    assert visit(link, "anna").said == [NOTHING_TO_WATCH]
+
+
+def test_the_address_of_another_s_run_is_refused_in_a_sentence_and_tells_nothing_of_it(presenter, visit):
+    for user in ("ben", None):
+        stranger = visit(f"?run={presenter._run.key}", user)
+        assert stranger._run is not presenter._run
+        assert stranger.said == [NOT_YOURS]
+    again = visit(f"?run={presenter._run.key}", "anna")
+    assert again._run is presenter._run
+
+
+def build(user, name, words="peace war navy treaty"):
+    folder = find_data(user) / "corpora"
+    path = folder.parent.parent / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("text\n" + f"{words}\n" * 40)
+    build_own(BuildRequest(path, name, Columns("text"), WordChoices(max_share=1.0)), folder=folder)
+
+
+def test_own_corpora_are_seen_by_their_owner_only_also_under_the_same_name(visit, data):
+    build("anna", "letters")
+    build("ben", "letters", "cotton grain tariff trade")
+    build("anna", "diary")
+    refused = visit("?corpus=diary", "ben")
+    sessions = {"anna": visit(user="anna"), "ben": refused, None: visit()}
+    of = {user: list(session.controls.corpus.options.values()) for user, session in sessions.items()}
+    assert (of["anna"][3:], of["ben"][3:], of[None][3:]) == (["diary", "letters"], ["letters"], [])
+    texts = [load_by_name("letters", find_data(user) / "corpora").vocabulary.words for user in ("anna", "ben", "anna")]
+    assert texts == [("navy", "peace", "treaty", "war"), ("cotton", "grain", "tariff", "trade"), texts[0]]
+    with pytest.raises(CorpusError, match="No corpus of your own is called 'diary'"):
+        load_by_name("diary", find_data("ben") / "corpora")
+    assert refused.said == ["The link asks for the corpus “diary”, which is not here; state-of-the-union is taken."]
+    assert list_own() == ()
+
+
+def test_the_shelf_of_a_user_holds_and_deletes_their_own_only(visit):
+    build("anna", "letters")
+    build("ben", "letters")
+    ben = visit(user="ben")
+    ben.open_bring()
+    assert ben.bring.corpus_menu.menu.options == ["letters"]
+    ben.bring.corpus_menu._delete(None)
+    ben.bring.corpus_menu._delete(None)
+    assert [len(list_own(find_data(user) / "corpora")) for user in ("anna", "ben")] == [1, 0]
+    assert "letters" not in ben.controls.corpus.options.values()
+
+
+def test_a_run_loads_its_corpus_from_the_shelf_of_who_began_it(data, until):
+    asked = []
+
+    def load(name, folder):
+        asked.append((name, folder))
+        return ToyCorpus()
+
+    service = Service(replace(Toy().engine(), load=load), Compiled(), 2)
+    runs = [service.join(Visitor(user), Page(), toy_recipe).run for user in ("anna", None)]
+    until(lambda: len(asked) == 2)
+    service.close()
+    folders = {("toy-corpus", find_data(user) / "corpora") for user in ("anna", None)}
+    assert set(asked) == folders
+    assert [run.user for run in runs] == ["anna", None]
+
+
+def test_kept_runs_are_their_owner_s_also_when_another_has_watched(presenter, visit, service, until):
+    watcher = visit(link_of(presenter), "ben")
+    presenter.set_pace(0.0)
+    until(lambda: service.find_kept("anna").listing().runs)
+    assert watcher._kept.listing().runs == ()
+    assert service.find_kept(None).listing().runs == ()
+    watcher.tabs.value = "Compare"
+    assert watcher.compare._table.rows == []
+    assert [path.parent for path in find_data("anna").rglob("*.npz")] == [find_data("anna") / "runs"]
+
+
+def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(presenter, visit, until):
+    for user in ("ben", "cleo"):
+        visit(link_of(presenter), user)
+    waiting = visit(user="dora")
+    until(lambda: waiting._run.runner.progress.status == "waiting")
+    waiting.look()
+    assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this one is next."
+    presenter.toggle()
+    until(lambda: waiting._run.runner.progress.status == "running")
+
+
+def test_a_full_class_is_left_to_its_own_looks_and_the_presenter_is_woken_as_ever(service, until):
+    presenter, watchers = Page(), [Page() for _ in range(FULL_CLASS + 1)]
+    run = service.join(Visitor(), presenter, make_spec).run
+    for page in watchers:
+        assert service.join(Visitor(watch=run.watch), page, make_spec) == (run, True, "")
+    before = presenter.num_rings, [page.num_rings for page in watchers]
+    run.runner.configure(delay=3.0)
+    until(lambda: presenter.num_rings > before[0])
+    assert [page.num_rings for page in watchers] == before[1]
+    service.leave(run, watchers[0])
+    run.runner.configure(delay=4.0)
+    until(lambda: all(page.num_rings > notified for page, notified in zip(watchers[1:], before[1][1:], strict=True)))
+
+
+def test_no_name_leads_out_of_the_users_folder_or_into_another_s(data):
+    folders = [find_data(name) for name in HOSTILE]
+    assert len(set(folders)) == len(HOSTILE)
+    assert {folder.parent for folder in folders} == {data / "users"}
+    assert all(folder.name.replace("-", "").isalnum() and folder.name.isascii() for folder in folders)
+    assert find_data(None) == data
+
+
+def asked_by(cookies):
+    request = type("Request", (), {"remote_ip": "127.0.0.1", "headers": {}, "arguments": {}, "cookies": cookies})
+    return type("Context", (), {"request": request})
+
+
+@pytest.mark.parametrize(
+    ("cookies", "requires_login", "user"),
+    [
+        ({}, False, None),
+        ({"user": "signed"}, True, "anna"),
+        ({"user": "forged"}, True, GUEST),
+        ({"user": "signed", "is_guest": "1"}, True, GUEST),
+        ({}, True, GUEST),
+    ],
+)
+def test_a_user_is_who_the_signed_cookie_names_and_nobody_else(cookies, requires_login, user, monkeypatch):
+    from tornado.web import create_signed_value
+
+    secret = "a secret of this test"
+    signed = create_signed_value(secret, "user", "anna").decode()
+    cookies = {name: signed if value == "signed" else value for name, value in cookies.items()}
+    document, context = Document(), asked_by(cookies)
+    document._session_context = lambda: context
+    with set_curdoc(document):
+        monkeypatch.setattr(pn.config, "cookie_secret", secret)
+        monkeypatch.setattr(pn.config, "basic_auth", "users.json" if requires_login else None)
+        assert find_user() == user
+        assert may_name_paths() == (user is None)
+
+
+def test_without_a_server_there_is_no_user_and_the_built_in_corpora_are_everybody_s(data):
+    assert find_user() is None
+    for user in (None, "anna"):
+        assert engine.list_corpora(find_data(user) / "corpora") == engine.list_corpora()[:3]

@@ -1,0 +1,244 @@
+"""The page's address: what is written there opens the same again, and what is wrong in it is said."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from bokeh.document import Document
+from panel.io.location import Location
+from panel.io.state import set_curdoc, state
+
+from stickbreaker import engine
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import left_fields, live_fields
+from stickbreaker.app.model.selection import EARLIEST, LATEST
+from stickbreaker.app.server.runner import Engine
+from stickbreaker.app.server.service import Service, count_training, first_spec
+from stickbreaker.app.session.links import Place, read_link, write_link
+from stickbreaker.app.session.page import lay_out
+from stickbreaker.app.session.session import Session
+from stickbreaker.app.session.tabs import EXPORT, PAGES, TIME
+from tests.app.toy_engine import Compiled
+
+COMPILING_SECONDS = 60
+SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
+CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
+
+
+def read(query):
+    return read_link(query, first_spec(), engine.REGISTRY, CORPORA, PAGES)
+
+
+def progress_of(spec):
+    return Progress(
+        corpus_name=spec.corpus_name,
+        algorithm=spec.algorithm.name,
+        config=spec.config,
+        settings=spec.settings,
+        chosen=spec.chosen,
+    )
+
+
+def change(config, chosen):
+    """A config whose every setting is another than its default, those in `chosen` among them."""
+    values = {}
+    for each in fields(config):
+        value, bounds, choices = getattr(config, each.name), each.metadata.get("bounds"), each.metadata.get("choices")
+        if isinstance(value, bool):
+            values[each.name] = not value
+        elif choices:
+            values[each.name] = choices[-1]
+        elif bounds and (each.name in chosen or each.name not in live_fields(config)):
+            low, high = bounds
+            is_whole = each.metadata.get("whole", isinstance(value, int))
+            values[each.name] = int(low) + 1 if is_whole else min(high, low + 0.75)
+    return values
+
+
+@pytest.mark.parametrize("algorithm", engine.REGISTRY, ids=lambda algorithm: algorithm.name)
+def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
+    chosen = frozenset({*live_fields(algorithm.config), *left_fields(algorithm.config)})
+    values = change(algorithm.config(), chosen)
+    config = algorithm.config()
+    for name, value in values.items():
+        try:
+            config = replace(config, **{name: value})
+        except ValueError:
+            continue
+    settings = engine.RunSettings(order="shuffled", passes=3, seed=2**32 - 1, score_next_batch=False)
+    spec = replace(
+        first_spec(), corpus_name=CORPORA[2], algorithm=algorithm, config=config, settings=settings, chosen=chosen
+    )
+    link = read(write_link("key", progress_of(spec), Place()))
+    assert link.faults == ()
+    assert (link.run, link.spec) == ("key", spec)
+
+
+def test_settings_of_a_config_and_of_a_run_have_names_of_their_own():
+    taken = {"run", "watch", "corpus", "algorithm", "page", "topic", "document", "from", "to"}
+    for algorithm in engine.REGISTRY:
+        names = [each.name for each in (*fields(algorithm.config), *fields(engine.RunSettings))]
+        assert len({*names, *taken}) == len(names) + len(taken)
+
+
+@pytest.mark.parametrize(
+    "place", [Place(), Place(TIME, 17, 3, SPAN), Place(span=(EARLIEST, SPAN[1])), Place(span=(SPAN[0], LATEST))]
+)
+def test_a_link_brings_back_page_topic_document_and_span(place):
+    assert read(write_link("key", Progress(), place)).place == place
+
+
+def test_what_follows_the_corpus_size_is_left_to_it():
+    spec = first_spec()
+    settled = replace(spec, config=engine.resolve(spec.config, 9000))
+    assert write_link("key", progress_of(settled), Place()) == "?run=key&corpus=state-of-the-union&algorithm=hdp"
+
+
+def test_an_empty_address_asks_for_the_first_recipe():
+    assert read("") == read("?theme=dark&utm=1")
+    assert read("").spec == first_spec()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "corpus=../../etc/passwd",
+        "algorithm=<img src=x onerror=alert(1)>",
+        "page=Admin",
+        "max_topics=-4",
+        "max_topics=1e400",
+        "max_topics=" + "9" * 5000,
+        "forgetting_rate=nan",
+        "forgetting_rate=inf",
+        "forgetting_rate=seven",
+        "order=backwards",
+        "seed=1.5",
+        "score_next_batch=perhaps",
+        "topic=-1",
+        "topic=999999999999999999999",
+        "document=first",
+        "from=yesterday-ish",
+        "from=1999-01-01&to=1900-01-01",
+        "from=NaT",
+    ],
+)
+def test_what_is_wrong_in_a_link_is_left_out_with_one_sentence(wrong):
+    link = read(f"?{wrong}&topic=5" if "topic" not in wrong else f"?{wrong}")
+    (fault,) = link.faults
+    assert fault.startswith("The link")
+    assert len(fault) < 200
+    assert not set("<>&") & set(fault)
+    assert link.spec == first_spec()
+    assert link.place.topic == (5 if wrong.startswith(("page", "document", "from")) else None)
+
+
+def test_settings_that_do_not_go_together_are_left_out_together():
+    algorithm = engine.find_algorithm("hdp")
+    link = read("?max_topics=2&max_slots=50&passes=2")
+    pair = {"max_topics": 2, "max_slots": 50}
+    try:
+        expected = algorithm.config(**pair)
+    except ValueError:
+        expected = algorithm.config()
+        assert "do not go together" in link.faults[0]
+    assert link.spec.config == expected
+    assert link.spec.settings.passes == 2
+
+
+def short_recipe():
+    return replace(first_spec(), settings=engine.RunSettings(passes=1, num_test=10))
+
+
+@pytest.fixture
+def open_link(tiny_corpus):
+    """Open an address in a browser of its own, on a service that knows nothing of earlier runs."""
+    service, opened = Service(Engine(lambda name, **where: tiny_corpus, count_training, engine.run), Compiled(), 2), []
+
+    def open_link(search):
+        document = Document()
+        with set_curdoc(document):
+            state._locations[document] = Location(search=search)
+            session = Session(service, short_recipe)
+            lay_out(session).server_doc(document)
+            session.start()
+            opened.append((document, session))
+        return session, state._locations[document]
+
+    yield open_link
+    for document, session in opened:
+        with set_curdoc(document):
+            session.stop()
+    service.close()
+
+
+def test_a_fresh_browser_begins_a_run_with_the_settings_of_a_link_whose_run_is_gone(open_link, until):
+    session, location = open_link("?run=gone&algorithm=lda&max_topics=7&forgetting_rate=0.9&page=Export&topic=3")
+    progress = session._run.runner.progress
+    until(lambda: session._run.runner.progress.algorithm == "lda")
+    progress = session._run.runner.progress
+    assert (progress.config.max_topics, progress.config.forgetting_rate) == (7, 0.9)
+    assert progress.chosen == {"forgetting_rate"}
+    assert session._run.key != "gone"
+    assert (session.tabs.value, session.selection.topic) == (EXPORT, 3)
+    session.look()
+    assert read(location.search).place == Place(EXPORT, 3)
+    assert read(location.search).run == session._run.key
+
+
+def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, until):
+    session, location = open_link("")
+    until(lambda: session._run.runner.progress.config is not None)
+    session.look()
+    session.tabs.value = TIME
+    session.selection.param.update(topic=2, span=SPAN)
+    assert read(location.search).place == Place(TIME, 2, None, SPAN)
+    session.configure({"forgetting_rate": 0.8})
+    until(lambda: session._run.runner.progress.config.forgetting_rate == 0.8, COMPILING_SECONDS)
+    session.look()
+    assert "forgetting_rate=0.8" in location.search
+    other, _ = open_link(location.search)
+    assert other._run is session._run
+    assert (other.tabs.value, other.selection.topic, other.selection.span) == (TIME, 2, SPAN)
+
+
+def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
+    session, location = open_link(f"?topic=2&document=3&from={SPAN[0]}&to={SPAN[1]}")
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
+    session.look()
+    assert read(location.search).place == Place(None, 2, 3, SPAN)
+    session.selection.word = 1
+    session.restart()
+    until(lambda: session._run.runner.progress.run_id == 2)
+    session.look()
+    assert (session.selection.topic, session.selection.word) == (None, 1)
+    assert read(location.search).place == Place(None, None, 3, SPAN)
+    session.run_on("rfc")
+    until(lambda: session._run.runner.progress.run_id == 3)
+    session.look()
+    assert read(location.search).place == Place()
+    assert session.selection.word is None
+
+
+@pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
+def test_a_link_to_a_run_that_shows_another_corpus_by_now_chooses_nothing_of_it(open_link, until, corpus, place):
+    session, _ = open_link("")
+    until(lambda: session._run.runner.progress.documents_seen, COMPILING_SECONDS)
+    other, location = open_link(f"?run={session._run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
+    other.look()
+    assert read(location.search).place == place
+
+
+def test_a_reading_of_the_run_before_chooses_no_topic_for_the_next(open_link, until):
+    session, _ = open_link("?page=Topics")
+    session.set_pace(0.0)
+
+    def has_read():
+        session.look()
+        return session.selection.topic is not None
+
+    until(has_read, COMPILING_SECONDS)
+    session.rename(session.selection.topic, "mine")
+    session._run.runner.restart(session._run.runner._record.spec, is_running=False)
+    until(lambda: session._run.runner.progress.run_id == 2)
+    session.look()
+    assert session.selection.topic is None

@@ -1,0 +1,188 @@
+import gc
+import weakref
+from dataclasses import replace
+from types import SimpleNamespace
+
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
+from panel.io.state import set_curdoc
+
+from stickbreaker.app.server.service import CORPUS_NAME, Service
+from stickbreaker.app.session.page import keep_to_own_files, lay_out
+from stickbreaker.app.session.session import Session
+from stickbreaker.app.session.tabs import EXPORT, PAGES
+from stickbreaker.engine import find_algorithm
+from tests.app.toy_engine import Compiled, Toy, toy_recipe
+
+
+def make_spec():
+    return replace(toy_recipe(), corpus_name=CORPUS_NAME)
+
+
+@pytest.fixture
+def service():
+    service = Service(Toy().engine(), Compiled(), 2)
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def session(service):
+    document = Document()
+    with set_curdoc(document):
+        session = Session(service, make_spec)
+        lay_out(session).server_doc(document)
+        session.start()
+        yield session
+        session.stop()
+
+
+def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.look()
+    assert session.header.bar.status == runner.progress.status
+    assert session.header.bar.documents.startswith(f"{runner.progress.documents_seen:,} of 100")
+
+
+def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
+    service.cpu_queue.take("one")
+    service.cpu_queue.take("other")
+    document = Document()
+    with set_curdoc(document):
+        bar = Session(service, make_spec).header.bar
+    assert (bar.state, bar.status) == ("Waiting", "waiting")
+    assert "this one is next" in bar.note
+
+
+def test_a_page_takes_its_style_sheets_from_its_own_server():
+    document = Document()
+    with set_curdoc(document):
+        keep_to_own_files(document)
+        button = pmui.Button(label="Run").get_root(document)
+    sheets = [sheet.url for sheet in button.select({"type": ImportedStyleSheet})]
+    assert sheets
+    assert all(url.startswith("static/extensions/panel/") for url in sheets)
+
+
+def test_space_and_the_main_button_pause_and_go_on(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.status == "running")
+    session.toggle()
+    until(lambda: runner.progress.status == "paused")
+    session.toggle()
+    until(lambda: runner.progress.status == "running")
+
+
+def test_a_restart_takes_the_sliders_and_the_forms_along(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.controls.set_live({"forgetting_rate": 0.75})
+    session.controls.forms[0].widgets["max_topics"].value = 5
+    session.controls.forms[1].widgets["passes"].value = 7
+    session.restart()
+    until(lambda: runner.progress.run_id == 2)
+    config, settings = runner.progress.config, runner.progress.settings
+    assert (config.forgetting_rate, config.max_topics, settings.passes) == (0.75, 5, 7)
+
+
+def test_a_restart_takes_the_chosen_algorithm_along(session, until):
+    runner = session._run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.look()
+    session.controls.algorithm.value = "lda"
+    session.restart()
+    until(lambda: runner.progress.run_id == 2)
+    assert (runner.progress.algorithm, type(runner.progress.config).__name__) == ("lda", "LDAConfig")
+    assert runner.progress.label.startswith("Online LDA, κ 0.6")
+    assert [run.label.split(",")[0] for run in runner.earlier] == ["Toy"]
+
+
+def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until, caplog):
+    def fail(progress, earlier):
+        raise ZeroDivisionError("no width")
+
+    session.curves.update = fail
+    until(lambda: session._run.runner.progress.documents_seen > 0)
+    session._run.runner.pause()
+    until(lambda: session._run.runner.progress.status == "paused")
+    session.look()
+    assert session.header.bar.status == "paused"
+    assert "could not do what it was asked" in caplog.text
+
+
+def test_a_page_is_sent_with_what_is_known_already(session, until):
+    until(lambda: session._run.runner.progress.documents_seen > 0)
+    column, (export,), sent = session._pages.columns[1 + PAGES.index(EXPORT)], session.readers.parts(EXPORT), []
+    assert export.buttons["curves"].disabled
+    column.param.watch(lambda event: sent.append(export.buttons["curves"].disabled), "objects")
+    session.tabs.value = EXPORT
+    assert sent == [False]
+
+
+def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
+    run = session._run
+    assert len(run.subscribers) == 1
+    session.stop()
+    assert len(run.subscribers) == 0
+    session.look()
+    session.toggle()
+    session.stop()
+
+
+def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(session, service, until):
+    before = {run.key for run in service.find_kept(None).listing().runs}
+    session.set_pace(0.0)
+
+    def find_new():
+        return [run for run in service.find_kept(None).listing().runs if run.key not in before]
+
+    until(find_new)
+    session.restart()
+    session.tabs.value = "Compare"
+    until(lambda: session._run.runner.progress.run_id == 2 and len(find_new()) == 2)
+    (new, *_) = find_new()
+    session.compare.look()
+    session.compare._left.value = new.key
+    session.compare._right.value = find_new()[1].key
+    session.compare._table._handle_msg({"do": "tick", "key": new.key, "value": True})
+    session.compare._on_live.value = True
+    assert [run.label for run in session.curves._earlier].count(new.title) >= 1
+    assert session.compare.live[0].heldout["nats_per_word"][-1] == new.heldout
+    session.compare._table._handle_msg({"do": "rename", "key": new.key, "value": "<i>mine</i>"})
+    assert session.compare.live[0].label == "<i>mine</i>"
+    assert "&lt;i&gt;mine" in session.compare._pair.object
+    session.compare._table._handle_msg({"do": "delete", "key": new.key})
+    assert session.compare.live == ()
+    assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
+
+
+def test_nothing_of_the_server_keeps_a_page_that_nobody_looks_at(service):
+    with set_curdoc(Document()):
+        page = lay_out(Session(service, make_spec))
+    kept = weakref.ref(page)
+    del page
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_page_is_not_told_of_what_other_pages_do(session):
+    page = lay_out(session)
+    pn.state._add_busy_event("elsewhere")
+    try:
+        assert pn.state.busy
+        assert not page.busy
+    finally:
+        pn.state._remove_busy_event("elsewhere")
+
+
+def test_what_a_sampler_would_remember_is_weighed_on_the_corpus_of_the_run(session, tiny_corpus, monkeypatch):
+    monkeypatch.setattr(session, "_run", SimpleNamespace(runner=SimpleNamespace(corpus=tiny_corpus)))
+    sampler, plain = find_algorithm("gibbs-hdp"), find_algorithm("hdp")
+    expected = sampler.memory(sampler.config(), tiny_corpus.documents())
+    assert session.weigh(sampler, sampler.config()) == expected > 0
+    assert session.weigh(plain, plain.config()) == 0
+    monkeypatch.undo()

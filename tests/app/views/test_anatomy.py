@@ -1,0 +1,187 @@
+"""Under the hood: every system shows what it has and says what it has not, only while the page is open."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.frames.anatomy_frames import arrow_frame, bound_frame, slot_frame, slot_rows, stick_frame
+from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Question
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.runner import Engine, Runner
+from stickbreaker.app.server.service import count_training
+from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.under_the_hood import UnderTheHood
+from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm, run
+from stickbreaker.engine.corpora.corpus import Vocabulary
+from stickbreaker.engine.evaluation.anatomy import NO_TOPIC
+from tests.app.toy_engine import Compiled
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+FIGURES = {"stick", "slots", "own", "arrows", "bound"}
+STICKLESS = {"lda", "batch-lda", "cv-lda", "gibbs-lda", "gibbs-hdp"}
+SLOTTED = {"hdp", "svi-hdp", "batch-hdp"}
+STEPPING = {each.name for each in REGISTRY if hasattr(each.config, "forgetting_rate")}
+BOUNDED = {"batch-hdp", "batch-lda", "cv-hdp", "cv-lda"}
+
+
+def title(topic_id):
+    return f"topic {topic_id}"
+
+
+@pytest.fixture
+def learn(tiny_corpus, until):
+    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile."""
+    words = Vocabulary((HOSTILE, *tiny_corpus.vocabulary.words[1:]))
+    corpus, runners = replace(tiny_corpus, vocabulary=words, titles=[HOSTILE] * 12), []
+
+    def make(name, passes=6):
+        algorithm = find_algorithm(name)
+        runner = Runner(Engine(lambda name: corpus, count_training, run), CpuQueue(1), Compiled())
+        runners.append(runner)
+        runner.set_pace(0)
+        settings = RunSettings(passes=min(algorithm.passes, passes), num_snapshots=2)
+        runner.restart(RunSpec("tiny", algorithm, algorithm.config(), settings))
+        until(lambda: runner.progress.status in ("finished", "failed"), 60)
+        return runner
+
+    yield make
+    for runner in runners:
+        runner.close()
+
+
+@pytest.fixture
+def answer(learn):
+    """The answer to a question about the model at the end of a run."""
+
+    def ask(name="hdp", **chosen):
+        runner, anatomist = learn(name), Anatomist(lambda: None)
+        anatomist.ask(Question(runner.model(), runner.progress.settings, **chosen))
+        anatomist.join(30)
+        assert anatomist.job.status == "ready"
+        return anatomist.job.dissection
+
+    return ask
+
+
+def open_page(runner, selection=None):
+    """The page of a run, looked at until there is nothing new."""
+    notifies = []
+    page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: notifies.append(page.job))
+    page.look(runner.progress)
+    page.sent = page._topic.get_root()
+    page._anatomist.join(30)
+    page.look(runner.progress)
+    return page, notifies
+
+
+@pytest.mark.parametrize("name", [each.name for each in REGISTRY])
+def test_every_system_shows_what_it_has_and_says_what_it_has_not(name, learn):
+    page, notifies = open_page(learn(name))
+    assert [job.status for job in notifies] == ["ready"]
+    visible = {figure for figure in FIGURES if page._panes[figure].visible}
+    has = {"stick": name not in STICKLESS, "slots": name in SLOTTED, "own": name in SLOTTED, "arrows": name in STEPPING}
+    assert visible - {"bound"} == {figure for figure, is_there in has.items() if is_there}
+    assert ("bound" in visible) <= (name in BOUNDED)
+    for part in ("stick", "slots", "rate", "arrows", "bound"):
+        assert len(page._texts[part].object) > 40
+        assert HOSTILE not in page._texts[part].object
+    assert "Eq. 14" in page._texts["bound"].object or "no bound" in page._texts["bound"].object
+
+
+def test_the_topic_of_the_arrows_is_the_one_that_a_browser_shows_as_chosen(learn):
+    page, _ = open_page(learn("hdp"))
+    topic = page.job.dissection.topic
+    assert page.sent.data.value == next(label for label, each in page._topic.options.items() if each == topic)
+
+
+def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_closed(learn):
+    runner, selection = learn("hdp"), Selection()
+    page = UnderTheHood(selection, RateSketch, runner.model, lambda: None)
+    selection.topic = 1
+    assert page.job == AnatomyJob() or page.job.status == "none"
+    page, _ = open_page(runner, selection)
+    assert page.job.status == "ready"
+    page.close()
+    selection.topic = 2
+    assert (page.job.status, page._anatomist._asked) == ("none", None)
+
+
+def test_a_page_before_the_first_mini_batch_says_when_something_comes():
+    page = UnderTheHood(Selection(), RateSketch, lambda: None, lambda: None)
+    page.look(Progress())
+    assert "first mini-batch" in page._moment.object
+    assert not any(pane.visible for pane in page._panes.values())
+
+
+def test_a_chosen_topic_is_the_one_whose_arrows_are_drawn_and_the_step_is_worked_out_once(learn):
+    selection = Selection()
+    page, notifies = open_page(learn("hdp"), selection)
+    first = page.job.dissection
+    other = next(topic for topic in page._topic.options.values() if topic != first.topic)
+    page._topic.value = other
+    page._anatomist.join(30)
+    page.look(page._progress)
+    assert (selection.topic, page.job.dissection.topic, page._topic.value) == (other, other, other)
+    assert page.job.dissection.noisy is first.noisy
+    assert len(notifies) == 2
+    page.look(page._progress)
+    assert page.job.dissection.topic == other
+
+
+def test_another_document_is_the_next_one_to_be_read(learn):
+    page, _ = open_page(learn("hdp"))
+    first = page.job.dissection.row
+    page._turn_over()
+    page._anatomist.join(30)
+    page.look(page._progress)
+    assert page.job.dissection.row != first
+    assert "One of those read next" in page._texts["slots"].object
+
+
+def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, caplog):
+    runner = learn("hdp")
+    broken = replace(runner.model(), state=None)
+    page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
+    for _ in range(3):
+        page.look(runner.progress)
+        page._anatomist.join(30)
+    page.look(runner.progress)
+    assert "could not be looked into" in page._moment.object
+    assert caplog.text.count("could not be looked into") == 1
+
+
+def test_pieces_of_the_stick_lie_end_to_end_and_use_it_up(answer):
+    frame = stick_frame(answer().stick, title)
+    np.testing.assert_allclose(frame["end"][:-1], frame["start"][1:], atol=1e-12)
+    assert (frame["start"].iloc[0], frame["end"].iloc[-1]) == (0.0, pytest.approx(1.0))
+    np.testing.assert_allclose(frame["end"] - frame["start"], frame["weight"], atol=1e-12)
+
+
+def test_what_no_topic_has_of_a_stick_is_said_to_be_left_for_those_not_yet_born(answer):
+    stick = answer("free-hdp").stick
+    frame = stick_frame(stick, title)
+    assert stick.topic_ids[-1] == NO_TOPIC
+    assert frame["title"].iloc[-1] == "not yet born"
+
+
+def test_slots_fill_the_document_after_every_iteration(answer):
+    trace = answer(document=3).trace
+    frame = slot_frame(trace, title)
+    assert frame["iteration"].nunique() == len(trace.bounds) == len(bound_frame(trace))
+    np.testing.assert_allclose(frame.groupby("iteration")["top"].max(), 1.0)
+    np.testing.assert_allclose(frame.groupby("iteration")["share"].sum(), 1.0)
+    listed = slot_rows(trace, title)
+    tokens = [trace.tokens[trace.num_taken - 1, row["key"] - 1] for row in listed]
+    assert tokens == sorted(tokens, reverse=True)
+
+
+def test_a_step_ends_between_where_it_starts_and_its_target(answer):
+    found = answer(topic=0)
+    frame = arrow_frame(found.arrows, found.model.corpus.vocabulary)
+    low, high = frame[["before", "target"]].min(axis=1), frame[["before", "target"]].max(axis=1)
+    assert ((low <= frame["after"]) & (frame["after"] <= high)).all()
+    assert set(frame["word"]) <= set(found.model.corpus.vocabulary)

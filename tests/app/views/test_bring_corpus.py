@@ -1,0 +1,337 @@
+"""The dialog for text of one's own, without a browser and without its process."""
+
+import asyncio
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
+from stickbreaker.app.server.text_worker import Desk, Stopped
+from stickbreaker.app.server.visitors import may_name_paths
+from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.widgets.column_form import NONE
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own, load_own
+from stickbreaker.engine.corpora.words import WordChoices, WordEffect
+
+EVIL = "<img src=x onerror=alert(1)>"
+TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
+
+
+class Here:
+    """A text_worker whose desk is in this process."""
+
+    def __init__(self):
+        self.desk, self.asked, self.fails = Desk(lambda share, said: None), [], None
+
+    async def ask(self, task, *arguments, report=lambda share, said: None):
+        self.asked.append(task)
+        report(0.5, "Half")
+        if self.fails:
+            raise self.fails
+        return getattr(self.desk, task)(*arguments)
+
+    async def stop(self):
+        self.asked.append("stop")
+
+    def close(self):
+        self.asked.append("close")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / f"{EVIL.replace('/', '')}.csv"
+    pd.DataFrame({EVIL: TEXTS, "year": ["1900", "1901", "1902", EVIL], "who": list("ABCD")}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """What a page would have begun on its event loop."""
+    begun = []
+    begin = "stickbreaker.app.views.bring_corpus._begin"
+    monkeypatch.setattr(begin, lambda task, *arguments: begun.append((task, arguments)))
+    return begun
+
+
+@pytest.fixture
+def view(own_corpora, begun):
+    done = []
+    with set_curdoc(Document()):
+        view = BringCorpus(Here(), {"offer": done.append, "run": done.append}, may_name_paths=True)
+        view.done = done
+        view.open()
+        yield view
+        view.close()
+    for own in list_own():
+        delete_own(own.name)
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = set()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+
+
+def tags_of(*panes):
+    parser = Tags()
+    for pane in panes:
+        parser.feed(pane.object)
+    return parser.tags
+
+
+def look(view, path, columns=None):
+    asyncio.run(view._look(path, columns or {}))
+
+
+def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, path):
+    look(view, path)
+    assert {part: select.value for part, select in view.columns.selects.items()} == {
+        "text": EVIL,
+        "date": "year",
+        "title": "who",
+        "group": NONE,
+    }
+    assert view._chosen.visible
+    assert not view._working.visible
+    assert "Dates from 1900 to 1902" in view.columns.facts.object
+    assert "Left out: 1 row" in view.columns.facts.object
+    assert "&lt;img src=x" in view.columns.first.object
+    shown = tags_of(view.columns.facts, view.columns.first, view._effect, view._fault, view.corpus_menu.about)
+    assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
+
+
+def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, path, begun):
+    look(view, path)
+    assert begun == []
+    view.columns.selects["title"].value = NONE
+    view.columns.selects["date"].value = NONE
+    named = {"text": EVIL, "date": "", "title": "", "group": ""}
+    assert begun[-1] == (view._look, (path, named))
+    look(view, path, named)
+    assert (view.columns.selects["date"].value, view._preview.num_undated) == (NONE, 0)
+    assert "No dates: the order of the file" in view.columns.facts.object
+    look(view, path, named | {"text": "gone"})
+    assert "has no column &#x27;gone&#x27;" in view._fault.object
+    assert view._chosen.visible
+    assert 'role="alert"' in view._fault.object
+
+
+def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
+    look(view, path)
+    assert re.search(r"In all 4 documents: a vocabulary of \d+ words", view._effect.object)
+    view.words._widgets["min_letters"].value = 8
+    asyncio.run(view._measure())
+    assert "a vocabulary of 0 words" in view._effect.object
+    view.words._widgets["min_letters"].value = 99
+    asyncio.run(view._measure())
+    assert "min_letters is 99: give a whole number from 1 to 30" in view._effect.object
+
+
+def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
+    look(view, path)
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "choices of words cannot be")):
+        view.words._widgets["min_letters"].value = letters
+        asyncio.run(view._measure())
+        assert view.build.disabled
+        assert reason in view._hindrance.object
+    view.words._widgets["min_letters"].value = 3
+    asyncio.run(view._measure())
+    assert (view.build.disabled, view._hindrance.object) == (False, "")
+    look(view, path, {"text": "gone"})
+    assert view.build.disabled
+    assert "columns chosen above" in view._hindrance.object
+    figures = tmp_path / "figures.csv"
+    figures.write_text("text,n\n1 2,3\n4 5,6\n")
+    look(view, figures)
+    assert view.build.disabled
+    assert "no word in this text: choose another column" in view._hindrance.object
+
+
+def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
+    monkeypatch.setattr("stickbreaker.app.views.bring_corpus.QUIET_SECONDS", 0.02)
+    look(view, path)
+    view._text_worker.asked.clear()
+    for value in ("t", "tr", "treaty"):
+        view.words.own.value_input = value
+
+    async def change():
+        await asyncio.gather(*(task(*arguments) for task, arguments in begun))
+
+    asyncio.run(change())
+    assert view._text_worker.asked == ["measure"]
+
+
+def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
+    look(view, path)
+    view.name_field.value = f"mine {EVIL}"
+    asyncio.run(view._build(None))
+    assert view.done == [f"mine {EVIL}"]
+    assert load_own(f"mine {EVIL}").num_documents == 3
+    assert "mine &lt;img" in view._done.object
+    assert tags_of(view._done, view.corpus_menu.about) == {"p"}
+    assert view.is_open
+    assert view.corpus_menu.menu.value == f"mine {EVIL}"
+    view._run(None)
+    assert (view.is_open, view.done[-1]) == (False, f"mine {EVIL}")
+    sent = []
+    view.mover._send_msg = sent.append
+    asyncio.run(view.corpus_menu._download(None))
+    while sent[-1]["kind"] == "part":
+        view.mover._handle_msg({"kind": "next"})
+    assert sent[-1] == {"kind": "save", "name": "mine _img src_x onerror_alert_1__.parquet"}
+    view.corpus_menu._delete(None)
+    assert list_own()
+    assert view.corpus_menu.delete.label == "Really delete it"
+    view.corpus_menu._delete(None)
+    assert list_own() == ()
+    assert (view.done[-1], view.corpus_menu._layout.visible) == (None, False)
+
+
+def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_again(view, tmp_path):
+    path = tmp_path / "Mine.csv"
+    pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
+    look(view, path)
+    assert (view.name_field.value, view.name_field.helper_text) == ("Mine", "")
+    asyncio.run(view._build(None))
+    look(view, path)
+    assert view.name_field.value == "Mine 2"
+    assert "called “Mine” already" in view.name_field.helper_text
+
+
+@pytest.mark.parametrize("name", ["", "rfc"])
+def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, name):
+    look(view, path)
+    view.name_field.value = name
+    asyncio.run(view._build(None))
+    assert "name" in view._fault.object
+    assert "build" not in view._text_worker.asked
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
+)
+def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, path, error, said):
+    view._text_worker.fails = error
+    look(view, path)
+    assert said in view._fault.object
+    assert not view._working.visible
+    assert not view.build.disabled
+    view._text_worker.fails = None
+    look(view, path)
+    assert view._fault.object == ""
+
+
+def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, path):
+    look(view, path)
+    before = {part: select.value for part, select in view.columns.selects.items()}
+    view.columns.selects["text"].value = "who"
+    view._text_worker.fails = Stopped()
+    asyncio.run(view._look(path, {"text": "who"}))
+    assert "Cancelled" in view._fault.object
+    assert {part: select.value for part, select in view.columns.selects.items()} == before
+    assert not view._hindrance.object
+    assert not view.build.disabled
+
+
+def test_dropped_files_are_called_by_their_names(view, begun):
+    sent = []
+    view.mover._send_msg = sent.append
+    view.mover._handle_msg({"kind": "begin"})
+    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3})
+    view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
+    view.mover._handle_msg({"kind": "end"})
+    assert [message["is_taken"] for message in sent] == [True] * 4
+    look(view, *begun[0][1])
+    assert 'role="alert">mine.csv has no row' in view._fault.object
+    for message in ({"kind": "open"}, {"kind": "part", "content": 3}, {"kind": "what"}, "x", None):
+        view.mover._handle_msg(message)
+    view.mover._handle_msg({"kind": "fault", "text": EVIL})
+    assert "&lt;img" in view._fault.object
+
+
+def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_folder(view, begun):
+    view.mover._send_msg = lambda message: None
+    view.mover._handle_msg({"kind": "begin"})
+    for name in ("one.csv", "two.csv"):
+        view.mover._handle_msg({"kind": "open", "name": name, "size": 3})
+        view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
+    view.mover._handle_msg({"kind": "end"})
+    look(view, *begun[0][1])
+    assert "The first: one.csv: it is a table, and tables are read one at a time" in view._fault.object
+    assert "stickbreaker-" not in view._fault.object
+
+
+def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
+    view = BringCorpus(Here(), {})
+    view.close()
+    assert view._layout.objects == []
+    assert view._text_worker.asked == ["close"]
+
+
+def test_paths_are_for_those_at_the_server_only(path, begun):
+    class Asked:
+        def __init__(self, ip, **headers):
+            self.request = type("Request", (), {"remote_ip": ip, "headers": headers, "arguments": {}, "cookies": {}})
+
+    document = Document()
+    with set_curdoc(document):
+        assert may_name_paths()
+        for context, may in [
+            (Asked("127.0.0.1"), True),
+            (Asked("10.0.0.7"), False),
+            (Asked("127.0.0.1", **{"X-Forwarded-For": "10.0.0.7"}), False),
+        ]:
+            document._session_context = lambda context=context: context
+            assert may_name_paths() == may
+        view = BringCorpus(Here(), {}, may_name_paths=False)
+        view.open()
+        assert not view.path.visible
+        view.path.value = str(path)
+        assert begun == []
+        view = BringCorpus(Here(), {}, may_name_paths=True)
+        view.open()
+        view.path.value = f" {path} "
+        assert begun == [(view._look, (path, {}))]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(("novel",), "Text file: 1 document with text."), (("a", "b"), "Folder of text files: 2 documents with text.")],
+)
+def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
+    shown = describe_preview(Desk(lambda share, said: None).look(tmp_path, {}))
+    assert f"<p>{said} Each text file is one document, however many paragraphs" in shown
+
+
+def test_what_there_is_one_of_is_not_said_to_be_many():
+    effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
+    said = describe_effect(effect, WordChoices())
+    assert "In the only document: a vocabulary of 1 word; counted: 1 of 1 token (100%)." in said
+    assert "A word must stand in 1 document or more" in said
+    assert "1 document, 1 word, 1 token," in describe_own(
+        OwnCorpus("a", 1, 1, 1, None, "D", "document", False, "a.csv", 0, "2026-11-22T06:00:00")
+    )
+
+
+def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,year\n" + "peace,1900\n" * 3 + ",\n" * 300)
+    text = describe_preview(Desk(lambda share, said: None).look(path, {}))
+    assert text.count("<li>") == 100
+    assert "300 rows (the first 100 are listed)" in text
+
+
+@pytest.mark.parametrize(("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)])
+def test_a_small_sample_without_a_word_does_not_forbid_to_build(sample, is_told):
+    assert bool(explain_no_word(WordEffect(0, 0, 50, sample, (), sample, 1_000))) == is_told

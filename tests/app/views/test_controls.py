@@ -1,0 +1,264 @@
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import panel as pn
+import pytest
+
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.views.controls import Controls, describe_forecast
+from stickbreaker.app.views.header import Header, describe_progress
+from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.widgets.sliders import PRESETS, show_value
+from stickbreaker.engine.schedules import Forecast
+from tests.app.toy_engine import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
+
+
+@dataclass(frozen=True)
+class PlainConfig(SizedConfig):
+    """Asks for one thing more."""
+
+    doc_concentration: float = setting(1.0, "Kα", bounds=(1e-6, 1e6))
+
+
+PLAIN = replace(SIZED, name="plain", title="Plain", config=PlainConfig)
+
+
+class Sketch(pn.viewable.Viewer):
+    def show(self, config, num_steps):
+        self.shown = (config.forgetting_rate, num_steps)
+
+    def __panel__(self):
+        return pn.Column()
+
+
+@pytest.fixture
+def acts():
+    return []
+
+
+@pytest.fixture
+def controls(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
+    return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), act)
+
+
+def progress_of(config, **values):
+    names = {"version": 1, "run_id": 1, "corpus_name": "toy-corpus", "algorithm": "sized"}
+    return Progress(config=config, settings=ToySettings(), **names | values)
+
+
+def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
+    for preset in PRESETS:
+        controls._choose(preset)
+        assert controls.live_values() == acts[-1][1]
+        assert acts[-1] == (
+            "configure",
+            {"forgetting_rate": preset.forgetting_rate, "delay": preset.delay, "batch_size": preset.batch_size},
+        )
+    assert (PRESETS[0].forgetting_rate, PRESETS[0].delay, PRESETS[0].batch_size) == (0.6, 64.0, 256)
+
+
+def test_a_slider_between_its_places_gets_the_place_it_lacks(controls):
+    slider = controls.sliders["batch_size"]
+    show_value(slider, 500)
+    assert slider.value == 500
+    assert sorted(slider.options) == slider.options
+
+
+def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=64), corpus_size=1000, algorithm="toy"))
+    assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
+    assert acts == []
+
+
+@pytest.fixture
+def sized_controls(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
+    return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), act)
+
+
+def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_is_known(sized_controls):
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
+    sized_controls.update(progress_of(SizedConfig()))
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+    assert sized_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
+
+
+def test_another_corpus_gets_its_own_defaults_but_for_what_a_person_has_set(sized_controls, acts):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    config, _ = sized_controls.read()
+    assert (config["delay"], config["batch_size"]) == (18.0, 256)
+    sized_controls.corpus.value = "larger"
+    config, _ = sized_controls.read()
+    assert (config["forgetting_rate"], config["delay"], config["batch_size"]) == (0.6, None, None)
+    show_value(sized_controls.sliders["batch_size"], 512)
+    sized_controls.sliders["batch_size"].param.trigger("value_throttled")
+    assert [name for name, values in acts] == ["configure"]
+    config, _ = sized_controls.read()
+    assert (config["delay"], config["batch_size"]) == (None, 512)
+
+
+def test_the_defaults_come_back_by_the_size_of_this_corpus(sized_controls, acts):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    sized_controls._choose(PRESETS[-1])
+    sized_controls._go_back()
+    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+    assert acts[-1] == ("configure", {"forgetting_rate": 0.6, "delay": None, "batch_size": None})
+    assert sized_controls.chosen == frozenset()
+
+
+def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(sized_controls):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    sized_controls.algorithm.value = "plain"
+    config, _ = sized_controls.read()
+    assert PlainConfig(**config) == PlainConfig(delay=18.0, batch_size=256)
+    assert "doc_concentration" in sized_controls.forms[0].widgets
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), version=9))
+    assert sized_controls.algorithm.value == "plain"
+
+
+def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
+    controls.forms[0].widgets["max_topics"].value = 99
+    assert controls.read() is None
+    assert controls.advanced.active == [0]
+    controls.forms[0].widgets["max_topics"].value = 4
+    config, settings = controls.read()
+    assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, 1)
+
+
+def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(controls):
+    controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000, algorithm="toy"))
+    assert controls.forecast.object == ""
+    controls.set_live({"batch_size": 4096})
+    assert "warning" in controls.forecast.object
+
+
+def test_a_forecast_names_what_is_wrong_and_what_to_do():
+    assert describe_forecast(Forecast(37, 0.07, True), 9_384) == ""
+    assert "never leaves its warm-up" in describe_forecast(Forecast(3, 0.7, False), 9_384)
+    assert "30 %" in describe_forecast(Forecast(10, 0.3, True), 9_384)
+    assert "Lower" in describe_forecast(Forecast(10, 0.3, True), 9_384)
+
+
+def test_no_smaller_steps_are_advised_where_documents_are_few():
+    said = describe_forecast(Forecast(1, 0.0, False), 1)
+    assert said == "Few to learn from: 1 document. Take more passes, or bring more documents."
+    few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
+    assert few["documents"] == "0 of 1 document"
+    assert "Few to learn from: 1 document." in few["note"]
+    assert "a row of a CSV" in few["note"]
+    waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
+    assert waiting["note"].endswith("CSV. The next step waits.")
+    assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
+
+
+def test_the_status_bar_says_where_the_stream_has_come_to():
+    progress = progress_of(
+        ToyConfig(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
+        date=np.datetime64("1863", "Y"), documents_per_second=158.7,
+    )  # fmt: skip
+    texts = describe_progress(progress)
+    assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now reading 1863")
+    assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
+    assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
+
+
+def test_the_warm_up_is_shown_with_its_temperature_and_says_what_that_is():
+    texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
+    assert texts["phase"] == "warm-up, temperature 1.8"
+    assert "at 1 the warm-up is over" in texts["phase_help"]
+    assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
+
+
+def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():
+    failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
+    assert failed["note"] == "The engine has stopped: ValueError: too hot. Everything computed so far stays below."
+    empty = describe_progress(Progress())
+    assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
+
+
+def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_taken_back_after_it():
+    header = Header({})
+    began = time.perf_counter() - 40
+    header.update(progress_of(ToyConfig(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
+    assert header.bar.work == "Pass 1 over all 9,384 documents"
+    assert 40 <= header.bar.work_seconds < 45
+    header.update(progress_of(ToyConfig(), status="running"))
+    assert header.bar.work == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
+)
+def test_the_main_button_says_what_pressing_it_does(status, label):
+    header = Header({})
+    header.update(progress_of(toy_recipe().config, status=status))
+    assert header.run.label == label
+    assert header.step.disabled == (status == "finished")
+
+
+@dataclass(frozen=True)
+class BatchConfig:
+    """Reads the whole corpus at each step, so that nothing acts live."""
+
+    max_topics: int = setting(3, "K", bounds=(1, 9))
+
+
+BATCH = replace(TOY, name="batch", title="Batch", config=BatchConfig, passes=40)
+
+
+def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):
+    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), RateSketch(), act)
+    controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
+    controls.algorithm.value = "batch"
+    assert controls.live_values() == {}
+    assert controls.read()[0] == {"max_topics": 3}
+    hidden = (*controls.sliders.values(), controls.defaults, controls._sketch._layout)
+    assert not any(part.visible for part in hidden)
+    controls.algorithm.value = "sized"
+    assert all(part.visible for part in hidden)
+    assert controls.live_values().keys() == {"forgetting_rate", "delay", "batch_size"}
+    assert acts == []
+
+
+def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
+    spec = RunSpec("toy-corpus", BATCH, BatchConfig(), ToySettings())
+    assert spec.with_live({"delay": 8.0}) == spec
+    assert replace(spec, settings=ToySettings(passes=None)).passes == 40
+
+
+def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_chosen(acts):
+    @dataclass(frozen=True)
+    class Open(SizedConfig):
+        max_topics: int | None = setting(None, "K", bounds=(1, 9))
+
+        def __post_init__(self):
+            """Take whatever comes."""
+
+    open_toy = replace(SIZED, config=Open)
+    act = {name: lambda *values: None for name in ("configure", "restart", "clear")}
+    act["weigh"] = lambda algorithm, config: 0
+    controls = Controls(replace(sized_recipe(), config=Open()), ("toy-corpus", "larger"), (open_toy,), Sketch(), act)
+    controls.update(progress_of(Open(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
+    assert controls.read()[0]["max_topics"] == 5
+    controls.corpus.value = "larger"
+    assert controls.read()[0]["max_topics"] is None
+    controls.forms[0].widgets["max_topics"].value = 7
+    assert controls.read()[0]["max_topics"] == 7
+
+
+def test_what_an_algorithm_would_remember_is_said_before_it_is_begun(acts):
+    act = dict.fromkeys(("configure", "restart", "clear"), lambda *values: None)
+    act["weigh"] = lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), act)
+    controls.update(progress_of(SizedConfig(batch_size=16, delay=1.0), corpus_size=64))
+    assert "MB" not in controls.forecast.object
+    controls.algorithm.value = "plain"
+    assert "about 25 MB of memory" in controls.forecast.object

@@ -1,0 +1,268 @@
+"""What is taken away is read back: tables, pyLDAvis's input, the model, the page that works offline."""
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_savable
+from stickbreaker.app.export.offline import write_offline
+from stickbreaker.app.export.tables import write_model, write_pyldavis
+from stickbreaker.app.model.reading import Reader, ReadingJob
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
+from stickbreaker.engine import RunSettings, find_algorithm
+from stickbreaker.engine.corpora.corpus import Vocabulary
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+NAMED = 'war, "peace"\n=1+1 <b>'
+TABLES = [what for what, export in EXPORTS.items() if not export.ending]
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """A run over the tiny corpus with a hostile word and title, and one topic named; its progress and its model."""
+    words = (HOSTILE, "cotton", "navy", "peace", "ship", "tariff")
+    war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
+    years = np.datetime64("1790", "Y") + np.arange(12) // 2
+    titles = [HOSTILE, *(f"Document {i}, “quoted”" for i in range(1, 12))]
+    corpus = engine.Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, titles)
+    algorithm = find_algorithm("hdp")
+    config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
+    record = Record(RunSpec("tiny", algorithm, config, RunSettings(passes=4, num_snapshots=3)), 1, lambda: 0.0)
+    record.prepare(corpus, 11)
+    events = record.begin(engine.run)
+    while not record.is_over:
+        record.advance(events)
+    largest = int(np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens))
+    record.rename(int(record.progress(0).now.topic_ids[largest]), NAMED)
+    return record.progress(1), record.model()
+
+
+@pytest.fixture(scope="module")
+def progress(learned):
+    return learned[0]
+
+
+@pytest.fixture(scope="module")
+def job(learned):
+    reader = Reader(lambda: learned[1], lambda: None)
+    reader.ask()
+    reader.join(30)
+    assert reader.job.status == "ready"
+    return reader.job
+
+
+@pytest.fixture
+def named(progress):
+    (topic_id,) = progress.names
+    return topic_id
+
+
+@pytest.fixture
+def take(job, progress):
+    """Take something away as the page does; gives the name of the file and what is in it."""
+    view = ExportPanel(Selection(), lambda: ())
+    view.read(job, progress)
+    sent = []
+    view.mover._send_msg = sent.append
+
+    def take(what, table=CSV):
+        view.format.value = table
+        sent.clear()
+        asyncio.run(view.take(what))
+        path, _, name = view.mover._outgoing
+        content = path.read_bytes()
+        view.close()
+        view._is_closed = False
+        return name, content
+
+    return take
+
+
+def read_table(name, content, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    if path.suffix == ".csv":
+        return pd.read_csv(path, keep_default_na=False)
+    return pd.read_parquet(path)
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_a_table_says_the_same_as_csv_and_as_parquet(take, what, tmp_path):
+    frames = [read_table(*take(what, table), tmp_path) for table in (CSV, PARQUET)]
+    assert len(frames[0]) > 0
+    # A float32 in CSV has the digits that it needs to be the same float32 again.
+    pd.testing.assert_frame_equal(frames[0].astype(str), frames[1].astype(str), check_dtype=False, check_exact=True)
+
+
+def test_topics_hold_their_words_and_their_name_whatever_is_in_it(take, job, named, tmp_path):
+    frame = read_table(*take("topics"), tmp_path)
+    mine = frame[frame["topic_id"] == named]
+    assert set(mine["name"]) == {NAMED}
+    assert set(frame[frame["topic_id"] != named]["name"]) <= {""}
+    summary = job.reading.summary
+    position = job.reading.position(named)
+    probabilities = dict(zip(mine["word"], mine["probability"], strict=True))
+    for word, probability in zip(job.reading.corpus.vocabulary.words, summary.topics[position], strict=True):
+        assert probabilities[word] == pytest.approx(probability, rel=1e-6)
+
+
+def test_document_shares_are_those_that_were_read_and_sum_to_one(take, job, named, tmp_path):
+    frame = read_table(*take("document-shares"), tmp_path)
+    np.testing.assert_allclose(frame.groupby("doc_id")["share"].sum(), 1.0, rtol=1e-5)
+    first = frame[frame["doc_id"] == 0]
+    assert set(first["title"]) == {HOSTILE}
+    assert set(first["tokens"]) == {7}
+    for topic_id, share in zip(first["topic_id"], first["share"], strict=True):
+        assert share == pytest.approx(job.reading.doc_shares[0, job.reading.position(topic_id)], rel=1e-6)
+    assert set(frame[frame["topic_id"] == named]["name"]) == {NAMED}
+
+
+def test_word_lists_have_every_checkpoint_and_ranks_from_one(take, progress, tmp_path):
+    frame = read_table(*take("word-lists"), tmp_path)
+    assert sorted(set(frame["documents_seen"])) == [c.documents_seen for c in progress.checkpoints]
+    for _, words in frame.groupby(["topic_id", "checkpoint"]):
+        assert words["rank"].tolist() == list(range(1, len(words) + 1))
+
+
+def test_curves_have_all_points_with_their_unit(take, progress, tmp_path):
+    frame = read_table(*take("curves"), tmp_path)
+    rates = frame[frame["curve"] == "learning_rate"]
+    assert rates["value"].tolist() == pytest.approx(progress.steps["learning_rate"].tolist())
+    assert set(frame[frame["curve"] == "heldout"]["unit"]) == {"nats per held-out word (disjoint_words, own)"}
+
+
+def test_pyldavis_is_given_rows_that_sum_to_one_and_the_names(take, job, named):
+    name, content = take("pyldavis")
+    given = json.loads(content)
+    topics, documents = np.array(given["topic_term_dists"]), np.array(given["doc_topic_dists"])
+    assert name == "tiny-hdp-pyldavis.json"
+    np.testing.assert_allclose(topics.sum(1), 1.0, atol=1e-7)
+    np.testing.assert_allclose(documents.sum(1), 1.0, atol=1e-7)
+    assert topics.shape == (documents.shape[1], len(given["vocab"]))
+    assert given["doc_lengths"] == [7] * 12
+    assert given["term_frequency"] == job.reading.corpus.counts.sum(0).tolist()
+    options = given["plot_opts"]
+    assert options["topic_names"][options["topic_ids"].index(named)] == NAMED
+
+
+def test_words_and_documents_without_a_token_are_kept_from_pyldavis(job, tmp_path):
+    corpus = job.reading.corpus
+    counts = corpus.counts.toarray()
+    counts[0], counts[:, 5] = 0, 0
+    model = replace(job.reading.model, corpus=replace(corpus, counts=counts))
+    lengths = counts.sum(1)
+    write_pyldavis(replace(job.reading, model=model, doc_tokens=lengths), {}, tmp_path / "input.json")
+    given = json.loads((tmp_path / "input.json").read_text(encoding="utf-8"))
+    assert len(given["doc_topic_dists"]) == len(given["doc_lengths"]) == 11
+    assert "tariff" not in given["vocab"]
+    np.testing.assert_allclose(np.sum(given["topic_term_dists"], 1), 1.0, atol=1e-7)
+
+
+def test_no_topic_in_use_is_said(job, progress, tmp_path):
+    with pytest.raises(ValueError, match="let the run learn on"):
+        write_pyldavis(replace(job.reading, used=np.zeros(0, int)), {}, tmp_path / "input.json")
+
+
+def test_the_model_loads_with_one_call_and_infers_what_the_page_shows(take, job, named, tmp_path):
+    name, content = take("model")
+    path = tmp_path / name
+    path.write_bytes(content)
+    model = engine.load(path)
+    assert type(model).__name__ == "OnlineHDP"
+    assert model.words_ == job.reading.corpus.vocabulary.words
+    assert model.topic_names_ == {named: NAMED}
+    np.testing.assert_array_equal(model.components_, job.reading.summary.topics)
+    shares = model.transform(job.reading.corpus)
+    shown = np.where(shares >= 0.005, shares, 0)
+    np.testing.assert_allclose(
+        shown / shown.sum(1, keepdims=True), job.reading.doc_shares.toarray(), rtol=1e-5, atol=1e-7
+    )
+    model.save(tmp_path / "again.npz")
+    assert engine.load(tmp_path / "again.npz").topic_names_ == {named: NAMED}
+
+
+@pytest.mark.parametrize("algorithm", [each.name for each in engine.REGISTRY])
+def test_the_model_of_every_algorithm_can_be_taken_away(algorithm, tiny_corpus, tmp_path):
+    algorithm = find_algorithm(algorithm)
+    config = algorithm.config(max_topics=4) if hasattr(algorithm.config, "max_topics") else algorithm.config()
+    record = Record(RunSpec("tiny", algorithm, config, RunSettings(passes=1)), 1, lambda: 0.0)
+    record.prepare(tiny_corpus, 11)
+    events = record.begin(engine.run)
+    record.advance(events)
+    events.close()
+    reader = Reader(record.model, lambda: None)
+    reading = reader._begin(record.model())
+    write_model(reading, record.progress(1), tmp_path / "model.npz")
+    np.testing.assert_array_equal(engine.load(tmp_path / "model.npz").components_, reading.summary.topics)
+
+
+def test_the_offline_page_holds_everything_as_json_and_nothing_of_it_as_markup(take, progress, named):
+    name, content = take("page")
+    page = content.decode()
+    assert name == "tiny-hdp-page.html"
+    assert "<img" not in page
+    assert page.count("</script>") == 2
+    assert not re.search(r"<[^>]*(src|href)=", page)
+    state = json.loads(re.search(r'id="state">(.*?)</script>', page, re.DOTALL)[1])
+    assert [each["seen"] for each in state["checkpoints"]] == [c.documents_seen for c in progress.checkpoints]
+    assert state["topics"][str(named)][0] == NAMED
+    assert any(HOSTILE in words for *_, words in state["checkpoints"][-1]["topics"])
+    assert any(HOSTILE in row for detail in state["details"] for row in detail["documents"])
+    np.testing.assert_allclose(np.sum(state["periods"]["values"], 1), 1.0, rtol=1e-4)
+
+
+def test_the_offline_page_of_a_run_that_nobody_has_read_has_its_checkpoints(progress, tmp_path):
+    write_offline(tmp_path / "page.html", progress, (), None)
+    assert '"details": [], "periods": null' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_and_can_be_saved(job, progress, name, kind):
+    drawn = draw_figure(name, progress, (progress,), job.reading, None)
+    make_savable(drawn, kind, "figure")
+    assert drawn.output_backend == FORMATS[kind]
+    assert draw_figure(name, replace(progress, steps=type(progress)().steps), (), None, None) is None
+
+
+def test_what_is_not_there_yet_cannot_be_taken(job, progress):
+    view = ExportPanel(Selection(), lambda: ())
+    assert all(button.disabled for button in view.buttons.values())
+    view.read(ReadingJob(), progress)
+    assert {what for what, button in view.buttons.items() if not button.disabled} == {"word-lists", "curves", "page"}
+    view.read(job, replace(progress, run_id=2))
+    assert view.buttons["topics"].disabled
+    view.read(job, progress)
+    assert not any(button.disabled for button in view.buttons.values())
+
+
+def test_what_cannot_be_written_is_said_and_leaves_no_file(job, progress, caplog, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    view = ExportPanel(Selection(), lambda: ())
+    view.read(ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
+    asyncio.run(view.take("pyldavis"))
+    assert "let the run learn on" in view._said.object
+    assert list(tmp_path.iterdir()) == []
+    assert not view.buttons["pyldavis"].disabled
+
+
+def test_a_name_given_later_stands_in_the_next_export(job, progress, take, tmp_path):
+    other = next(int(t) for t in job.reading.summary.topic_ids if int(t) not in progress.names)
+    view = ExportPanel(Selection(), lambda: ())
+    view.read(job, replace(progress, names=MappingProxyType({other: "later"})))
+    view.mover._send_msg = lambda message: None
+    asyncio.run(view.take("document-shares"))
+    path, _, name = view.mover._outgoing
+    frame = read_table(name, path.read_bytes(), tmp_path)
+    view.close()
+    assert set(frame["name"]) <= {"", "later"}

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+from stickbreaker.app.model.run_spec import describe_change, describe_config
+from stickbreaker.app.widgets.config_form import ConfigForm, ask, find_faults, make_widget
+from tests.app.toy_engine import SizedConfig, ToyConfig, ToySettings
+
+
+def test_a_form_asks_for_what_acts_on_restart_and_not_for_what_acts_at_once():
+    assert [question.name for question in ask(ToyConfig)] == ["max_topics", "word_concentration", "start"]
+    assert len(ask(ToyConfig, only_on_restart=False)) == 6
+
+
+def test_the_kind_of_a_question_follows_the_type_and_its_bounds_and_help_the_metadata():
+    questions = {question.name: question for question in (*ask(ToyConfig), *ask(ToySettings))}
+    kinds = {name: question.kind for name, question in questions.items()}
+    assert kinds["max_topics"] == "whole"
+    assert kinds["word_concentration"] == "number"
+    assert kinds["start"] == "choice"
+    assert kinds["is_shuffled"] == "switch"
+    assert (questions["max_topics"].low, questions["max_topics"].high) == (1, 9)
+    assert questions["max_topics"].label == "Most topics K"
+    assert ConfigForm(ToyConfig).widgets["max_topics"].helper_text == "what K does (1 to 9)."
+
+
+def test_untouched_forms_give_the_defaults():
+    assert ToyConfig(**ConfigForm(ToyConfig).read()) == ToyConfig()
+    assert ToySettings(**ConfigForm(ToySettings).read()) == ToySettings()
+
+
+def test_a_fault_stands_beside_its_field_until_it_is_mended():
+    form = ConfigForm(ToyConfig)
+    form.widgets["max_topics"].value = 99
+    assert form.read() is None
+    assert form.widgets["max_topics"].error_state
+    assert "choose fewer topics" in form.widgets["max_topics"].helper_text
+    assert not form.widgets["word_concentration"].error_state
+    form.widgets["max_topics"].value = 5
+    assert form.read()["max_topics"] == 5
+    assert not form.widgets["max_topics"].error_state
+
+
+def test_an_emptied_field_is_a_fault_and_not_a_traceback():
+    assert find_faults(ToyConfig, {"max_topics": None}) == {"max_topics": "a value is needed here"}
+
+
+def test_a_setting_that_may_be_left_to_the_corpus_size_may_stay_empty():
+    questions = {question.name: question for question in ask(SizedConfig, only_on_restart=False)}
+    assert (questions["delay"].kind, questions["batch_size"].kind) == ("number", "whole")
+    assert make_widget(questions["batch_size"]).placeholder == "by the corpus' size"
+    assert make_widget(questions["delay"]).value is None
+    assert find_faults(SizedConfig, {"delay": None, "batch_size": None}) == {}
+
+
+def test_a_filled_form_shows_the_config_it_was_given():
+    form = ConfigForm(ToyConfig)
+    form.fill(ToyConfig(max_topics=7, start="wang"))
+    assert form.answers() == {"max_topics": 7, "word_concentration": 0.01, "start": "wang"}
+
+
+def test_a_recipe_and_a_change_of_it_are_named_by_their_symbols():
+    config = ToyConfig()
+    assert describe_config(config) == "κ 0.6, τ₀ 64, S 10, K 3, start warm"
+    assert describe_change(config, replace(config, delay=1.0)) == "τ₀ 64 → 1"
+    assert describe_change(config, config) == ""

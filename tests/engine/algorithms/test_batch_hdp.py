@@ -1,0 +1,218 @@
+"""Batch HDP: ascent after every update, the whole bound, one pass of the online HDP, when it ends."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine import RunSettings, executors, run
+from stickbreaker.engine.algorithms import batch_hdp, hdp
+from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
+from stickbreaker.engine.algorithms.hdp import HDPConfig
+from stickbreaker.engine.inference import two_level
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.merges import find_merges
+from stickbreaker.engine.inference.sticks import corpus_sticks, sticks_bound
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.inference.two_level import limits_of
+from tests import naive
+from tests.engine.algorithms.test_exact import CONFIG, DOCUMENTS, VOCAB_SIZE, log_evidence_truncated
+from tests.engine.algorithms.test_hdp import D, V, draw_counts, make_batch
+
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
+PAPER = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
+SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
+
+
+def distinct_state(config, vocab_size=V, seed=3):
+    """A state after some pass, with no two topics alike."""
+    rng, num_topics = np.random.default_rng(seed), config.max_topics
+    counts, tables = rng.gamma(0.4, 4.0, (vocab_size, num_topics)), rng.gamma(2.0, 5.0, num_topics)
+    order = np.argsort(-tables, kind="stable")
+    of_pass = 5, -np.inf, "two-level", 1.0
+    return batch_hdp.BatchHDPState(decayed_counts(counts), tables, 3 * tables, order, *of_pass)
+
+
+def take_pass(config, state, batch):
+    return executors.step(batch_hdp.ALGORITHM, config, state, batch)
+
+
+def full_bound(config, documents, fits, state):
+    """Eq. 14 by the naive twin, whose topic k stands at place k of the sticks."""
+    order = state.order
+    u, v = naive.sticks_of(state.tables[order], config.corpus_concentration)
+    topic_words = state.topic_counts.dense().T[order] + config.word_concentration
+    fits = [fit._replace(phi=fit.phi[:, order]) for fit in fits]
+    return naive.bound(documents, fits, u, v, topic_words, config)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_bound_of_a_pass_is_the_naive_one(system):
+    config, batch = BatchHDPConfig(**SMALL | system, corpus_concentration=0.7), make_batch(draw_counts(5, 12))
+    start = distinct_state(config)
+    weights = [naive.weights_of(start.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]
+    is_geometric = system["topic_expectation"] == "geometric"
+    B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, is_geometric)
+    documents = naive.split_rows(batch.documents)
+    sweeps, limits = two_level.START_SWEEPS, limits_of(config)
+    fits = [naive.fit_document(B[words], c, *weights, sweeps, limits) for words, c in documents]
+    state, info = take_pass(config, start, batch)
+    expected = full_bound(config, documents, fits, state)
+    assert state.bound == pytest.approx(expected, rel=1e-10)
+    assert info.bound == pytest.approx(expected / batch.documents.counts.sum(), rel=1e-10)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
+    config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), make_batch(draw_counts(0))
+    online = HDPConfig(**SMALL | system, delay=0.0, batch_size=D, duplicates="keep")
+    start = distinct_state(config)
+    of_step = 0, 9.0, 1.0, "two-level", 1.0, 0.0, 0, first_concentrations(online)
+    before = hdp.HDPState(start.topic_counts, start.tables, start.tables, *of_step)
+    # What a first step scales with the corpus' size is here given for the whole corpus.
+    expectations = hdp.expect(online, before._replace(step=1), batch)
+    statistics = hdp.local(online, expectations, batch.documents)
+    expected, info = hdp.blend(online, before, statistics, batch)
+    assert info.learning_rate == 1.0
+    state, _ = take_pass(config, start, batch)
+    np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(state.tables, expected.tables, rtol=1e-9)
+    np.testing.assert_allclose(state.expected_tokens, expected.expected_tokens, rtol=1e-9)
+
+
+def bound_at(config, totals, words, of_topics, of_sticks):
+    """Eq. 14 at the documents of the totals, the topics of one state and the sticks of another."""
+    topic_words = of_topics.topic_counts.dense().T + config.word_concentration
+    logs = (naive.psi(topic_words) - naive.psi(topic_words.sum(1, keepdims=True))).T[words]
+    order = of_sticks.order
+    u, v = naive.sticks_of(of_sticks.tables[order], config.corpus_concentration)
+    bound = totals.bound + (totals.topic_words * logs).sum() + totals.tables[order] @ naive.log_sticks(u, v)
+    bound -= naive.beta_divergence(u, v, config.corpus_concentration)
+    return bound - naive.dirichlet_divergence(topic_words, config.word_concentration)
+
+
+@pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
+def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_bound(
+    corpus_concentration, monkeypatch
+):
+    monkeypatch.setattr(two_level, "TOLERANCE", 0.0)
+    config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
+    state, batch = distinct_state(config), make_batch(draw_counts(5))
+    words, bounds = batch.documents.distinct_words(), []
+    for _ in range(4):
+        bounds.append([])
+        expectations = batch_hdp.expect(config, state, batch)
+        for number in range(1, 15):
+            monkeypatch.setattr(two_level, "MAX_ITERATIONS", {"wang": number})
+            totals = batch_hdp.local(config, expectations, batch.documents)
+            bounds[-1].append(bound_at(config, totals, words, state, state))
+        new, _ = batch_hdp.blend(config, state._replace(bound=-np.inf), totals, batch)
+        bounds[-1] += [bound_at(config, totals, words, new, each) for each in (state, new)]
+        assert new.bound == pytest.approx(bounds[-1][-1], rel=1e-11)
+        state = new
+    bounds = np.array(bounds)
+    assert (np.diff(bounds) >= -1e-11 * abs(bounds[:, 1:])).all()
+    assert bounds[-1, -1] > bounds[0, 0]
+
+
+def test_no_single_update_of_equations_15_to_18_lowers_a_document_s_bound():
+    rng = np.random.default_rng(1)
+    B, c, alpha = rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9, rng.integers(1, 9, 9).astype(float), 0.8
+    log_beta, zeta = naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0)), np.full((9, 4), 0.25)
+    fit = naive.Fit(np.ones(3), np.full(3, alpha), np.full((4, 6), 1 / 6), zeta)
+    bounds = [naive.document_bound(np.log(B), c, fit, alpha, log_beta)]
+    for _ in range(30):
+        a, b = naive.update_sticks(c, fit.zeta, alpha)
+        log_pi = naive.log_sticks(a, b)
+        updates = (
+            lambda fit, sticks=(a, b): fit._replace(a=sticks[0], b=sticks[1]),
+            lambda fit: fit._replace(phi=naive.update_slot_topics(np.log(B), c, fit.zeta, log_beta)),
+            lambda fit, log_pi=log_pi: fit._replace(zeta=naive.update_word_slots(B, fit.phi, log_pi, True)),
+        )
+        for update in updates:
+            fit = update(fit)
+            bounds.append(naive.document_bound(np.log(B), c, fit, alpha, log_beta))
+    bounds = np.array(bounds)
+    assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
+    assert bounds[-1] > bounds[0]
+
+
+@pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 2), (3, 2)])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_no_pass_s_bound_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots, system):
+    sizes = {"max_topics": num_topics, "max_slots": num_slots, "precision": "float64", "duplicates": "keep"}
+    concentrations = {
+        name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__ if name.endswith("_concentration")
+    }
+    config = BatchHDPConfig(**sizes | system | concentrations, tolerance=0.0)
+    batch = make_batch(np.array([np.bincount(words, minlength=VOCAB_SIZE) for words in DOCUMENTS]))
+    evidence = log_evidence_truncated(num_topics, num_slots)
+    for seed in range(3):
+        state, bounds = distinct_state(config, VOCAB_SIZE, seed), []
+        for _ in range(6):
+            state, _ = take_pass(config, state, batch)
+            bounds.append(state.bound)
+        assert bounds == sorted(bounds)
+        # With one topic and one slot nothing is approximated.
+        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+
+
+def test_a_pass_that_lowers_the_bound_is_not_taken_and_ends_the_run():
+    config, batch = BatchHDPConfig(**SMALL | PAPER), make_batch(draw_counts(0))
+    state, _ = take_pass(config, distinct_state(config), batch)
+    above = state._replace(bound=0.5 * state.bound)
+    kept, info = take_pass(config, above, batch)
+    assert info.has_converged
+    assert (kept.step, kept.bound) == (above.step + 1, above.bound)
+    np.testing.assert_array_equal(kept.topic_counts.dense(), above.topic_counts.dense())
+
+
+@pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
+def test_an_order_of_topics_along_the_sticks_is_left_only_for_one_with_a_better_bound(corpus_concentration):
+    rng, config = np.random.default_rng(0), BatchHDPConfig(max_topics=4, corpus_concentration=corpus_concentration)
+    is_kept = []
+    for _ in range(200):
+        tables, order = rng.gamma(0.5, 2.0, 4), rng.permutation(4)
+        new, bound = batch_hdp._find_order(config, tables, order)
+        old = sticks_bound(corpus_sticks(tables, corpus_concentration, order), corpus_concentration)
+        assert bound >= old
+        is_kept.append((new == order).all())
+    assert not all(is_kept)
+
+
+@pytest.mark.parametrize("system", [PAPER, {"duplicates": "merge"}])
+def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, state_of_the_union):
+    config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
+    corpus = state_of_the_union.select(range(0, 10_000, 50))
+    settings = RunSettings(num_evaluations=0, num_snapshots=0)
+    infos = [event.info for event in run(batch_hdp.ALGORITHM, config, corpus, settings) if hasattr(event, "info")]
+    bounds = [info.bound for info in infos if info.phase == "two-level"]
+    assert bounds == sorted(bounds)
+    assert len(bounds) > 2
+    assert [info.has_converged for info in infos] == [False] * (len(infos) - 1) + [True]
+    assert len(infos) < batch_hdp.ALGORITHM.passes
+
+
+@pytest.mark.parametrize("corpus_concentration", [0.5, 20.0])
+def test_merges_raise_the_bound_by_no_less_than_they_say(corpus_concentration):
+    config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
+    rng, documents = np.random.default_rng(2), naive.split_rows(make_batch(draw_counts(5, 12)).documents)
+    # Slots that halve every topic between two ids, by shares drawn at random.
+    halves, fits = rng.dirichlet(np.full(5, 0.4), (12, 4)), []
+    for (_, c), phi in zip(documents, halves, strict=True):
+        share, zeta = rng.random((4, 5)), rng.dirichlet(np.ones(4), len(c))
+        a, b = naive.update_sticks(c, zeta, config.doc_concentration)
+        fits.append(naive.Fit(a, b, np.hstack([phi * share, phi * (1 - share)]), zeta))
+
+    def bound_of(fits):
+        tables, counts = sum(fit.phi.sum(0) for fit in fits), np.zeros((V, 10))
+        for (words, c), fit in zip(documents, fits, strict=True):
+            counts[words] += naive.statistics(fit, c)[0]
+        order = np.argsort(-tables, kind="stable")
+        state = distinct_state(config)._replace(topic_counts=decayed_counts(counts), tables=tables, order=order)
+        return full_bound(config, documents, fits, state), counts, tables
+
+    before, counts, tables = bound_of(fits)
+    merging, gain = find_merges(counts.T, tables, config.word_concentration, corpus_concentration)
+    assert not merging.is_empty
+    assert gain > 0
+    after, *_ = bound_of([fit._replace(phi=merging.add_up(fit.phi.T).T) for fit in fits])
+    assert after >= before + gain * (1 - 1e-9)

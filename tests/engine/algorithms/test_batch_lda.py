@@ -1,0 +1,135 @@
+"""Batch LDA against scikit-learn's, online LDA, its naive bound and the enumerated evidence."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import LatentDirichletAllocation
+
+from stickbreaker.engine import executors
+from stickbreaker.engine.algorithms import batch_lda, lda
+from stickbreaker.engine.algorithms.batch_lda import BatchLDAConfig
+from stickbreaker.engine.algorithms.lda import LDAConfig
+from stickbreaker.engine.evaluation import held_out
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.kernels.dirichlet import Sweeps
+from tests import naive
+from tests.engine.algorithms.test_lda import (
+    CONVERGED,
+    TINY,
+    K,
+    V,
+    draw_counts,
+    draw_topic_words,
+    log_evidence,
+    make_batch,
+)
+
+SMALL = {"max_topics": K, "precision": "float64"}
+
+
+@pytest.fixture
+def to_convergence(monkeypatch):
+    """As many sweeps as it takes."""
+    for module in (batch_lda, lda, held_out):
+        monkeypatch.setattr(module, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
+
+
+def state_at(config, topic_words):
+    """A state after some pass, whose λ (K, V) is given."""
+    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
+    return batch_lda.BatchLDAState(counts, np.zeros(len(topic_words)), 1, -np.inf, "learning", 1.0)
+
+
+def take_passes(config, state, batch, number):
+    """States and StepInfos after each pass."""
+    passes = []
+    for _ in range(number):
+        state, info = executors.step(batch_lda.ALGORITHM, config, state, batch)
+        passes.append((state, info))
+    return passes
+
+
+def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_same_start(to_convergence):
+    counts, config = draw_counts(2), BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0)
+    start = np.random.RandomState(0).gamma(100.0, 0.01, (K, V))
+    passes = take_passes(config, state_at(config, start), make_batch(counts), 6)
+    for number in (1, 6):
+        model = LatentDirichletAllocation(
+            K,
+            doc_topic_prior=0.3,
+            topic_word_prior=config.word_concentration,
+            learning_method="batch",
+            max_iter=number,
+            evaluate_every=0,
+            max_doc_update_iter=CONVERGED,
+            mean_change_tol=1e-14,
+            random_state=0,
+        ).fit(counts)
+        state = passes[number - 1][0]
+        ours = state.topic_counts.dense().T + config.word_concentration
+        np.testing.assert_allclose(ours, model.components_, rtol=1e-7, atol=1e-7)
+        bound = held_out.lda_perplexity_bound(
+            make_batch(counts).documents, state.topic_counts, np.full(K, 0.3), config.word_concentration
+        )
+        # Its perplexity is of documents fitted to 1e-14 of their shares' mean change.
+        assert np.exp(-bound) == pytest.approx(model.perplexity(counts), rel=1e-9)
+
+
+@pytest.mark.parametrize("topic_expectation", ["geometric", "mean"])
+def test_the_bound_of_a_pass_is_the_naive_one(topic_expectation, monkeypatch):
+    monkeypatch.setattr(batch_lda, "UNTIL_SETTLED", Sweeps(30, 0.0, 0.0))
+    config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
+    batch, start = make_batch(draw_counts(1)), state_at(config, draw_topic_words(4))
+    ((state, info),) = take_passes(config, start, batch, 1)
+    B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, topic_expectation == "geometric")
+    documents = naive.split_rows(batch.documents)
+    fits = [naive.fit_dirichlet_document(B[words], c, np.full(K, 2.0 / K), 30) for words, c in documents]
+    topic_words = state.topic_counts.dense().T + config.word_concentration
+    expected = naive.lda_bound(documents, fits, topic_words, 2.0 / K, config.word_concentration)
+    assert state.bound == pytest.approx(expected, rel=1e-11)
+    assert info.bound == pytest.approx(expected / batch.documents.counts.sum(), rel=1e-11)
+
+
+def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
+    batch, topic_words = make_batch(draw_counts(3)), draw_topic_words(2)
+    config, online = BatchLDAConfig(**SMALL), LDAConfig(**SMALL, delay=0.0)
+    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
+    concentrations = first_concentrations(online, K)
+    start = lda.LDAState(counts, np.zeros(K), 0, 0.0, 1.0, "learning", 1.0, concentrations)
+    expected, _ = executors.step(lda.ALGORITHM, online, start, batch)
+    ((state, _),) = take_passes(config, state_at(config, topic_words), batch, 1)
+    np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(state.expected_tokens, expected.expected_tokens, rtol=1e-10)
+
+
+@pytest.mark.parametrize("num_topics", [1, 2, 3])
+def test_passes_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics, to_convergence):
+    batch = make_batch(np.array([np.bincount(words, minlength=3) for words in TINY]))
+    settings = {"max_topics": num_topics, "doc_concentration": 0.5 * num_topics, "word_concentration": 0.4}
+    config = BatchLDAConfig(**SMALL | settings, tolerance=0.0)
+    evidence = log_evidence(config, 3)
+    for seed in range(3):
+        passes = take_passes(config, state_at(config, draw_topic_words(seed, num_topics, 3)), batch, 8)
+        bounds = np.array([state.bound for state, _ in passes])
+        assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
+        # With one topic nothing is approximated.
+        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+
+
+def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():
+    config, batch = BatchLDAConfig(**SMALL, tolerance=1e-3), make_batch(draw_counts(0))
+    passes = take_passes(config, batch_lda.init(config, V, np.random.default_rng(0)), batch, 60)
+    bounds = np.array([state.bound for state, _ in passes])
+    is_enough = np.diff(bounds) <= 1e-3 * abs(bounds[:-1])
+    assert is_enough.any()
+    assert [info.has_converged for _, info in passes] == [False, *is_enough]
+
+
+@pytest.mark.parametrize("start", ["hoffman", "warm"])
+def test_only_a_warm_start_has_passes_without_a_bound(start):
+    config, batch = BatchLDAConfig(**SMALL, start=start), make_batch(draw_counts(0))
+    passes = take_passes(config, batch_lda.init(config, V, np.random.default_rng(0)), batch, 12)
+    phases = [info.phase for _, info in passes]
+    assert phases[0] == {"hoffman": "learning", "warm": "warm-up"}[start]
+    assert phases[-1] == "learning"
+    assert [info.bound is None for _, info in passes] == [phase == "warm-up" for phase in phases]

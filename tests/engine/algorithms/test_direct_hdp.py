@@ -1,0 +1,166 @@
+"""The online HDP by direct assignment: its naive twin, its tables, and the systems it must agree with."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine import executors
+from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
+from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.schedules import learning_rate
+from tests import naive
+
+V, K = 30, 8
+SMALL = {"max_topics": K, "precision": "float64"}
+SYSTEMS = [
+    {"start": start, "topic_expectation": each} for start in ("warm", "hoffman") for each in ("mean", "geometric")
+]
+ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
+
+
+def make_batch(seed, num_documents=20, corpus_size=None):
+    """Documents of 1 to 10 distinct words, and an empty one."""
+    rng = np.random.default_rng(seed)
+    sizes = np.append(rng.integers(1, 11, num_documents - 1), 0)
+    words = np.concatenate([np.sort(rng.choice(V, size, replace=False)) for size in sizes]).astype(np.int32)
+    counts = rng.integers(1, 6, len(words)).astype(np.int32)
+    documents = Documents(np.append(0, sizes.cumsum()), words, counts)
+    return Batch(np.arange(num_documents), documents, corpus_size or num_documents)
+
+
+def distinct_state(config, phase="learning"):
+    """A state amid a run, with no two topics alike."""
+    rng = np.random.default_rng(3)
+    counts = rng.gamma(0.4, 4.0, (V, K)).astype(config.precision)
+    tables = rng.gamma(2.0, 5.0, K)
+    spent = 0.0 if phase == "warm-up" else 1e9
+    known = decayed_counts(counts), tables, tables * 3
+    return direct_hdp.DirectHDPState(*known, 5, spent, 0.3, phase, 1.5, spent, 0, first_concentrations(config))
+
+
+def take_step(config, state, batch):
+    return executors.step(direct_hdp.ALGORITHM, config, state, batch)
+
+
+@pytest.mark.parametrize("duplicates", ["merge", "keep"])
+def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
+    config = DirectHDPConfig(**SMALL, duplicates=duplicates)
+    state = distinct_state(config)
+    stored = state.topic_counts.dense() * 1000
+    stored[:, 4] = stored[:, 3] / 2
+    counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
+    state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7)
+    late, _ = take_step(config, state, make_batch(5))
+    assert (late.expected_tokens[4] == 0) == (duplicates == "merge")
+    assert late.documents_read == len(make_batch(5).doc_ids)
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "learning"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
+    monkeypatch.setattr(direct_hdp, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    config, batch = DirectHDPConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(5, corpus_size=300)
+    state = distinct_state(config, phase)
+    rate = learning_rate(6, 64.0, config.forgetting_rate)
+    prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
+    temperature = direct_hdp.expect(config, state, batch).temperature
+    sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    counts, tables = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
+    after, info = take_step(config, state, batch)
+    assert info.phase == phase
+    np.testing.assert_allclose(after.topic_counts.dense(), counts, **ROUNDING)
+    np.testing.assert_allclose(after.tables, (1 - rate) * state.tables + rate * tables, **ROUNDING)
+
+
+def test_a_full_batch_with_rate_1_is_coordinate_ascent():
+    config, batch = DirectHDPConfig(**SMALL, delay=0.0), make_batch(1)
+    start = distinct_state(config)._replace(step=0)
+    expected = direct_hdp.local(config, direct_hdp.expect(config, start, batch), batch.documents)
+    state, info = take_step(config, start, batch)
+    words = np.unique(batch.documents.words)
+    np.testing.assert_allclose(
+        state.topic_counts.rows(words), naive.gather_counts(expected.counts, len(words), K), **ROUNDING
+    )
+    np.testing.assert_allclose(state.tables, expected.tables, **ROUNDING)
+    assert (info.learning_rate, info.startup_share) == (1.0, 0.0)
+
+
+def test_the_labels_of_topics_do_not_matter():
+    config, batch = DirectHDPConfig(**SMALL), make_batch(2)
+    labels = np.random.default_rng(0).permutation(K)
+
+    def relabel(state):
+        counts = decayed_counts(np.ascontiguousarray(state.topic_counts.dense()[:, labels]))
+        tables, tokens = state.tables[labels], state.expected_tokens[labels]
+        return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
+
+    state = distinct_state(config)
+    one, other = relabel(take_step(config, state, batch)[0]), take_step(config, relabel(state), batch)[0]
+    np.testing.assert_allclose(one.topic_counts.dense(), other.topic_counts.dense(), **ROUNDING)
+    np.testing.assert_allclose(one.tables, other.tables, **ROUNDING)
+    np.testing.assert_allclose(one.expected_tokens, other.expected_tokens, **ROUNDING)
+
+
+def test_tables_are_those_that_a_topic_s_tokens_open_one_after_another():
+    # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table by a_k / (a_k + i).
+    prior, counts = np.array([0.7, 0.2, 0.1]), np.array([4, 9], np.int32)
+    topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
+    document = Documents(np.array([0, 2]), np.array([0, 1], np.int32), counts)
+    statistics, _ = fit_documents(
+        document, Expectations(np.arange(2), topics, prior, 0, "learning"), Sweeps(50, 0.0, 0.0), True
+    )
+    opened = [sum(prior[k] / (prior[k] + i) for i in range(counts[k])) for k in range(2)]
+    np.testing.assert_allclose(statistics.tables, [*opened, 0.0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "learning"])
+def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
+    config, peer = DirectHDPConfig(**SMALL), lda.LDAConfig(**SMALL, topic_expectation="mean")
+    state, batch = distinct_state(config), make_batch(4)
+    # λ is the same; of the expectations only the prior may differ.
+    expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
+    known = state.topic_counts, state.expected_tokens
+    theirs = lda.LDAState(*known, 5, state.rate_spent, 0.3, "learning", 1.0, first_concentrations(peer, K))
+    their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
+    statistics = (
+        direct_hdp.local(config, expectations, batch.documents),
+        lda.local(peer, their_expectations, batch.documents),
+    )
+    np.testing.assert_array_equal(*(naive.gather_counts(each.counts, V, K) for each in statistics))
+
+
+def test_a_topic_with_many_tables_is_given_more_of_a_document_than_its_equal_with_few():
+    config = DirectHDPConfig(**SMALL)
+    alike = decayed_counts(np.ones((V, K)))
+    state = distinct_state(config)._replace(topic_counts=alike, tables=np.arange(K) * 10.0)
+    shares = direct_hdp.infer(config, state, make_batch(0).documents)
+    assert (np.diff(shares, axis=1) > 0).all()
+
+
+def test_the_warm_up_is_that_of_the_two_level_hdp_bit_for_bit():
+    config, peer = DirectHDPConfig(**SMALL), hdp.HDPConfig(**SMALL)
+    ours, theirs = (each.init(config, V, np.random.default_rng(1)) for each in (direct_hdp, hdp))
+    for seed in range(3):
+        batch = make_batch(seed, corpus_size=10_000)
+        ours, info = take_step(config, ours, batch)
+        theirs, their_info = executors.step(hdp.ALGORITHM, peer, theirs, batch)
+        assert info == their_info
+        assert info.phase == "warm-up"
+    np.testing.assert_array_equal(ours.topic_counts.dense(), theirs.topic_counts.dense())
+    np.testing.assert_array_equal(ours.tables, theirs.tables)
+
+
+def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
+    for start, first in (("warm", "warm-up"), ("hoffman", "learning")):
+        config, phases = DirectHDPConfig(max_topics=5, start=start, batch_size=20), []
+        state = direct_hdp.init(config, V, np.random.default_rng(1))
+        for seed in range(12):
+            state, info = take_step(config, state, make_batch(seed, corpus_size=120))
+            phases.append(info.phase)
+        assert (phases[0], phases[-1]) == (first, "learning")
+        assert phases == sorted(phases, reverse=True)

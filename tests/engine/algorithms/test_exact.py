@@ -1,0 +1,92 @@
+"""The bound against log p(words) of a five-token corpus, by summing over all assignments."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import betaln, logsumexp
+
+from stickbreaker.engine.algorithms.hdp import HDPConfig
+from stickbreaker.engine.kernels.two_level import Limits
+from tests import naive
+from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, log_restaurant, log_words, partitions
+
+CONFIG = HDPConfig(doc_concentration=0.5, corpus_concentration=0.7, word_concentration=0.4)
+
+
+def log_stick_draws(places, num_places, concentration):
+    """log p of places drawn from one truncated stick-breaking prior, its sticks integrated out."""
+    counts = np.bincount(places, minlength=num_places)
+    on, after = naive.sticks_of(counts, concentration)
+    return (betaln(on, after) - betaln(1.0, concentration)).sum()
+
+
+@cache
+def log_evidence_truncated(num_topics, num_slots):
+    """log p(words) of the model cut to K topics and T slots: all slots of tokens, all topics of the slots in use."""
+    terms = []
+    for slots in product(*(product(range(num_slots), repeat=len(words)) for words in DOCUMENTS)):
+        log_slots = sum(log_stick_draws(z, num_slots, CONFIG.doc_concentration) for z in slots)
+        used = [(j, t) for j, z in enumerate(slots) for t in sorted(set(z))]
+        for topics in product(range(num_topics), repeat=len(used)):
+            at = dict(zip(used, topics, strict=True))
+            log_topics = log_stick_draws(topics, num_topics, CONFIG.corpus_concentration)
+            served = [at[j, t] for j, z in enumerate(slots) for t in z]
+            terms.append(log_slots + log_topics + log_words(served, CONFIG.word_concentration))
+    return logsumexp(terms)
+
+
+def log_evidence_franchise():
+    """log p(words) of the HDP, nothing cut."""
+    concentrations = CONFIG.doc_concentration, CONFIG.corpus_concentration, CONFIG.word_concentration
+    return logsumexp([log_joint for *_, log_joint in franchise(*concentrations)])
+
+
+def ascend(num_topics, num_slots, rng, num_rounds):
+    """The bound after each round of Eq. 15-21 over the whole corpus."""
+    documents = [(np.unique(w), np.unique(w, return_counts=True)[1].astype(float)) for w in DOCUMENTS]
+    lam, tables = rng.gamma(1.0, 1.0, (num_topics, VOCAB_SIZE)) + 0.1, rng.random(num_topics)
+    limits = Limits(num_slots, num_topics, 50, 1e-12, CONFIG.doc_concentration, True, True)
+    bounds = []
+    for _ in range(num_rounds):
+        B = np.exp(naive.psi(lam) - naive.psi(lam.sum(1, keepdims=True))).T
+        log_beta = naive.log_sticks(*naive.sticks_of(tables, CONFIG.corpus_concentration))
+        fits = [naive.fit_document(B[words], c, log_beta, log_beta, None, limits) for words, c in documents]
+        tables = sum(fit.phi.sum(0) for fit in fits)
+        lam = np.full((num_topics, VOCAB_SIZE), CONFIG.word_concentration)
+        for (words, c), fit in zip(documents, fits, strict=True):
+            lam[:, words] += naive.statistics(fit, c)[0].T
+        u, v = naive.sticks_of(tables, CONFIG.corpus_concentration)
+        bounds.append(naive.bound(documents, fits, u, v, lam, CONFIG))
+    return bounds
+
+
+@pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 2), (2, 1), (2, 2), (3, 2), (3, 3)])
+def test_the_bound_never_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots):
+    evidence = log_evidence_truncated(num_topics, num_slots)
+    for seed in range(5):
+        bounds = ascend(num_topics, num_slots, np.random.default_rng(seed), num_rounds=5)
+        assert max(bounds) <= evidence
+        assert np.isfinite(bounds).all()
+
+
+def test_with_one_topic_and_one_slot_the_bound_is_the_evidence():
+    bounds = ascend(1, 1, np.random.default_rng(0), num_rounds=1)
+    assert bounds[-1] == pytest.approx(log_evidence_truncated(1, 1), abs=1e-12)
+
+
+def test_the_truncated_evidence_tends_to_that_of_the_chinese_restaurant_franchise():
+    exact = np.exp(log_evidence_franchise())
+    gaps = [abs(np.exp(log_evidence_truncated(size, size)) - exact) for size in (1, 2, 3)]
+    assert gaps == sorted(gaps, reverse=True)
+    for size, gap in zip((1, 2, 3), gaps, strict=True):
+        # The two models differ only where one of five tokens or their tables comes to a last stick.
+        beyond = [a / (1 + a) for a in (CONFIG.doc_concentration, CONFIG.corpus_concentration)]
+        assert gap <= 5 * sum(share ** (size - 1) for share in beyond)
+
+
+def test_the_franchise_s_seatings_are_a_distribution():
+    for size in (1, 3, 5):
+        total = logsumexp([log_restaurant(groups, 0.7) for groups in partitions(size)])
+        assert total == pytest.approx(0.0, abs=1e-12)

@@ -1,0 +1,288 @@
+"""The Gibbs samplers against their slow twin, against enumeration, and what they remember from sweep to sweep.
+
+Whether all conditionals fit together, concentrations too, is for the joint-distribution test of the recovery tier.
+"""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp, psi
+
+from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
+from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.inference import gibbs as sampled
+from stickbreaker.engine.inference.drawn_concentrations import draw_log_beta
+from stickbreaker.engine.kernels.gibbs import TopicPool, draw_tables, sweep_tokens
+from stickbreaker.engine.runs.checkpoint import _flatten
+from tests import enumeration
+from tests.enumeration import franchise, log_words, relabel, standard_error
+from tests.naive_gibbs import Sampler, table_distribution
+
+ALGORITHMS = [pytest.param(each, id=each.ALGORITHM.name) for each in (gibbs_hdp, gibbs_lda)]
+
+
+def draw_documents(rng, num_documents=6, vocab_size=7):
+    """Small documents, some of them empty, as Documents."""
+    dense = rng.integers(0, 4, (num_documents, vocab_size)) * (rng.random((num_documents, 1)) < 0.9)
+    starts = np.append(0, (dense > 0).sum(1).cumsum())
+    return Documents(starts, np.nonzero(dense)[1].astype(np.int32), dense[dense > 0].astype(np.int32))
+
+
+def as_batch(documents, first_id=0):
+    size = len(documents.starts) - 1
+    return Batch(np.arange(first_id, first_id + size), documents, size)
+
+
+def five_tokens():
+    """The corpus that is enumerated."""
+    pairs = [np.unique(words, return_counts=True) for words in enumeration.DOCUMENTS]
+    starts = np.append(0, np.cumsum([len(words) for words, _ in pairs]))
+    return as_batch(Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*pairs, strict=True))))
+
+
+@pytest.mark.parametrize("is_growing", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_sweep_draws_what_its_slow_twin_draws(seed, is_growing):
+    rng = np.random.default_rng(seed)
+    documents, vocab_size, size = draw_documents(rng), 7, 4
+    doc_sizes = sampled.count_tokens(documents)
+    topics = rng.integers(0, size, doc_sizes.sum(), dtype=np.int32)
+    weights = rng.dirichlet(np.ones(size + is_growing))
+    weights, unused = weights[:size], weights[size:].sum()
+    rows, words = np.repeat(np.arange(len(doc_sizes)), doc_sizes), np.repeat(documents.words, documents.counts)
+    twin = Sampler(zip(rows, words, topics, strict=True), vocab_size, weights, unused, is_growing)
+    layout = sampled._lay_out(documents, doc_sizes, topics, vocab_size, size)
+    pool = TopicPool(np.arange(size), np.bincount(topics, minlength=size), weights, unused, size, is_growing)
+    ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(3):
+        pool = sweep_tokens(ours, layout, pool, 3.0, 2.0, 0.5)
+        twin.sweep(theirs, 3.0, 2.0, 0.5)
+        by_word = np.lexsort((np.arange(len(rows)), rows, words))
+        assert layout.topics.tolist() == [twin.tokens[i][2] for i in by_word]
+        assert pool.topic_ids[layout.topics].tolist() == [twin.ids[twin.tokens[i][2]] for i in by_word]
+        np.testing.assert_allclose(pool.weights[: len(twin.weights)], twin.weights, rtol=1e-12)
+        assert pool.unused_weight == pytest.approx(twin.unused, rel=1e-12)
+        pool = start_again(pool, twin)
+
+
+def start_again(pool, twin):
+    """Places are given anew at each sweep: those of dead topics are not given to others by the next."""
+    twin.free.clear()
+    size = len(twin.weights)
+    return pool._replace(topic_ids=pool.topic_ids[:size], tokens=pool.tokens[:size], weights=pool.weights[:size])
+
+
+@pytest.mark.parametrize("concentration", [0.05, 0.8, 20.0])
+def test_table_counts_have_antoniak_s_distribution(concentration):
+    for num_tokens in (1, 2, 6):
+        documents = Documents(np.arange(4001), np.zeros(4000, np.int32), np.full(4000, num_tokens, np.int32))
+        doc_sizes = sampled.count_tokens(documents)
+        layout = sampled._lay_out(documents, doc_sizes, np.zeros(doc_sizes.sum(), np.int32), 1, 1)
+        rng, draws = np.random.default_rng(0), np.zeros(num_tokens + 1)
+        for row in range(4000):
+            one = layout._replace(doc_starts=layout.doc_starts[row : row + 1], doc_sizes=layout.doc_sizes[:1])
+            tables = np.zeros(1, np.int64)
+            draw_tables(rng, one, np.array([concentration]), tables)
+            draws[tables[0]] += 1
+        exact = table_distribution(num_tokens, concentration)
+        error = np.sqrt(exact * (1 - exact) / 4000)
+        assert (abs(draws / 4000 - exact) <= 5 * error).all()
+
+
+def test_stirling_numbers_of_the_twin_are_those_of_the_books():
+    # s(5, m), m = 0..5: 0, 24, 50, 35, 10, 1 (Abramowitz & Stegun, table 24.3, unsigned).
+    np.testing.assert_allclose(table_distribution(5, 1.0) * 120, [0, 24, 50, 35, 10, 1], rtol=1e-12, atol=1e-12)
+
+
+def test_log_beta_draws_have_the_mean_of_a_beta_even_where_it_is_too_small_for_a_float():
+    rng, sizes = np.random.default_rng(0), np.full(20_000, 7)
+    for on in (1e-4, 0.3, 40.0):
+        draws = draw_log_beta(on, sizes, rng)
+        error = draws.std() / np.sqrt(len(draws))
+        assert abs(draws.mean() - (psi(on) - psi(on + 7))) <= 5 * error
+
+
+def sample_chain(module, config, batch, num_sweeps, read, num_discarded=100):
+    """What `read` reads of each state after the first ones."""
+    rng = np.random.default_rng(0)
+    state, found = module.init(config, enumeration.VOCAB_SIZE, rng), []
+    for sweep in range(num_sweeps + num_discarded):
+        state, _ = module.step(config, state, batch, rng)
+        if sweep >= num_discarded:
+            found.append(read(state))
+    return found
+
+
+def assert_frequencies(found, exact, num_errors=5):
+    """Each outcome's frequency is within so many standard errors of its probability, of a chain or of single draws."""
+    outcomes = sorted(exact)
+    assert set(found) <= set(outcomes)
+    hits = np.array([[each == outcome for outcome in outcomes] for each in found], float)
+    expected = np.array([exact[outcome] for outcome in outcomes])
+    error = np.maximum(standard_error(hits), np.sqrt(expected * (1 - expected) / len(found)))
+    distance = abs(hits.mean(0) - expected) / error
+    assert distance.max() <= num_errors, f"{outcomes[distance.argmax()]}: {distance.max():.1f} standard errors off"
+
+
+@pytest.mark.parametrize("initial_topics", [1, 4])
+def test_topics_of_five_tokens_and_their_tables_come_as_often_as_enumeration_says(initial_topics):
+    config = gibbs_hdp.GibbsHDPConfig(
+        initial_topics=initial_topics,
+        concentrations="fixed",
+        doc_concentration=0.9,
+        corpus_concentration=1.3,
+        word_concentration=0.4,
+        burn_in=10**6,
+    )
+    states = franchise(0.9, 1.3, 0.4)
+    total = logsumexp([log_joint for *_, log_joint in states])
+    exact = Counter()
+    for served, num_tables, log_joint in states:
+        exact[relabel(served), num_tables] += np.exp(log_joint - total)
+    found = sample_chain(
+        gibbs_hdp,
+        config,
+        five_tokens(),
+        12_000,
+        lambda state: (relabel(state.assignments.topics), int(state.tables.sum())),
+    )
+    assert_frequencies(found, exact)
+
+
+def test_topics_of_five_tokens_under_lda_come_as_often_as_enumeration_says():
+    config = gibbs_lda.GibbsLDAConfig(max_topics=2, doc_concentration=0.9, word_concentration=0.4, burn_in=10**6)
+    logs = {}
+    for served in np.ndindex((2,) * 5):
+        log_shares = 0.0
+        for own in (served[:3], served[3:]):
+            counts = np.bincount(own, minlength=2)
+            log_shares += (gammaln(0.45 + counts) - gammaln(0.45)).sum() - gammaln(0.9 + len(own)) + gammaln(0.9)
+        logs[served] = log_shares + log_words(served, 0.4)
+    total = logsumexp(list(logs.values()))
+    exact = {served: np.exp(each - total) for served, each in logs.items()}
+    found = sample_chain(
+        gibbs_lda, config, five_tokens(), 12_000, lambda state: tuple(int(k) for k in state.assignments.topics)
+    )
+    assert_frequencies(found, exact)
+
+
+def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
+    """States after each step, the first before any."""
+    states = [module.init(config, vocab_size, np.random.default_rng([seed, 0]))]
+    for number in range(1, num_steps + 1):
+        states.append(module.step(config, states[-1], batch, np.random.default_rng([seed, number]))[0])
+    return states
+
+
+def test_a_topic_id_ascends_is_kept_while_a_topic_lives_and_never_comes_back():
+    config = gibbs_hdp.GibbsHDPConfig(initial_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
+    states = learn(gibbs_hdp, config, as_batch(draw_documents(np.random.default_rng(0))), 60)
+    dead, num_births = set(), 0
+    for before, after in pairwise(states[1:]):
+        old, new = set(before.topic_ids.tolist()), set(after.topic_ids.tolist())
+        assert after.topic_ids.tolist() == sorted(new)
+        assert not new & dead
+        assert all(before.next_id <= born < after.next_id for born in new - old)
+        dead |= old - new
+        num_births += len(new - old)
+    assert num_births > 10
+    assert len(dead) > 10
+
+
+def test_counts_weights_and_tables_agree_with_the_topics_of_tokens():
+    documents = draw_documents(np.random.default_rng(1))
+    rows = np.repeat(np.arange(6), sampled.count_tokens(documents))
+    words = np.repeat(documents.words, documents.counts)
+    for state in learn(gibbs_hdp, gibbs_hdp.GibbsHDPConfig(initial_topics=5), as_batch(documents), 20)[1:]:
+        topics, size = state.assignments.topics, len(state.topic_ids)
+        counted = np.zeros((7, size), int)
+        np.add.at(counted, (words, topics), 1)
+        assert (state.assignments.topic_words == counted).all()
+        assert (state.expected_tokens == counted.sum(0)).all()
+        assert (state.expected_tokens > 0).all()
+        in_documents = np.array([len(np.unique(rows[topics == k])) for k in range(size)])
+        assert (state.tables >= in_documents).all()
+        assert (state.tables <= state.expected_tokens).all()
+        assert state.weights.sum() + state.unused_weight == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("module", ALGORITHMS)
+def test_documents_met_again_keep_their_topics_beside_new_ones_and_in_another_order(module):
+    config, rng = module.ALGORITHM.config(), np.random.default_rng(2)
+    documents = draw_documents(rng, num_documents=4)
+    state = learn(module, config, as_batch(documents, first_id=10), 2)[-1]
+    others = draw_documents(rng, num_documents=2)
+    sizes, other_sizes = sampled.count_tokens(documents), sampled.count_tokens(others)
+    joined = Documents(
+        np.append(others.starts, others.starts[-1] + documents.starts[1:]),
+        np.append(others.words, documents.words),
+        np.append(others.counts, documents.counts),
+    )
+    batch = Batch(np.array([3, 4, 10, 11, 12, 13]), joined, 6)
+    doc_sizes, topics = sampled.settle_assignments(state.assignments, batch, len(state.expected_tokens), rng)
+    assert doc_sizes.tolist() == [*other_sizes, *sizes]
+    assert topics[other_sizes.sum() :].tolist() == state.assignments.topics.tolist()
+
+
+@pytest.mark.parametrize("module", ALGORITHMS)
+def test_topics_are_averaged_over_the_samples_after_the_burn_in(module):
+    config = module.ALGORITHM.config(burn_in=4, sample_every=3, **{"initial_topics": 1} if module is gibbs_hdp else {})
+    states = learn(module, config, as_batch(draw_documents(np.random.default_rng(3))), 13)
+    assert all(not len(state.averages.topics) for state in states[:7])
+    present = np.isin(final_ids(module, states[-1]), final_ids(module, states[7]))
+    own = [np.isin(final_ids(module, states[at]), final_ids(module, states[-1])[present]) for at in (7, 10, 13)]
+    samples = []
+    for at, is_own in zip((7, 10, 13), own, strict=True):
+        counts = states[at].assignments.topic_words[:, is_own] + config.word_concentration
+        samples.append(counts / counts.sum(0))
+    assert states[-1].averages.num_samples[present].tolist() == [3] * present.sum()
+    topics = module.summarize(config, states[-1]).topics[present]
+    np.testing.assert_allclose(topics.T, np.mean(samples, 0), rtol=1e-5)
+
+
+def final_ids(module, state):
+    return module.summarize(module.ALGORITHM.config(), state).topic_ids
+
+
+@pytest.mark.parametrize("module", ALGORITHMS)
+def test_predictions_within_documents_are_eq_17_and_sum_to_one_over_the_vocabulary(module):
+    config = module.ALGORITHM.config(word_concentration=0.3)
+    documents = draw_documents(np.random.default_rng(4))
+    state = learn(module, config, as_batch(documents), 3)[-1]
+    rows, words = np.repeat(np.arange(6), 7), np.tile(np.arange(7), 6)
+    predicted = module.predict_words(config, state, rows, words)
+    np.testing.assert_allclose(predicted.reshape(6, 7).sum(1), 1.0, rtol=1e-12)
+    alpha, counts = state.doc_concentration, state.assignments.topic_words
+    if module is gibbs_hdp:
+        prior, unborn = alpha * state.weights, alpha * state.unused_weight
+    else:
+        prior, unborn = np.full(config.max_topics, alpha / config.max_topics), 0.0
+    starts = np.append(0, state.assignments.doc_sizes.cumsum())
+    for row, word, p in zip(rows, words, predicted, strict=True):
+        own = state.assignments.topics[starts[row] : starts[row + 1]]
+        shares = np.bincount(own, minlength=len(prior)) + prior
+        topics = (counts[word] + 0.3) / (counts.sum(0) + 7 * 0.3)
+        assert p == pytest.approx((shares @ topics + unborn / 7) / (alpha + len(own)), rel=1e-12)
+
+
+@pytest.mark.parametrize("module", ALGORITHMS)
+def test_a_state_is_no_larger_than_was_said_in_advance(module, state_of_the_union):
+    batch = next(state_of_the_union.select(np.arange(500)).batches(500))
+    config = module.ALGORITHM.config(burn_in=0, sample_every=1)
+    state = learn(module, config, batch, 2, state_of_the_union.vocab_size)[-1]
+    held = sum(np.asarray(value).nbytes for _, value in _flatten("state", state))
+    said = module.memory(config, batch.documents)
+    assert held <= said <= 20 * held
+
+
+def test_a_corpus_of_more_tokens_than_can_be_remembered_is_refused():
+    documents = Documents(np.array([0, 2]), np.array([0, 1], np.int32), np.full(2, 2**31 - 1, np.int32))
+    with pytest.raises(CorpusError, match="4294967294 tokens.*2147483647 at most"):
+        gibbs_lda.step(
+            gibbs_lda.GibbsLDAConfig(),
+            gibbs_lda.init(gibbs_lda.GibbsLDAConfig(), 2, None),
+            as_batch(documents),
+            np.random.default_rng(0),
+        )

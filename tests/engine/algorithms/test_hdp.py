@@ -1,0 +1,308 @@
+"""The online HDP as a whole: twins of whole steps, identities, extremes."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stickbreaker.engine import executors, parallel
+from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.algorithms.hdp import HDPConfig
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.estimators import OnlineHDP
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.merging import merge_duplicates
+from stickbreaker.engine.inference.startup import STARTUP_TOKENS
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.two_level import limits_of
+from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.kernels.likeness import g_statistic
+from stickbreaker.engine.schedules import learning_rate
+from stickbreaker.engine.simulate import simulate_hdp
+from tests import naive
+
+V, D = 40, 60
+SYSTEMS = [
+    {"start": start, "topic_expectation": each} for start in ("warm", "wang", "svi") for each in ("mean", "geometric")
+]
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
+
+
+def make_documents(counts):
+    """Documents of a dense (S, V) array of counts."""
+    rows, words = np.nonzero(counts)
+    starts = np.append(0, np.bincount(rows, minlength=len(counts)).cumsum())
+    return Documents(starts, words.astype(np.int32), counts[rows, words].astype(np.int32))
+
+
+def draw_counts(seed, num_documents=D):
+    """Documents of two of five topics of eight words, and an empty one."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((num_documents, V), np.int32)
+    for row in counts[:-1]:
+        for topic in rng.choice(5, 2, replace=False):
+            row[8 * topic : 8 * topic + 8] += rng.poisson(1.5, 8).astype(np.int32)
+    return counts
+
+
+def make_batch(counts, corpus_size=None):
+    return Batch(np.arange(len(counts)), make_documents(counts), corpus_size or len(counts))
+
+
+def take_steps(config, batches, state=None):
+    state = hdp.init(config, V, np.random.default_rng(1)) if state is None else state
+    for batch in batches:
+        state, _ = executors.step(hdp.ALGORITHM, config, state, batch)
+    return state
+
+
+def distinct_state(config, phase="two-level"):
+    """A state amid a run, with no two topics alike."""
+    rng = np.random.default_rng(3)
+    counts = rng.gamma(0.4, 4.0, (V, config.max_topics)).astype(config.precision)
+    tables = rng.gamma(2.0, 5.0, config.max_topics)
+    counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
+    spent = 1e9 if phase == "two-level" else 0.0
+    concentrations = first_concentrations(config)
+    return hdp.HDPState(counts, tables, tables * 3, 5, spent, 0.3, phase, 1.5, spent, 0, concentrations)
+
+
+def assert_same(one, other, **tolerance):
+    """States are equal: bit for bit, or within a tolerance."""
+    for name in ("tables", "expected_tokens"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), **tolerance)
+    np.testing.assert_allclose(one.topic_counts.dense(), other.topic_counts.dense(), **tolerance)
+
+
+BITS = {"rtol": 0, "atol": 0}
+ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("phase", ["warm-up", "two-level"])
+def test_a_whole_step_equals_its_naive_twin(system, phase):
+    config = HDPConfig(**SMALL | system, delay=64.0)
+    batch, state = make_batch(draw_counts(5, 12), corpus_size=100), distinct_state(config, phase)
+    rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
+    pair = state.topic_counts.dense(), state.tables
+    temperature = hdp.expect(config, state, batch).temperature
+    local_settings = sweeps_at(temperature), hdp.START_SWEEPS, limits_of(config)
+    counts, tables = naive.step(config, local_settings, phase, pair, batch, rate)
+    ours = take_steps(config, [batch], state)
+    assert ours.phase == phase
+    np.testing.assert_allclose(ours.topic_counts.dense(), counts, **ROUNDING)
+    np.testing.assert_allclose(ours.topic_counts.totals, counts.sum(0), **ROUNDING)
+    np.testing.assert_allclose(ours.tables, tables, **ROUNDING)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_full_batch_with_rate_1_is_coordinate_ascent(system):
+    config = HDPConfig(**SMALL | system, delay=0.0, batch_size=D)
+    batch, start = make_batch(draw_counts(0)), distinct_state(config)._replace(step=0)
+    expected = hdp.local(config, hdp.expect(config, start, batch), batch.documents)
+    state = take_steps(config, [batch], start)
+    words = np.unique(batch.documents.words)
+    dense = naive.gather_counts(expected.counts, len(words), config.max_topics)
+    np.testing.assert_allclose(state.topic_counts.rows(words), dense, **ROUNDING)
+    assert not state.topic_counts.rows(np.setdiff1d(np.arange(V), words)).any()
+    np.testing.assert_allclose(state.tables, expected.tables, **ROUNDING)
+    assert state.startup_share == 0.0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_mean_of_targets_over_equal_mini_batches_is_the_full_target(system):
+    config, counts = HDPConfig(**SMALL | system), draw_counts(4)
+    start = distinct_state(config)
+    full = take_steps(config, [make_batch(counts)], start)
+    parts = [take_steps(config, [make_batch(part, D)], start) for part in np.split(counts, 6)]
+    for read in (lambda s: s.tables, lambda s: s.expected_tokens, lambda s: s.topic_counts.dense()):
+        np.testing.assert_allclose(np.mean([read(part) for part in parts], axis=0), read(full), **ROUNDING)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_order_of_documents_does_not_matter(system):
+    config, counts = HDPConfig(**SMALL | system), draw_counts(4)
+    shuffled = np.random.default_rng(0).permutation(counts)
+    assert_same(*(take_steps(config, [make_batch(each)]) for each in (counts, shuffled)), **ROUNDING)
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "two-level"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_labels_of_topics_do_not_matter(system, phase):
+    config = HDPConfig(**SMALL | system)
+    state, batch = distinct_state(config, phase), make_batch(draw_counts(2))
+    labels = np.random.default_rng(0).permutation(config.max_topics)
+
+    def relabel(state):
+        counts = state.topic_counts
+        counts = DecayedCounts(np.ascontiguousarray(counts.stored[:, labels]), counts.scale, counts.totals[labels])
+        tables, tokens = state.tables[labels], state.expected_tokens[labels]
+        return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
+
+    assert_same(relabel(take_steps(config, [batch], state)), take_steps(config, [batch], relabel(state)), **ROUNDING)
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "two-level"])
+def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
+    config = HDPConfig(**SMALL)
+    batch = make_batch(draw_counts(1, 200))
+    expectations = hdp.expect(config, distinct_state(config, phase), batch)
+    shards = executors.shard(batch.documents)
+    assert len(shards) > 1
+    summed = reduce(add, [hdp.local(config, expectations, each) for each in shards])
+    whole, num_words = hdp.local(config, expectations, batch.documents), len(expectations.words)
+    for read in (lambda s: s.tables, lambda s: s.tokens, lambda s: naive.gather_counts(s.counts, num_words, 10)):
+        np.testing.assert_allclose(read(summed), read(whole), **ROUNDING)
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    config, batches = HDPConfig(max_topics=10), [make_batch(draw_counts(seed, 200)) for seed in range(3)]
+    states = []
+    for num_threads in (1, 5):
+        with ThreadPoolExecutor(num_threads) as pool:
+            monkeypatch.setattr(parallel, "_pool", lambda pool=pool: pool)
+            monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
+            states.append(take_steps(config, batches))
+    assert_same(*states, **BITS)
+
+
+def test_delay_0_leaves_nothing_of_the_start_and_stays_finite():
+    config = HDPConfig(max_topics=10, delay=0.0)
+    state = take_steps(config, [make_batch(draw_counts(seed)) for seed in range(4)])
+    assert state.startup_share == 0.0
+    summary = hdp.summarize(config, state)
+    assert np.isfinite(summary.topics).all()
+    assert summary.expected_tokens.sum() == pytest.approx(state.topic_counts.totals.sum(), rel=1e-5)
+
+
+def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
+    config = HDPConfig(**SMALL, delay=3.0)
+    counts = draw_counts(9)
+    state = take_steps(config, [make_batch(counts)] * 5)
+    assert state.expected_tokens.sum() == pytest.approx((1 - state.startup_share) * counts.sum(), rel=1e-6)
+    started = counts.shape[0] * STARTUP_TOKENS * state.startup_share
+    assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(started, rel=0.05)
+
+
+def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
+    for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("svi", "two-level")):
+        config, phases = HDPConfig(max_topics=5, start=start, batch_size=10), []
+        state = hdp.init(config, V, np.random.default_rng(1))
+        for _ in range(12):
+            state, info = executors.step(hdp.ALGORITHM, config, state, make_batch(draw_counts(0, 10), D))
+            phases.append(info.phase)
+        assert (phases[0], phases[-1]) == (first, "two-level")
+        assert phases == sorted(phases, reverse=True)
+
+
+def test_a_truncation_of_twice_the_true_number_of_topics_does_not_end_with_a_few():
+    rng = np.random.default_rng(0)
+    corpus = simulate_hdp(rng.dirichlet(np.full(600, 0.1), 10), 1000, 50, 1.0, 5.0, rng).corpus
+    assert OnlineHDP(max_topics=20, random_state=0).fit(corpus).n_topics_ >= 10
+
+
+@pytest.mark.parametrize("duplicates", ["merge", "keep"])
+def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_look(duplicates):
+    config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
+    stored = state.topic_counts.dense() * 1000
+    stored[:, 7] = stored[:, 3] / 2
+    state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool)))
+    batch = make_batch(np.zeros((1, V), np.int32))
+    early = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.3))
+    late = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.7))
+    assert early.expected_tokens[7] > 0
+    assert (late.expected_tokens[7] == 0) == (duplicates == "merge")
+    assert late.expected_tokens.sum() == pytest.approx(early.expected_tokens.sum(), rel=1e-9)
+    np.testing.assert_allclose(late.topic_counts.totals.sum(), early.topic_counts.totals.sum(), rtol=1e-9)
+    if duplicates == "merge":
+        summed = early.topic_counts.dense()[:, [3, 7]].sum(1)
+        np.testing.assert_allclose(late.topic_counts.dense()[:, 3], summed, rtol=1e-9)
+        assert late.looked_at == late.rate_spent
+
+
+@pytest.mark.parametrize(("documents_read", "is_merged"), [(100, False), (150, False), (160, True)])
+def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(documents_read, is_merged):
+    state = distinct_state(HDPConfig(**SMALL))
+    rng, stored = np.random.default_rng(0), state.topic_counts.dense() * 1000
+    share = rng.dirichlet(np.ones(V))
+    stored[:, 3], stored[:, 7] = rng.multinomial(30_000, share), rng.multinomial(20_000, share)
+    statistic, freedom = g_statistic(stored[:, 3], stored[:, 7])
+    assert 0.5 < statistic / freedom < 1.5
+    counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
+    state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7, documents_read=documents_read)
+    late = merge_duplicates(state, corpus_size=100)
+    assert (late.expected_tokens[7] == 0) == is_merged
+    assert late.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum(), rel=1e-9)
+
+
+def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
+    starts, batch = ("svi", "wang"), make_batch(draw_counts(0))
+    svi, wang = (hdp.init(HDPConfig(start=each, max_topics=150), V, np.random.default_rng(0)) for each in starts)
+    np.testing.assert_array_equal(svi.topic_counts.dense(), wang.topic_counts.dense())
+    u, v = np.ones(149), np.ones(149)
+    expected = naive.log_sticks(u, v)
+    read = hdp.expect(HDPConfig(start="svi"), svi, batch).expected_log_weights
+    np.testing.assert_allclose(read, expected, rtol=1e-5)
+
+
+def test_uniform_slots_are_what_the_first_update_of_figure_9_leaves():
+    rng, num_slots = np.random.default_rng(0), 3
+    logs, c = np.log(rng.dirichlet(np.ones(5), 6).T), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
+    zeta = np.tile(naive.softmax(c @ logs), (num_slots, 1))
+    phi = naive.softmax(logs @ zeta.T, axis=1)
+    np.testing.assert_allclose(phi, 1 / num_slots, rtol=1e-12)
+
+
+def test_the_same_topic_keeps_its_id_when_the_order_of_weights_changes():
+    config, state = HDPConfig(**SMALL), distinct_state(HDPConfig(**SMALL))
+    before = hdp.summarize(config, state)
+    after = hdp.summarize(config, state._replace(tables=state.tables[::-1].copy()))
+    np.testing.assert_array_equal(before.topic_ids, after.topic_ids)
+    np.testing.assert_array_equal(before.topics, after.topics)
+    assert np.argmax(before.weights) != np.argmax(after.weights)
+
+
+ODD = st.sampled_from(["empty", "one word", "unseen word", "huge count", "usual"])
+
+
+def odd_document(kind):
+    row = np.zeros(V, np.int64)
+    row[{"empty": [], "one word": [2], "unseen word": [V - 1], "huge count": [1], "usual": [0, 5, 9, 17]}[kind]] = 1
+    return (row * (2_000_000_000 if kind == "huge count" else 1)).astype(np.int32)
+
+
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(
+    kinds=st.lists(ODD, min_size=1, max_size=4),
+    system=st.sampled_from(SYSTEMS),
+    sizes=st.fixed_dictionaries(
+        {
+            "max_topics": st.sampled_from([1, 2, 300, 2000]),
+            "max_slots": st.sampled_from([1, 15, 200]),
+            "max_active_topics": st.sampled_from([1, 30]),
+            "precision": st.sampled_from(["float32", "float64"]),
+            "delay": st.sampled_from([0.0, 64.0, 1024.0]),
+            "forgetting_rate": st.sampled_from([0.5, 1.0]),
+            "batch_size": st.sampled_from([1, 256, 4096]),
+            "doc_concentration": st.sampled_from([1e-6, 1.0, 1e6]),
+            "corpus_concentration": st.sampled_from([1e-6, 1.0, 1e6]),
+            "word_concentration": st.sampled_from([1e-6, 0.01, 1e3]),
+        }
+    ),
+)
+def test_odd_documents_stay_finite_under_every_setting(kinds, system, sizes):
+    config = HDPConfig(**system, **sizes)
+    batch = make_batch(np.array([odd_document(kind) for kind in kinds]), 1000)
+    state = take_steps(config, [batch, batch])
+    shares, summary = hdp.infer(config, state, batch.documents), hdp.summarize(config, state)
+    for simplex in (shares, summary.topics, summary.weights[None]):
+        assert (simplex >= 0).all()
+        np.testing.assert_allclose(simplex.sum(1, dtype=float), 1.0, rtol=1e-3)
+    assert (summary.topics > 0).all()
+    for array in (state.tables, state.expected_tokens, state.topic_counts.dense(), state.topic_counts.totals):
+        assert np.isfinite(array).all()
+        assert (array >= 0).all()

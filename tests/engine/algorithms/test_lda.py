@@ -1,0 +1,233 @@
+"""Online LDA against scikit-learn's, its naive twin, and its bound against enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp, psi
+from sklearn.decomposition import LatentDirichletAllocation
+
+from stickbreaker.engine import executors
+from stickbreaker.engine.algorithms import lda
+from stickbreaker.engine.algorithms.lda import LDAConfig
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.schedules import learning_rate
+from tests import naive
+
+V, K = 30, 5
+SMALL = {"max_topics": K, "precision": "float64"}
+SYSTEMS = [
+    {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
+]
+CONVERGED = 4000
+
+
+@pytest.fixture
+def to_convergence(monkeypatch):
+    """As many sweeps as it takes."""
+    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
+
+
+def draw_counts(seed, num_documents=20):
+    """Documents of 1 to 10 distinct words, and an empty one."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((num_documents, V), np.int32)
+    for row in counts[:-1]:
+        size = rng.integers(1, 11)
+        row[rng.choice(V, size, replace=False)] = rng.integers(1, 6, size)
+    return counts
+
+
+def make_batch(counts, corpus_size=None):
+    """A batch of dense counts (S, V)."""
+    rows, words = np.nonzero(counts)
+    starts = np.append(0, np.bincount(rows, minlength=len(counts)).cumsum())
+    documents = Documents(starts, words.astype(np.int32), counts[rows, words].astype(np.int32))
+    return Batch(np.arange(len(counts)), documents, corpus_size or len(counts))
+
+
+def state_at(config, topic_words, step=0):
+    """A state whose λ (K, V) is given."""
+    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
+    tokens, concentrations = np.zeros(len(topic_words)), first_concentrations(config, len(topic_words))
+    return lda.LDAState(counts, tokens, step, 0.0, 1.0, "learning", 1.0, concentrations)
+
+
+def topic_words_of(config, state):
+    """λ (K, V)."""
+    return state.topic_counts.dense().T + config.word_concentration
+
+
+def draw_topic_words(seed, num_topics=K, vocab_size=V):
+    return np.random.default_rng(seed).gamma(1.0, 3.0, (num_topics, vocab_size)) + 0.1
+
+
+def peer(config, topic_words, corpus_size):
+    """scikit-learn's online LDA with the same λ and settings, every document fitted to convergence."""
+    model = LatentDirichletAllocation(
+        K,
+        doc_topic_prior=config.doc_concentration / K,
+        topic_word_prior=config.word_concentration,
+        learning_decay=config.forgetting_rate,
+        learning_offset=config.delay or 1.0,
+        total_samples=corpus_size,
+        max_doc_update_iter=CONVERGED,
+        mean_change_tol=1e-14,
+        random_state=0,
+    ).fit(draw_counts(0))
+    model.components_, model.n_batch_iter_ = topic_words.copy(), 1
+    model.exp_dirichlet_component_ = np.exp(psi(topic_words) - psi(topic_words.sum(1, keepdims=True)))
+    return model
+
+
+def test_topic_shares_equal_those_of_scikit_learn(to_convergence):
+    config, topic_words, counts = LDAConfig(**SMALL, doc_concentration=1.5), draw_topic_words(1), draw_counts(2)
+    shares = lda.infer(config, state_at(config, topic_words), make_batch(counts).documents)
+    np.testing.assert_allclose(shares, peer(config, topic_words, 100).transform(counts), atol=1e-9)
+
+
+def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_convergence):
+    config = LDAConfig(**SMALL, delay=3.0, forgetting_rate=0.7)
+    topic_words = draw_topic_words(3)
+    model, state = peer(config, topic_words, 200), state_at(config, topic_words)
+    for seed in range(4):
+        counts = draw_counts(seed)
+        model.partial_fit(counts)
+        state, _ = executors.step(lda.ALGORITHM, config, state, make_batch(counts, 200))
+        np.testing.assert_allclose(topic_words_of(config, state), model.components_, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "learning"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
+    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(draw_counts(5), 300)
+    state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
+    rate = learning_rate(4, 64.0, config.forgetting_rate)
+    temperature = lda.expect(config, state, batch).temperature
+    sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    prior = np.full(K, 2.0 / K)
+    expected, _ = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
+    state, info = executors.step(lda.ALGORITHM, config, state, batch)
+    assert info.phase == phase
+    np.testing.assert_allclose(state.topic_counts.dense(), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(state.topic_counts.totals, expected.sum(0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("highest_count", [1, 5, 1000])
+def test_no_sweep_lowers_a_document_s_bound(highest_count):
+    rng = np.random.default_rng(7)
+    logs = np.log(rng.dirichlet(np.full(V, 0.1), K).T + 1e-12)
+    prior = rng.gamma(0.5, 1.0, K) + 1e-3
+    words = np.sort(rng.choice(V, 12, replace=False)).astype(np.int32)
+    c = rng.integers(1, highest_count + 1, 12)
+    document = Documents(np.array([0, 12]), words, c.astype(np.int32))
+    expectations = Expectations(np.arange(V), np.exp(logs), prior, 0, "learning")
+    bounds = []
+    for num_sweeps in range(1, 60):
+        statistics, shares = fit_documents(document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True)
+        tokens = naive.gather_counts(statistics.counts, V, K)[words]
+        fit = naive.DirichletFit(shares[0] * (prior.sum() + c.sum()), tokens / c[:, None])
+        bounds.append(naive.dirichlet_document_bound(logs[words], c.astype(float), fit, prior))
+    bounds = np.array(bounds)
+    assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
+    assert bounds[-1] > bounds[0]
+
+
+def log_assigned(z, prior):
+    """log p(topics z of a document's tokens), θ integrated out."""
+    n = np.bincount(z, minlength=len(prior))
+    return gammaln(prior.sum()) - gammaln(prior.sum() + len(z)) + (gammaln(prior + n) - gammaln(prior)).sum()
+
+
+def test_a_document_s_bound_never_exceeds_its_enumerated_likelihood_under_given_topics():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        topics, prior = rng.dirichlet(np.full(6, 0.5), 3).T, rng.gamma(1.0, 1.0, 3) + 0.01
+        tokens, c = np.array([0, 0, 2, 5, 5]), np.array([2.0, 1.0, 2.0])
+        exact = logsumexp(
+            [log_assigned(z, prior) + np.log(topics[tokens, z]).sum() for z in product(range(3), repeat=5)]
+        )
+        own = topics[[0, 2, 5]]
+        bounds = [
+            naive.dirichlet_document_bound(np.log(own), c, naive.fit_dirichlet_document(own, c, prior, size), prior)
+            for size in (0, 1, 5, 100)
+        ]
+        assert bounds == sorted(bounds)
+        assert bounds[-1] <= exact
+
+
+TINY = ((0, 0, 1), (1, 2))
+
+
+def log_evidence(config, vocab_size):
+    """log p(words) of TINY under LDA, by all assignments of its tokens to topics; θ and topics integrated out."""
+    num_topics, eta = config.max_topics, config.word_concentration
+    prior = np.full(num_topics, config.doc_concentration / num_topics)
+    terms = []
+    for zs in product(*(product(range(num_topics), repeat=len(words)) for words in TINY)):
+        counts = np.zeros((num_topics, vocab_size))
+        np.add.at(counts, (np.concatenate(zs), np.concatenate(TINY)), 1)
+        log_words = gammaln(counts + eta).sum() - gammaln(counts.sum(1) + vocab_size * eta).sum()
+        log_words += num_topics * (gammaln(vocab_size * eta) - vocab_size * gammaln(eta))
+        terms.append(log_words + sum(log_assigned(z, prior) for z in zs))
+    return logsumexp(terms)
+
+
+def ascend(config, batch, topic_words, num_rounds):
+    """The corpus' bound after each full batch with rate 1, by the naive E step at the engine's λ."""
+    state, bounds = state_at(config, topic_words), []
+    for _ in range(num_rounds):
+        B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)
+        prior = np.full(config.max_topics, config.doc_concentration / config.max_topics)
+        documents = naive.split_rows(batch.documents)
+        fits = [naive.fit_dirichlet_document(B[words], c, prior, 500) for words, c in documents]
+        state, info = executors.step(lda.ALGORITHM, config, state._replace(step=0), batch)
+        assert info.learning_rate == 1.0
+        bound = naive.lda_bound(documents, fits, topic_words_of(config, state), prior[0], config.word_concentration)
+        bounds.append(bound)
+    return np.array(bounds)
+
+
+@pytest.mark.parametrize("num_topics", [1, 2, 3])
+def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics, to_convergence):
+    batch = make_batch(np.array([np.bincount(words, minlength=3) for words in TINY]))
+    settings = {
+        "max_topics": num_topics,
+        "doc_concentration": 0.5 * num_topics,
+        "word_concentration": 0.4,
+        "delay": 0.0,
+    }
+    config = LDAConfig(**SMALL | settings)
+    evidence = log_evidence(config, 3)
+    for seed in range(3):
+        bounds = ascend(config, batch, draw_topic_words(seed, num_topics, 3), 8)
+        assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
+        # With one topic nothing is approximated.
+        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+
+
+def test_weights_are_shares_of_the_expected_tokens_and_equal_before_any():
+    config = LDAConfig(**SMALL)
+    state = lda.init(config, V, np.random.default_rng(0))
+    np.testing.assert_allclose(lda.summarize(config, state).weights, 1 / K)
+    state, _ = executors.step(lda.ALGORITHM, config, state, make_batch(draw_counts(0)))
+    summary = lda.summarize(config, state)
+    np.testing.assert_allclose(summary.weights, state.expected_tokens / state.expected_tokens.sum(), rtol=1e-12)
+    assert len(np.unique(summary.weights)) == K
+
+
+def test_the_paper_s_start_is_one_token_a_word_and_topic_whatever_the_corpus():
+    config = LDAConfig(max_topics=50, delay=0.0)
+    state = lda.init(config, 400, np.random.default_rng(0))
+    noise = state.topic_counts.dense()
+    # Gamma(100, 1/100) has mean 1 and standard deviation 0.1.
+    assert noise.mean() == pytest.approx(1.0, abs=5 * 0.1 / np.sqrt(noise.size))
+    assert noise.std() == pytest.approx(0.1, rel=5 / np.sqrt(2 * noise.size))
+    few, many = (lda.expect(config, state, make_batch(draw_counts(0), size)).topics for size in (20, 10_000))
+    np.testing.assert_array_equal(few, many)

@@ -1,0 +1,243 @@
+"""Corpora: immutable, ordered, split over all times, cut into mini-batches."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+
+
+def corpus_of(num_documents, years=None, sizes=None):
+    """Documents of one year after another, in groups of these sizes if any are given."""
+    counts = np.eye(num_documents, 3, dtype=np.int32) + 1
+    years = np.arange(num_documents) if years is None else years
+    dates = np.datetime64("1800", "Y") + np.asarray(years, dtype=int)
+    titles = [f"Document {i}" for i in range(num_documents)]
+    groups = None if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
+    names = None if sizes is None else [f"Group {i}" for i in range(len(sizes))]
+    return Corpus("made", counts, Vocabulary(("a", "b", "c")), dates, titles, groups=groups, group_titles=names)
+
+
+def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
+    counts, documents = tiny_corpus.counts, tiny_corpus.documents()
+    of_documents = (tiny_corpus.dates, tiny_corpus.doc_ids, tiny_corpus.groups)
+    for array in (counts.data, counts.indices, counts.indptr, *of_documents, *documents):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(AttributeError):
+        tiny_corpus.name = "other"
+
+
+def test_a_corpus_does_not_follow_the_arrays_it_was_made_from():
+    counts, dates = csr_array(np.eye(2, dtype=np.int32)), np.array(["1800", "1801"], "datetime64[Y]")
+    corpus = Corpus("made", counts, Vocabulary(("a", "b")), dates, ["x", "y"])
+    counts.data[:] = 7
+    dates[:] = np.datetime64("2000")
+    assert corpus.num_tokens == 2
+    assert corpus.dates.astype(str).tolist() == ["1800", "1801"]
+
+
+def test_words_stored_twice_are_added_and_zeros_dropped():
+    counts = csr_array(([1, 2, 0], [1, 1, 0], [0, 3]), shape=(1, 2))
+    documents = Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"]).documents()
+    assert (documents.words.tolist(), documents.counts.tolist()) == ([1], [3])
+
+
+def test_kernels_get_the_types_they_are_compiled_for(state_of_the_union):
+    batch = next(state_of_the_union.batches(7, start=5))
+    types = [array.dtype.name for array in (batch.doc_ids, *batch.documents)]
+    assert types == ["int64", "int64", "int32", "int32"]
+
+
+@pytest.mark.parametrize("what", ["dates", "titles", "doc_ids", "groups", "words"])
+def test_parts_of_unequal_length_are_refused(tiny_corpus, what):
+    parts = {"dates": tiny_corpus.dates, "titles": tiny_corpus.titles, "doc_ids": tiny_corpus.doc_ids}
+    parts |= {"groups": tiny_corpus.groups, "group_titles": tiny_corpus.group_titles}
+    words = tiny_corpus.vocabulary.words[what == "words" :]
+    parts |= {what: parts[what][1:]} if what in parts else {}
+    with pytest.raises(CorpusError, match=f"tiny: .* {what}"):
+        Corpus("tiny", tiny_corpus.counts, Vocabulary(words), **parts)
+
+
+def test_negative_counts_are_refused():
+    with pytest.raises(CorpusError, match="negative"):
+        Corpus("made", [[-1]], Vocabulary(("a",)), np.array(["1800"], "datetime64[Y]"), ["x"])
+
+
+def test_a_missing_word_is_answered_with_the_nearest_there_are(tiny_corpus):
+    assert tiny_corpus.vocabulary.index("peace") == 3
+    with pytest.raises(KeyError, match="'peaces' .nearest: peace"):
+        tiny_corpus.vocabulary.index("peaces")
+
+
+def test_a_word_twice_is_no_vocabulary():
+    with pytest.raises(CorpusError, match="'a' more than once"):
+        Vocabulary(("a", "b", "a"))
+
+
+def test_chronological_order_keeps_the_file_order_of_equal_dates():
+    corpus = corpus_of(4, years=[3, 1, 3, 1])
+    assert corpus.order("chronological").doc_ids.tolist() == [1, 3, 0, 2]
+    assert corpus.order("shuffled", 5).order("chronological").doc_ids.tolist() == [1, 3, 0, 2]
+
+
+def test_without_dates_the_file_order_is_the_chronology(tiny_corpus):
+    undated = Corpus(
+        "undated", tiny_corpus.counts, tiny_corpus.vocabulary, np.full(12, "NaT", "datetime64[D]"), tiny_corpus.titles
+    )
+    assert not undated.has_dates
+    assert undated.order("shuffled", 1).order("chronological").titles == tiny_corpus.titles
+
+
+def test_shuffling_follows_its_seed_and_moves_everything_of_a_document(tiny_corpus):
+    one, same, other = (tiny_corpus.order("shuffled", seed) for seed in (1, 1, 2))
+    assert one.doc_ids.tolist() == same.doc_ids.tolist() != other.doc_ids.tolist()
+    assert [tiny_corpus.titles[i] for i in one.doc_ids] == list(one.titles)
+    assert (tiny_corpus.counts.toarray()[one.doc_ids] == one.counts.toarray()).all()
+    assert (tiny_corpus.dates[one.doc_ids] == one.dates).all()
+
+
+def test_an_unknown_order_is_answered_with_the_known_ones(tiny_corpus):
+    with pytest.raises(CorpusError, match="chronological, shuffled"):
+        tiny_corpus.order("random")
+
+
+@given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
+def test_a_split_parts_the_documents_and_keeps_at_least_half_to_learn_from(num_documents, num_test, seed):
+    train, test = corpus_of(num_documents).split(num_test, seed)
+    assert test.num_documents == min(num_test, num_documents // 2)
+    assert sorted([*train.doc_ids, *test.doc_ids]) == list(range(num_documents))
+
+
+def test_held_out_documents_come_from_all_times(state_of_the_union):
+    train, test = state_of_the_union.split(1000, seed=3)
+    stretch = np.searchsorted(np.arange(1000) * 10384 // 1000, test.doc_ids, side="right")
+    assert (train.num_documents, test.num_documents) == (9384, 1000)
+    assert np.unique(stretch).size == 1000
+
+
+def test_the_held_out_documents_do_not_depend_on_the_reading_order(tiny_corpus):
+    held_out = tiny_corpus.split(4, seed=1)[1]
+    same = tiny_corpus.order("shuffled", 9).split(4, seed=1)[1]
+    assert sorted(held_out.doc_ids) == sorted(same.doc_ids)
+
+
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=30)
+
+
+@given(SIZES, st.integers(0, 60), st.integers(0, 5))
+def test_no_group_is_in_both_parts_of_a_split(sizes, num_test, seed):
+    corpus = corpus_of(sum(sizes), sizes=sizes)
+    train, test = corpus.split(num_test, seed, by="group")
+    assert not set(train.groups) & set(test.groups)
+    assert sorted([*train.doc_ids, *test.doc_ids]) == list(range(sum(sizes)))
+    assert len(set(test.groups)) <= len(sizes) // 2
+    shuffled = corpus.order("shuffled", seed + 1)
+    assert set(shuffled.split(num_test, seed, by="group")[1].doc_ids) == set(test.doc_ids)
+
+
+@given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
+def test_a_group_a_document_splits_as_documents_do(num_documents, num_test, seed):
+    corpus = corpus_of(num_documents)
+    by_group, by_document = (corpus.split(num_test, seed, by)[1] for by in ("group", "document"))
+    assert by_group.doc_ids.tolist() == by_document.doc_ids.tolist()
+
+
+def test_held_out_addresses_come_from_all_times_and_are_about_as_many_passages_as_asked_for(state_of_the_union):
+    of_seeds = [state_of_the_union.split(1000, seed, by="group")[1] for seed in range(5)]
+    for test in of_seeds:
+        stretches = np.arange(24) * 233 // 23
+        assert np.searchsorted(stretches, np.unique(test.groups), side="right").tolist() == list(range(1, 24))
+        # The last draw can miss by no more than the longest address is long.
+        assert abs(test.num_documents - 1000) < np.bincount(state_of_the_union.groups).max()
+    assert len({tuple(test.doc_ids) for test in of_seeds}) == 5
+
+
+def test_a_split_follows_the_corpus_unless_told_otherwise(state_of_the_union):
+    passages, addresses = state_of_the_union, replace(state_of_the_union, split_by="group")
+    assert passages.split(50)[1].doc_ids.tolist() == addresses.split(50, by="document")[1].doc_ids.tolist()
+    assert addresses.split(50)[1].doc_ids.tolist() == passages.split(50, by="group")[1].doc_ids.tolist()
+    assert addresses.split(50)[0].split_by == "group"
+    with pytest.raises(CorpusError, match="'address': choose one of document, group"):
+        passages.split(50, by="address")
+
+
+def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
+    corpus = corpus_of(4, years=[5, 7, 7, 9], sizes=[1, 3]).order("shuffled", 3)
+    whole = corpus.merge_groups("whole")
+    assert whole.counts.toarray().tolist() == [[2, 1, 1], [3, 4, 4]]
+    assert (whole.titles, whole.dates.astype(str).tolist()) == (("Group 0", "Group 1"), ["1805", "1807"])
+
+
+def test_dates_that_are_none_are_refused_in_a_sentence(tiny_corpus):
+    with pytest.raises(CorpusError, match="dates cannot be read .* write them as 1863-12-08"):
+        replace(tiny_corpus, dates=["hello"] * tiny_corpus.num_documents)
+
+
+def test_a_group_without_a_title_is_refused(tiny_corpus):
+    with pytest.raises(CorpusError, match="a group has no title"):
+        replace(tiny_corpus, group_titles=tiny_corpus.titles[:-1])
+    with pytest.raises(CorpusError, match="a group has no title"):
+        replace(tiny_corpus, group_titles=None)
+
+
+@pytest.mark.parametrize("number", [-1, 0.2, "10", float("nan"), None])
+def test_what_is_no_number_of_documents_cannot_be_held_out(tiny_corpus, number):
+    with pytest.raises(CorpusError, match="0 or more"):
+        tiny_corpus.split(number, seed=0)
+
+
+@given(st.integers(1, 30), st.integers(0, 25), st.integers(0, 25))
+def test_batches_are_the_corpus_from_the_start_asked_for(size, num_documents, start):
+    corpus = corpus_of(num_documents)
+    batches = list(corpus.batches(size, start))
+    assert [doc_id for batch in batches for doc_id in batch.doc_ids] == list(range(start, num_documents))
+    assert all(len(batch.doc_ids) == size for batch in batches[:-1])
+    for batch in batches:
+        documents = batch.documents
+        rebuilt = csr_array((documents.counts, documents.words, documents.starts), shape=(len(batch.doc_ids), 3))
+        assert (rebuilt.toarray() == corpus.counts.toarray()[batch.doc_ids]).all()
+        assert batch.corpus_size == num_documents
+
+
+def test_a_batch_holds_a_document_or_more(tiny_corpus):
+    with pytest.raises(CorpusError, match="1 or more"):
+        next(tiny_corpus.batches(0))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([True], "a mask of 1 does not fit its 12 documents"),
+        ([1.5], "a list of whole numbers, or a mask"),
+        ([[1, 2]], "a list of whole numbers, or a mask"),
+        ([3, 12], "there is no document 12: it has 12, counted from 0"),
+    ],
+)
+def test_documents_that_are_not_there_cannot_be_selected(tiny_corpus, rows, message):
+    with pytest.raises(CorpusError, match=message):
+        tiny_corpus.select(rows)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[0.5, 1.0]], "a count is 0.5: give whole numbers up to 2147483647"),
+        ([[np.nan, 1.0]], "a count is nan"),
+        ([[2**32 + 1, 1]], "a count is 4294967297"),
+        ([[-1, 1]], "a count is negative"),
+        (csr_array(([2**31 - 1, 2**31 - 1], [0, 0], [0, 2]), shape=(1, 2), dtype=np.int32), "a count is 4294967294"),
+        (csr_array((np.array([1]), np.array([0]), np.array([0, 1])), shape=(1, 2)), None),
+    ],
+)
+def test_counts_that_are_none_are_refused_and_never_changed(counts, message):
+    if message is None:
+        # An index that SciPy itself does not look at.
+        counts.indices[0] = 5
+        message = "no sparse matrix by rows"
+    with pytest.raises(CorpusError, match=message):
+        Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"])

@@ -1,0 +1,187 @@
+"""Corpora built from one's own text: kept, listed, loaded, read, deleted and exported."""
+
+import json
+import os
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stickbreaker.engine.corpora import library
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import (
+    BuildRequest,
+    build_own,
+    check_name,
+    delete_own,
+    export_own,
+    find_folder,
+    find_own,
+    list_own,
+    load_own,
+    read_texts,
+)
+from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.words import WordChoices
+
+TEXTS = ["Treaty of peace", "the", "Tariff on cotton", "Peace, <b>peace</b> at last", "\ud83d peace half a pair"]
+YEARS = ["1900", "1901", "1902-05", "soon", "1904"]
+ALL = Columns("said", "when", "who", "of")
+EVERYTHING = WordChoices(min_documents=1, max_share=1.0)
+
+
+@pytest.fixture
+def table(tmp_path):
+    rows = zip(TEXTS, YEARS, [*"ABC", "<img src=x>", "E"], "BBABA", strict=True)
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(dict(zip(ALL, row, strict=True))) for row in rows))
+    return path
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    return tmp_path / "shelf"
+
+
+def make(table, shelf, name="mine", **more):
+    return build_own(BuildRequest(table, name, ALL, EVERYTHING, **more), folder=shelf)
+
+
+def test_a_built_corpus_is_loaded_as_it_was_built(table, shelf):
+    about, built = make(table, shelf)
+    again = load_own("mine", shelf)
+    assert (again.counts != built.corpus.counts).nnz == 0
+    for what in ("titles", "vocabulary", "group_titles", "split_by"):
+        assert getattr(again, what) == getattr(built.corpus, what)
+    assert (again.dates == built.corpus.dates).all()
+    assert (again.dates.dtype, again.groups.tolist()) == (built.corpus.dates.dtype, built.corpus.groups.tolist())
+    assert (about, about.num_bad, about.date_span) == (find_own("mine", shelf), 2, ("1900-01-01", "1904-01-01"))
+    assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
+
+
+def test_a_corpus_without_dates_and_groups_is_kept_too(table, shelf):
+    build_own(BuildRequest(table, "plain", Columns("said"), EVERYTHING), folder=shelf)
+    again = load_own("plain", shelf)
+    assert (again.num_documents, again.has_dates, again.split_by) == (4, False, "document")
+    assert again.titles[1] == "mine, row 3"
+
+
+def test_the_texts_of_the_documents_are_kept_in_their_order(table, shelf, monkeypatch):
+    monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
+    make(table, shelf)
+    assert load_own("mine", shelf).titles == ("A", "C", "E")
+    assert read_texts("mine", [2, 0, 1], shelf) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
+
+
+def test_counts_only_keeps_no_text_anywhere(table, shelf):
+    about, _ = make(table, shelf, keeps_text=False)
+    assert not about.has_text
+    assert load_own("mine", shelf).num_documents == 3
+    with pytest.raises(CorpusError, match="counts only: build it again with its text"):
+        read_texts("mine", [0], shelf)
+    assert not any(b"half a pair" in file.read_bytes() for file in shelf.rglob("*") if file.is_file())
+    frames = [pd.read_parquet(file) for file in shelf.rglob("*.parquet")]
+    assert all("text" not in frame for frame in frames)
+
+
+def test_words_already_counted_are_kept_though_they_have_no_text(tmp_path, shelf):
+    (tmp_path / "vocab.txt").write_text("cotton\npeace\n")
+    (tmp_path / "a.ldac").write_text("2 0:1 1:3\n1 1:2\n")
+    about, built = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=shelf)
+    assert (about.has_text, about.num_tokens) == (False, 6)
+    assert (load_own("a", shelf).counts != built.corpus.counts).nnz == 0
+    assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", shelf))["counts"].map(sum)) == [4, 2]
+
+
+def test_own_corpora_stand_beside_those_that_come_along_and_go_when_deleted(table, own_corpora):
+    assert find_folder() == own_corpora / "corpora"
+    build_own(BuildRequest(table, "Räte & <b>mine</b>", ALL, EVERYTHING))
+    try:
+        assert list_corpora()[3:] == ("Räte & <b>mine</b>",)
+        assert load_corpus("Räte & <b>mine</b>").titles == ("A", "C", "E")
+    finally:
+        delete_own("Räte & <b>mine</b>")
+    assert len(list_corpora()) == 3
+    assert list((own_corpora / "corpora").iterdir()) == []
+    with pytest.raises(CorpusError, match="No corpus of your own is called 'state-of-the-union'"):
+        delete_own("state-of-the-union")
+
+
+@pytest.mark.parametrize("name", ["", " . ", "..", "-", "x" * 81, "a\nb", ".hidden a", "平" * 40])
+def test_a_name_that_is_none_is_refused(shelf, name):
+    with pytest.raises(CorpusError, match="is no name for a corpus"):
+        check_name(name, shelf)
+
+
+def test_a_name_is_refused_for_what_is_wrong_with_it(shelf):
+    with pytest.raises(CorpusError, match="begin with a letter"):
+        check_name("../../x", shelf)
+    with pytest.raises(CorpusError, match="fewer letters of other scripts"):
+        check_name("平" * 40, shelf)
+
+
+def test_a_name_is_given_once(table, shelf):
+    make(table, shelf, "Mine")
+    for taken in ("mine", "Mine", "rfc"):
+        with pytest.raises(CorpusError, match="already: choose another name"):
+            make(table, shelf, taken)
+    assert check_name(" /etc/passwd ", shelf) == "/etc/passwd"
+
+
+def test_a_name_with_folders_in_it_stays_in_the_library(table, shelf, tmp_path):
+    before = set(tmp_path.iterdir())
+    make(table, shelf, "a/../../b")
+    assert set(tmp_path.iterdir()) == before | {shelf}
+    assert load_own("a/../../b", shelf).num_documents == 3
+
+
+def test_a_build_that_is_cancelled_or_fails_leaves_nothing(table, shelf):
+    def cancel(share, said):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_own(BuildRequest(table, "mine", ALL), cancel, shelf)
+    with pytest.raises(CorpusError):
+        build_own(BuildRequest(table.with_name("none.csv"), "mine", ALL), folder=shelf)
+    assert list(shelf.iterdir()) == []
+
+
+def test_what_a_killed_build_left_is_cleared_a_day_later(table, shelf):
+    old, new = shelf / ".building-old", shelf / ".building-new"
+    for left in (old, new):
+        left.mkdir(parents=True)
+    long_ago = time.time() - 2 * library.STALE_SECONDS
+    os.utime(old, (long_ago, long_ago))
+    make(table, shelf)
+    assert (old.exists(), new.exists()) == (False, True)
+    assert [corpus.name for corpus in list_own(shelf)] == ["mine"]
+
+
+def test_a_library_that_cannot_be_written_or_read_is_named(table, shelf, caplog):
+    make(table, shelf)
+    (shelf / "mine" / "counts.parquet").write_bytes(b"PAR1")
+    with pytest.raises(CorpusError, match="mine cannot be read .* delete it and build it again"):
+        load_own("mine", shelf)
+    (shelf / "mine" / "corpus.json").write_text("{}")
+    assert list_own(shelf) == ()
+    assert "holds no corpus that can be read" in caplog.text
+    with pytest.raises(CorpusError, match=r"mine\.jsonl.* cannot be written .*make room"):
+        make(table, table)
+
+
+def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, shelf, tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
+    _, built = make(table, shelf)
+    corpus = built.corpus
+    frame = pd.read_parquet(export_own("mine", tmp_path / "out.parquet", shelf))
+    assert list(frame.columns) == ["title", "date", "group", "text", "words", "counts"]
+    assert tuple(frame["title"]) == corpus.titles
+    for row, (words, counts) in enumerate(zip(frame["words"], frame["counts"], strict=True)):
+        shown = np.zeros(corpus.vocab_size, int)
+        shown[[corpus.vocabulary.index(word) for word in words]] = counts
+        assert (shown == corpus.counts.toarray()[row]).all()
+    again = load_corpus(tmp_path / "out.parquet", date="date", title="title", group="group", words=EVERYTHING)
+    assert (again.counts.toarray() == corpus.counts.toarray()).all()
+    assert (again.dates == corpus.dates).all()

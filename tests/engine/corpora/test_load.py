@@ -1,0 +1,305 @@
+"""Reading corpora: the ones that come with the project, and CSV files of all kinds of damage."""
+
+import hashlib
+import re
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine.corpora import bundled
+from stickbreaker.engine.corpora.bundled import FILES, pack
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+
+DATA = Path(__file__).parents[3] / "data"
+NOTES = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
+
+
+@pytest.fixture
+def write_csv(tmp_path):
+    def write(*lines, name="mine.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n", encoding=encoding)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def copied_data(tmp_path, monkeypatch):
+    shutil.copytree(DATA, tmp_path / "data")
+    monkeypatch.setattr(bundled, "_data_folder", lambda: tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.fixture(scope="module")
+def rfc():
+    return load_corpus("rfc")
+
+
+def figures_in_readme(corpus):
+    """Documents, words, tokens, entries and groups of a corpus, all of which its README must give."""
+    figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz, len(corpus.group_titles))
+    readme = (DATA / "README.md").read_text(encoding="utf-8")
+    assert all(f"{figure:,}" in readme for figure in figures)
+    return figures
+
+
+def test_state_of_the_union_is_what_its_readme_says(state_of_the_union):
+    corpus = state_of_the_union
+    assert figures_in_readme(corpus) == (10384, 7399, 699107, 612672, 233)
+    assert (str(corpus.dates.min()), str(corpus.dates.max())) == ("1790", "2021")
+    assert "1863 Abraham Lincoln, passage 12" in corpus.titles
+    assert (np.diff(corpus.counts.indptr).min() > 0, corpus.split_by) == (True, "document")
+
+
+def test_rfc_is_what_its_readme_says(rfc):
+    assert figures_in_readme(rfc) == (185791, 8000, 25586356, 14477868, 9135)
+    assert (rfc.dates.dtype, str(rfc.dates.min()), str(rfc.dates.max())) == ("datetime64[M]", "1969-03", "2023-01")
+    assert "RFC 8446 The Transport Layer Security (TLS) Protocol Version 1.3, passage 12" in rfc.titles
+    assert (np.diff(rfc.counts.indptr).min() > 0, rfc.split_by) == (True, "group")
+    assert {"routing", "arpanet", "yang"} <= set(rfc.vocabulary)
+
+
+def test_rfcs_stand_in_order_of_publication_and_number(rfc):
+    assert (np.diff(rfc.groups) >= 0).all()
+    assert (np.diff(rfc.dates.astype(int)) >= 0).all()
+    numbers = [int(title.split()[1]) for title in rfc.group_titles]
+    months = rfc.dates[np.unique(rfc.groups, return_index=True)[1]]
+    assert np.lexsort((numbers, months)).tolist() == list(range(9135))
+
+
+def test_whole_rfcs_hold_what_their_passages_hold(rfc):
+    whole = rfc.merge_groups("rfc-documents")
+    assert (whole.name, whole.num_documents, whole.num_tokens) == ("rfc-documents", 9135, rfc.num_tokens)
+    assert whole.titles == rfc.group_titles
+    number = whole.titles.index("RFC 1 Host Software")
+    passages = rfc.select(rfc.groups == number)
+    assert (whole.counts.toarray()[[number]] == passages.counts.sum(axis=0)).all()
+    assert whole.dates[number] == passages.dates[0] == np.datetime64("1969-04")
+
+
+def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_the_union):
+    names = list(dict.fromkeys(title.split(",")[0] for title in state_of_the_union.titles))
+    for outgoing, incoming in (
+        ("1953 Harry S Truman", "1953 Dwight D Eisenhower"),
+        ("1961 Dwight D Eisenhower", "1961 John F Kennedy"),
+    ):
+        assert names.index(incoming) == names.index(outgoing) + 1
+    assert (np.diff(state_of_the_union.dates.astype(int)) >= 0).all()
+    assert len(names) == 233
+
+
+@pytest.mark.parametrize(("name", "most_bytes"), [("state-of-the-union", 1_000_000), ("rfc", 16_000_000)])
+def test_the_checksum_of_the_readme_is_the_files(name, most_bytes):
+    content = (DATA / f"{name}.npz").read_bytes()
+    assert len(content) < most_bytes
+    assert hashlib.sha256(content).hexdigest() in (DATA / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_built_in_corpus_loads_in_half_a_second():
+    start = time.perf_counter()
+    load_corpus("state-of-the-union")
+    assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data, name):
+    file = copied_data / f"{FILES[name]}.npz"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(CorpusError, match=rf"{file.name} is damaged.*reinstall"):
+        load_corpus(name)
+
+
+@pytest.mark.parametrize("missing", ["state-of-the-union.npz", "checksums.json"])
+def test_a_lost_corpus_file_is_named_with_its_remedy(copied_data, missing):
+    (copied_data / missing).unlink()
+    with pytest.raises(CorpusError, match=rf"{re.escape(missing)} cannot be read.*git checkout"):
+        load_corpus("state-of-the-union")
+
+
+def test_packing_a_corpus_and_unpacking_it_gives_it_back(state_of_the_union):
+    # The first twelve addresses, so that words of the vocabulary are in no passage, and gaps of all lengths.
+    corpus = state_of_the_union.select(state_of_the_union.groups < 12)
+    corpus = replace(corpus, doc_ids=None, group_titles=corpus.group_titles[:12], split_by="group")
+    again = bundled._unpack(corpus.name, pack(corpus))
+    assert (again.counts != corpus.counts).nnz == 0
+    assert (again.titles, again.vocabulary, again.split_by) == (corpus.titles, corpus.vocabulary, "group")
+    assert (again.dates.dtype, again.group_titles) == (corpus.dates.dtype, corpus.group_titles)
+    assert (again.dates == corpus.dates).all()
+    assert (again.groups == corpus.groups).all()
+
+
+def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
+    assert pack(state_of_the_union) == pack(state_of_the_union)
+
+
+def test_a_misspelt_name_is_answered_with_the_known_ones():
+    with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
+        load_corpus("state-of-the-onion")
+    with pytest.raises(CorpusError, match=r"Known corpora: state-of-the-union, rfc, rfc-documents; .*\.csv.*Parquet"):
+        load_corpus("speeches.xlsx")
+
+
+def test_a_built_in_corpus_takes_no_columns():
+    assert list_corpora()[:3] == ("state-of-the-union", "rfc", "rfc-documents")
+    with pytest.raises(CorpusError, match="leave text, date, title, group and words out"):
+        load_corpus("state-of-the-union", text="text")
+
+
+def test_a_csv_file_becomes_a_corpus(write_csv):
+    path = write_csv("year,said,who", *(f'{1900 + i},"{note}",Speaker {i}' for i, note in enumerate(NOTES)))
+    corpus = load_corpus(str(path), text="said", date="year", title="who")
+    assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
+    assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
+    assert (corpus.name, corpus.titles[1]) == ("mine", "Speaker 1")
+    assert corpus.dates.dtype == "datetime64[Y]"
+
+
+def test_without_dates_and_titles_the_rows_name_and_order_the_documents(write_csv):
+    corpus = load_corpus(write_csv("text", *(f'"{note}"' for note in NOTES)))
+    assert not corpus.has_dates
+    assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
+
+
+def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
+    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBA ", strict=True)))
+    assert load_corpus(path, text="part", group="of").group_titles == ("B", "A")
+    assert re.search(r"left 1 of 4 rows out, first .*mine\.csv, row 5: no group is named", caplog.text)
+    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBAA", strict=True)))
+    corpus = load_corpus(path, text="part", group="of")
+    assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
+    assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [{0}, {1}]
+    assert corpus.merge_groups("whole").titles == ("B", "A")
+    assert load_corpus(path, text="part").groups.tolist() == [0, 1, 2, 3]
+
+
+def test_twenty_documents_and_one_document_are_enough(write_csv):
+    twenty = load_corpus(
+        write_csv("text", *(f"peace treaty number word{'abcdefghijklmnopqrst'[i]}" for i in range(20)))
+    )
+    assert (twenty.num_documents, twenty.vocab_size) == (20, 20)
+    assert load_corpus(write_csv("text", "peace and trade")).vocabulary.words == ("peace", "trade")
+
+
+def test_a_large_file_loses_rare_and_common_words(write_csv):
+    lines = [f"everywhere {'cotton' if i % 8 == 0 else 'indigo' if i < 3 else 'trade'}" for i in range(1200)]
+    assert load_corpus(write_csv("text", *lines)).vocabulary.words == ("cotton",)
+
+
+def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
+    corpus = load_corpus(
+        write_csv("text,year", "peace,1900", ",1901", "", "the,not a year", "treaty,1904"), date="year"
+    )
+    assert corpus.titles == ("mine, row 2", "mine, row 6")
+    assert "left 3 of 5 rows out" in caplog.text
+    assert re.search(
+        r"row 3: it has no text; .*row 4: it has no text; .*row 5: 'not a year' is not a date", caplog.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "dates"),
+    [
+        (["1600", "1863"], ["1600", "1863"]),
+        (["1863.0", "1864.0"], ["1863", "1864"]),
+        (["1863-12", "1864-01"], ["1863-12", "1864-01"]),
+        (["1863-12-08", " 1600-02-03 "], ["1863-12-08", "1600-02-03"]),
+        (["2020-01-02T03:04:05Z", "2020-01-02"], ["2020-01-02T03:04:05", "2020-01-02T00:00:00"]),
+        (['"December 8, 1863"', '"January 2, 1864"'], ["1863-12-08", "1864-01-02"]),
+        (["12/8/1863", "1/2/1864"], ["1863-12-08", "1864-01-02"]),
+        (["Dec 1863", "January 1864"], ["1863-12", "1864-01"]),
+    ],
+)
+def test_dates_keep_the_precision_they_are_written_in(write_csv, cells, dates):
+    path = write_csv("text,when", *(f"peace,{cell}" for cell in cells))
+    assert load_corpus(path, date="when").dates.astype(str).tolist() == dates
+
+
+@pytest.mark.parametrize("cell", ["soon", "1863-13-40", "13/13/1863", "0063-01-01", "9999-12-31"])
+def test_a_row_whose_date_is_none_or_absurd_is_left_out_and_named(write_csv, caplog, cell):
+    path = write_csv("text,when", "peace,1863-12-08", '"two\nlines",1863-12-09', f"treaty,{cell}")
+    corpus = load_corpus(path, date="when")
+    assert corpus.dates.astype(str).tolist() == ["1863-12-08", "1863-12-09"]
+    assert re.search(rf"left 1 of 3 rows out, first .*mine\.csv, row 4: '{cell}' is ", caplog.text)
+    assert load_corpus(path).num_documents == 3
+
+
+def test_a_column_without_any_date_is_named_by_its_first_row(write_csv):
+    with pytest.raises(CorpusError, match="row 2: 'yore' is not a date"):
+        load_corpus(write_csv("text,when", "peace,yore"), date="when")
+
+
+@pytest.mark.parametrize("column", ["text", "date", "title", "group"])
+def test_a_missing_column_is_answered_with_the_columns_there_are(write_csv, column):
+    with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt': choose one of 'text', 'year'"):
+        load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
+
+
+def test_the_text_column_must_be_said_where_it_is_in_doubt(write_csv):
+    with pytest.raises(CorpusError, match="say which column .* 'body', 'year'"):
+        load_corpus(write_csv("body,year", "peace,1900"))
+
+
+def test_a_column_called_text_holds_it_however_it_is_written(write_csv):
+    assert load_corpus(write_csv("Text,Year", "peace,1900")).num_documents == 1
+
+
+@pytest.mark.parametrize("name", ["", "The treaty of peace. " * 500, "x" * 300 + ".csv"])
+def test_what_cannot_be_a_path_is_no_corpus(name):
+    with pytest.raises(CorpusError, match="There is no corpus '") as refused:
+        load_corpus(name)
+    assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("mine.csv.gz", "unpack it first"),
+        ("mine.json", "one object a line"),
+        ("mine.txt", "put it into a folder"),
+        ("mine.xlsx", "as CSV"),
+        ("mine.dat", "give CSV"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_with_what_to_do_about_it(tmp_path, name, remedy):
+    (tmp_path / name).write_text("peace")
+    with pytest.raises(CorpusError, match=f"{re.escape(name)} is of no kind that is read here: .*{remedy}"):
+        load_corpus(tmp_path / name)
+
+
+def test_the_folder_one_is_in_gives_the_corpus_its_name(tmp_path, monkeypatch):
+    (tmp_path / "one.txt").write_text("peace treaty")
+    monkeypatch.chdir(tmp_path)
+    assert load_corpus(".").name == tmp_path.name
+
+
+def test_a_missing_file_is_named_in_full(tmp_path):
+    with pytest.raises(CorpusError, match=re.escape(f"There is no file {tmp_path / 'mine.csv'}")):
+        load_corpus(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([""], "is empty: choose a file with text"),
+        (["text,year", '"peace,1900', "war,1901"], "close every quote"),
+        (['"text,year', "peace,1900"], "row 1 cannot be read .*close every quote"),
+        (["text"], "no row that can be used. Put a text"),
+        (["text", "the", "of a"], "no words left .* 2 rows .*Choose another column, fewer letters or stop words"),
+        (["text,year", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
+    ],
+)
+def test_a_file_that_is_no_corpus_says_what_to_do(write_csv, lines, message):
+    with pytest.raises(CorpusError, match=rf"mine\.csv.*{message}"):
+        load_corpus(write_csv(*lines))
+
+
+def test_a_row_with_a_comma_too_many_is_left_out_and_the_others_stay(write_csv, caplog):
+    corpus = load_corpus(write_csv("text,year", "peace,1900", "peace, trade and war,1900", "trade,1901"))
+    assert corpus.titles == ("mine, row 2", "mine, row 4")
+    assert re.search("row 3: it has 3 cells where the first row has 2: put texts that hold commas", caplog.text)

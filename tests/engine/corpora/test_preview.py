@@ -1,0 +1,132 @@
+"""What a preview says of a file before anything is built, and that it is what building then does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stickbreaker.engine.corpora import preview as previews
+from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.words import WordChoices, measure_words
+
+TEXTS = ["The treaty of peace with them", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
+
+
+def write(tmp_path, **columns):
+    path = tmp_path / "mine.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def test_a_preview_says_what_building_then_finds(tmp_path):
+    years = ["1900", "1901", "soon", "1903"]
+    path = write(tmp_path, published=years, body=[*TEXTS[:3], ""], headline=["A", "B", "C", "D"], pages=[7, 7, 7, 7])
+    seen = preview(path)
+    assert seen.chosen == Columns("body", "published", "headline")
+    assert (seen.kind, seen.num_rows, seen.num_undated, seen.date_span) == ("CSV", 3, 1, ("1900", "1901"))
+    assert (seen.language, seen.is_sample) == ("english", False)
+    assert seen.first[0] == ("A", "1900", TEXTS[0])
+    built = build_corpus(path, seen.chosen, WordChoices(min_documents=1, max_share=1.0))
+    assert [row.row for row in seen.bad] == [row.row for row in built.bad.listed] == [4, 5]
+    assert seen.num_bad == built.bad.count
+
+
+def test_columns_are_taken_as_told_and_none_can_be_told(tmp_path):
+    path = write(tmp_path, published=["1900"] * 4, body=TEXTS, headline=list("ABCD"))
+    seen = preview(path, text="headline", date="", title="")
+    assert seen.chosen == Columns("headline")
+    assert (seen.num_undated, seen.date_span, seen.first[0]) == (0, None, ("row 2", "", "A"))
+    with pytest.raises(CorpusError, match="has no column 'bdy': choose one of 'published', 'body', 'headline'"):
+        preview(path, text="bdy")
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen"),
+    [
+        ({"a": TEXTS, "b": ["1900-01-02"] * 4}, Columns("a", "b")),
+        ({"number": [1001, 1002, 1003, 1004], "a": TEXTS}, Columns("a")),
+        ({"year": [1001, 1002, 1003, 1004], "a": TEXTS}, Columns("a", "year")),
+        ({"long": ["x" * 60] * 4, "text": TEXTS}, Columns("text")),
+        ({"price": [12.5, 3.0, 4.0, 9.0], "a": TEXTS, "who": list("ABCD")}, Columns("a", None, "who")),
+        ({"who": ["same"] * 4, "a": TEXTS}, Columns("a")),
+        ({"a": TEXTS}, Columns("a")),
+        ({"written": ["1 February 1900"] * 4, "a": ["Peace"] * 4}, Columns("a", "written")),
+    ],
+)
+def test_columns_are_guessed_by_what_they_hold_and_by_their_names(tmp_path, columns, chosen):
+    columns = {name: [str(cell) * (2 if name == "who" else 1) for cell in cells] for name, cells in columns.items()}
+    assert preview(write(tmp_path, **columns)).chosen == chosen
+
+
+def test_a_folder_needs_no_choice_of_columns(tmp_path):
+    for year, text in zip(range(1900, 1904), TEXTS, strict=True):
+        (tmp_path / f"{year} speech.txt").write_text(text)
+    seen = preview(tmp_path)
+    assert (seen.chosen, seen.date_span) == (Columns("text", "date", "title"), ("1900", "1903"))
+    assert seen.first[3] == ("1903 speech", "1903", TEXTS[3])
+
+
+def test_a_large_file_is_tried_on_a_sample_of_all_its_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(previews, "MAX_SAMPLE", 100)
+    texts = [f"early peace {i}" if i < 500 else f"late tariff {i}" for i in range(1000)]
+    path = write(tmp_path, text=texts)
+    seen = preview(path)
+    assert seen.is_sample
+    assert 50 <= len(seen.sample) <= 100
+    assert np.mean(["early" in text for text in seen.sample]) == pytest.approx(0.5, abs=0.02)
+    effect = seen.measure(WordChoices(min_documents=1, max_share=1.0))
+    assert (effect.num_documents, effect.of_documents) == (len(seen.sample), 1000)
+    assert set(effect.words) == {"early", "peace", "late", "tariff"}
+    assert seen.without_sample().sample == ()
+
+
+def test_each_choice_of_words_changes_what_is_left(tmp_path):
+    seen = preview(write(tmp_path, text=TEXTS))
+    broad = seen.measure(WordChoices(min_documents=1, max_share=1.0, languages=(), min_letters=1))
+    assert broad.num_tokens == broad.raw_tokens == sum(len(text.split()) for text in TEXTS)
+    narrow = [{"min_letters": 6}, {"languages": ("english",)}, {"max_words": 2}, {"min_documents": 2}]
+    for change in narrow:
+        settings = {"min_documents": 1, "max_share": 1.0, "languages": (), "min_letters": 1} | change
+        effect = seen.measure(WordChoices(**settings))
+        assert effect.num_terms < broad.num_terms
+        assert effect == measure_words(TEXTS, WordChoices(**settings))
+
+
+def test_words_already_counted_are_shown_and_measured(tmp_path):
+    (tmp_path / "vocab.txt").write_text("cotton\npeace\nthe\n")
+    (tmp_path / "mine.ldac").write_text("2 0:1 2:3\n1 1:2\n9\n")
+    seen = preview(tmp_path / "mine.ldac")
+    assert (seen.kind, seen.columns, seen.num_rows, seen.num_bad) == ("LDA-C", (), 3, 1)
+    assert seen.first[0].text == "the ×3, cotton ×1"
+    effect = seen.measure(WordChoices(max_share=1.0))
+    assert (effect.num_terms, effect.num_tokens, effect.raw_tokens) == (2, 3, 6)
+    assert seen.without_sample().counted is None
+
+
+@pytest.mark.parametrize("others", [{}, {"author": ["Jane Austen", "Mary Anne Evans", "Ann Radcliffe", "Anna Seward"]}])
+def test_no_date_or_author_is_taken_for_the_text_where_that_is_empty(tmp_path, others):
+    said = "row 2: it has no text. Put text into its column 'text', or choose another for it."
+    with pytest.raises(CorpusError, match=said):
+        preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4, **others))
+
+
+def test_texts_are_taken_where_another_column_is_called_so_and_empty(tmp_path):
+    assert preview(write(tmp_path, comment=[""] * len(TEXTS), answer=TEXTS)).chosen.text == "answer"
+
+
+def test_a_sample_of_one_long_document_keeps_words_as_the_whole_does():
+    effect = measure_words(["peace treaty peace"], WordChoices(), of_documents=1_000)
+    assert (effect.num_documents, effect.of_documents, effect.num_tokens) == (1, 1_000, 3)
+
+
+def test_no_path_is_not_taken_for_the_present_folder():
+    with pytest.raises(CorpusError, match="No path is given"):
+        preview("")
+
+
+def test_a_file_without_a_usable_row_says_so_at_once(tmp_path):
+    with pytest.raises(CorpusError, match="no row that can be used. The first: .*row 2: it has no text"):
+        preview(write(tmp_path, text=[" "], year=["1900"]), text="text")
+    with pytest.raises(CorpusError, match="There is no file"):
+        preview(tmp_path / "none.csv")

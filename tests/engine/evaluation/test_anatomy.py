@@ -1,0 +1,160 @@
+"""What is shown of an algorithm's inside is what the naive twins find, and what the next step then does."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.special import psi
+
+from stickbreaker.engine import REGISTRY, RunSettings, executors, find_algorithm, run
+from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.algorithms.hdp import HDPConfig
+from stickbreaker.engine.evaluation.anatomy import NO_TOPIC, break_stick, preview_step, step_topic, trace_document
+from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
+from stickbreaker.engine.runs.events import Finished, Stepped
+from stickbreaker.engine.runs.run import next_batch, split_corpus
+from stickbreaker.engine.schedules import resolve
+from tests import naive
+from tests.engine.algorithms.test_hdp import V, distinct_state, draw_counts, make_batch
+
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "corpus_concentration": 0.7}
+SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
+STEPPING = [each.name for each in REGISTRY if hasattr(each.config, "forgetting_rate")]
+
+
+def fit_naively(config, state, document, num_iterations):
+    words, c = document
+    weights = [naive.weights_of(state.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]
+    B = naive.topic_weights(
+        state.topic_counts.dense(), config.word_concentration, config.topic_expectation == "geometric"
+    )
+    limits = limits_of(config)._replace(num_iterations=num_iterations, tolerance=0.0)
+    fit = naive.fit_document(B[words], c, *weights, START_SWEEPS, limits)
+    lam = state.topic_counts.dense() + config.word_concentration
+    logs = (psi(lam) - psi(lam.sum(0)))[words]
+    return fit, naive.document_bound(logs, c, fit, config.doc_concentration, weights[1])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_slots_and_the_bound_after_every_iteration_are_the_naive_ones(system):
+    config, documents = HDPConfig(**SMALL | system), make_batch(draw_counts(5, 12)).documents
+    state = distinct_state(config)
+    trace = trace_document(hdp.ALGORITHM, config, state, documents, 6)
+    document = naive.split_rows(documents)[0]
+    for i in range(6):
+        fit, bound = fit_naively(config, state, document, i + 1)
+        np.testing.assert_allclose(trace.slot_topics[i], fit.phi[:, trace.topic_ids], atol=1e-9)
+        np.testing.assert_allclose(trace.tokens[i], document[1] @ fit.zeta, atol=1e-9)
+        np.testing.assert_allclose(trace.shares[i], naive.mean_sticks(fit.a, fit.b), atol=1e-12)
+        assert trace.bounds[i] == pytest.approx(bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_a_run_takes_of_the_iterations_are_the_shares_it_infers(system):
+    config, documents = HDPConfig(**SMALL | system), make_batch(draw_counts(5, 12)).documents
+    state = distinct_state(config)
+    for place in range(6):
+        document = documents.cut(place, place + 1)
+        trace = trace_document(hdp.ALGORITHM, config, state, document, limits_of(config).num_iterations)
+        last = trace.num_taken - 1
+        inferred = hdp.infer(config, state, document)[0]
+        np.testing.assert_allclose(trace.shares[last] @ trace.slot_topics[last], inferred[trace.topic_ids], atol=1e-12)
+
+
+def test_the_bound_of_a_document_never_falls_under_the_updates_as_printed():
+    config = HDPConfig(**SMALL | {"start": "wang", "topic_expectation": "geometric"})
+    documents = make_batch(draw_counts(7, 12)).documents
+    for place in range(8):
+        bounds = trace_document(
+            hdp.ALGORITHM, config, distinct_state(config), documents.cut(place, place + 1), 30
+        ).bounds
+        assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
+        assert bounds[-1] > bounds[0]
+
+
+def test_a_document_without_words_has_slots_that_nothing_is_in():
+    config = HDPConfig(**SMALL)
+    empty = make_batch(np.zeros((1, V), int)).documents
+    trace = trace_document(hdp.ALGORITHM, config, distinct_state(config), empty, 3)
+    assert not trace.tokens.any()
+    assert np.isfinite(trace.bounds).all()
+    np.testing.assert_allclose(trace.shares.sum(1), 1.0)
+
+
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_the_stick_breaks_into_the_weights_that_the_summary_tells(algorithm, tiny_corpus):
+    config = algorithm.config()
+    events = run(algorithm, config, tiny_corpus, RunSettings(passes=3, num_evaluations=0))
+    state = next(event.state for event in events if isinstance(event, Finished))
+    stick = break_stick(config, state)
+    if stick is None:
+        assert algorithm.name in ("lda", "batch-lda", "gibbs-lda", "gibbs-hdp", "cv-lda")
+        return
+    assert stick.weights.sum() == pytest.approx(1.0)
+    left = 1.0
+    for cut, weight in zip(stick.cuts, stick.weights, strict=True):
+        assert weight == pytest.approx(left * cut, abs=1e-12)
+        left -= weight
+    summary, is_topic = algorithm.summarize(config, state), stick.topic_ids != NO_TOPIC
+    told = dict(zip(summary.topic_ids.tolist(), summary.weights, strict=True))
+    own = stick.weights[is_topic] / stick.weights[is_topic].sum()
+    expected = [told[topic_id] for topic_id in stick.topic_ids[is_topic].tolist()]
+    np.testing.assert_allclose(own, np.array(expected) / sum(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_target_of_a_mini_batch_is_the_naive_step_of_rate_1(system):
+    config, batch = HDPConfig(**SMALL | system, delay=3.0, batch_size=8), make_batch(draw_counts(5, 12))
+    state = distinct_state(config)
+    noisy = preview_step(hdp.ALGORITHM, config, state, batch)
+    settings = None, START_SWEEPS, limits_of(config)
+    expected, _ = naive.step(config, settings, "two-level", (state.topic_counts.dense(), state.tables), batch, 1.0)
+    dense = np.zeros_like(expected)
+    dense[noisy.words] = noisy.target
+    np.testing.assert_allclose(dense, expected, rtol=1e-9, atol=1e-9)
+    assert (noisy.step, noisy.learning_rate) == (6, pytest.approx((3.0 + 6) ** -0.6))
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
+    algorithm, settings = find_algorithm(name), RunSettings(passes=8, num_evaluations=0)
+    unmerged = {"duplicates": "keep"} if hasattr(algorithm.config, "duplicates") else {}
+    config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)
+    train, _ = split_corpus(tiny_corpus, settings)
+    steps = [event for event in run(algorithm, config, tiny_corpus, settings) if isinstance(event, Stepped)]
+    for before, after in pairwise(steps):
+        batch = next_batch(config, train, before.documents_seen)
+        noisy = preview_step(algorithm, config, before.state, batch)
+        assert (noisy.step, noisy.learning_rate) == (after.info.step, after.info.learning_rate)
+        for topic in range(4):
+            moved = step_topic(config, before.state, noisy, topic, 6)
+            eta = config.word_concentration
+            np.testing.assert_allclose(
+                moved.after, after.state.topic_counts.dense()[moved.words, topic] + eta, rtol=1e-9
+            )
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_looking_leaves_the_state_as_it_was(name, tiny_corpus):
+    algorithm = find_algorithm(name)
+    config = algorithm.config(max_topics=4, batch_size=4, delay=1.0)
+    events = run(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0))
+    state = [event.state for event in events if isinstance(event, Stepped)][5]
+    dense, batch = state.topic_counts.dense(), next(tiny_corpus.batches(4))
+    noisy = preview_step(algorithm, config, state, batch)
+    step_topic(config, state, noisy, 0)
+    trace_document(algorithm, config, state, tiny_corpus.documents())
+    np.testing.assert_array_equal(state.topic_counts.dense(), dense)
+    again, _ = executors.step(algorithm, config, state, batch)
+    assert again.step == state.step + 1
+
+
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_what_an_algorithm_does_not_have_is_none(algorithm, tiny_corpus):
+    config = resolve(algorithm.config(), tiny_corpus.num_documents)
+    events = run(algorithm, config, tiny_corpus, RunSettings(passes=2, num_evaluations=0))
+    state = next(event.state for event in events if isinstance(event, Finished))
+    trace = trace_document(algorithm, config, state, tiny_corpus.documents(), 2)
+    assert (trace is None) == (algorithm.name not in ("hdp", "svi-hdp", "batch-hdp"))
+    if algorithm.name not in STEPPING:
+        assert preview_step(algorithm, config, state, next(tiny_corpus.batches(4))) is None

@@ -1,0 +1,234 @@
+"""Learned concentrations against direct maximisation of what they climb, written down anew from counts."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import betaln, gammaln, polygamma, psi
+
+from stickbreaker.engine import executors
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.concentrations import (
+    DocPosterior,
+    learn_corpus_concentration,
+    learn_from_sticks,
+    learn_from_tables,
+    learn_word_concentration,
+)
+from stickbreaker.engine.kernels.concentrations import add_stick_logs, add_word_gains, trigamma
+from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.settings import RunSettings
+
+D, K, V = 40, 6, 30
+LEARNERS = [("hdp", "learned"), ("direct-hdp", "learned"), ("lda", "learned"), ("lda", "asymmetric")]
+
+
+def draw_doc_counts(seed, shape=0.3):
+    """Tokens of each document in each topic (D, K), and a batch of documents so long."""
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(50, rng.dirichlet(np.full(K, shape), D))
+    counts[0] = 0
+    starts = np.minimum(np.arange(-1, D), np.arange(D + 1)).clip(0)
+    sizes = counts.sum(1)
+    return counts, Batch(np.arange(D), Documents(starts, np.zeros(D - 1, np.int32), sizes[1:].astype(np.int32)), D)
+
+
+def maximise(objective):
+    """The argument above 0 at which a function of its logarithm is highest."""
+    return np.exp(minimize_scalar(lambda x: -objective(np.exp(x)), bounds=(-12, 12), options={"xatol": 1e-9}).x)
+
+
+def log_polya(counts, prior):
+    """log probability of draws (J, K) of a Dirichlet-multinomial, but for what the prior (K,) does not change."""
+    own = (gammaln(prior + counts) - gammaln(prior)).sum()
+    return own + (gammaln(prior.sum()) - gammaln(prior.sum() + counts.sum(1))).sum()
+
+
+def repeat(update, start, rounds=300):
+    """An update from `start`, over and over."""
+    for _ in range(rounds):
+        start = update(start)
+    return start
+
+
+def test_trigamma_is_scipy_s():
+    x = np.geomspace(1e-6, 1e6, 200)
+    np.testing.assert_allclose([trigamma(each) for each in x], polygamma(1, x), rtol=1e-11)
+
+
+def test_what_words_say_of_their_concentration_equals_its_equation():
+    counts = np.random.default_rng(0).gamma(0.2, 3.0, (V, K))
+    found, totals = np.zeros(2), np.zeros(K)
+    add_word_gains(counts, 0.1, 0.3, found, totals)
+    n = np.maximum(counts - 0.1, 0)[counts > 0.1]
+    p = np.minimum(1, n)
+    expected = [(p * (polygamma(m, 0.3 + n / p) - polygamma(m, 0.3))).sum() for m in (0, 1)]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(totals, np.maximum(counts - 0.1, 0).sum(0), atol=V * 1e-4)
+
+
+def test_what_a_document_s_sticks_say_leaves_out_those_that_no_token_reaches():
+    tokens, found = np.array([5.0, 2.0, 0.0, 0.0]), np.zeros(2)
+    sticks = np.array([[6.0, 3.0, 1.0, 1.0], [2.7, 0.7, 0.7, 0.0]])
+    add_stick_logs(tokens, sticks, found)
+    np.testing.assert_allclose(found, [2, psi(8.7) - psi(2.7) + psi(3.7) - psi(0.7)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [0.05, 0.3, 2.0])
+def test_a_symmetric_document_concentration_ends_where_its_likelihood_under_the_prior_is_highest(shape):
+    counts, batch = draw_doc_counts(1, shape)
+
+    def update(posterior):
+        alpha = posterior.mean
+        tables = (alpha * (psi(alpha + counts) - psi(alpha))).sum()
+        return learn_from_tables(posterior, np.full(K, tables / K), batch, 1.0)
+
+    found = repeat(update, DocPosterior(np.full(K, 1.0 / K), 1.0), 1000)
+    best = maximise(lambda total: log_polya(counts, np.full(K, total / K)) + np.log(total) - total)
+    assert found.total == pytest.approx(best, rel=1e-5)
+    assert len(np.unique(found.mean)) == 1
+
+
+def test_an_asymmetric_document_concentration_ends_there_too_topic_by_topic():
+    counts, batch = draw_doc_counts(2)
+    counts[:, 0] *= 3
+
+    def update(posterior):
+        alpha = posterior.mean
+        tables = (alpha * (psi(alpha + counts) - psi(alpha))).sum(0)
+        return learn_from_tables(posterior, tables, sized(batch, counts), 1.0)
+
+    def lost(logs):
+        return -log_polya(counts, np.exp(logs)) - logs.mean() + np.exp(logs).sum()
+
+    found = repeat(update, DocPosterior(np.full(K, 1.0 / K), 1.0), 1000)
+    np.testing.assert_allclose(found.mean, np.exp(minimize(lost, np.full(K, -1.0), tol=1e-9).x), rtol=1e-4)
+
+
+def sized(batch, counts):
+    """The batch, its documents as long as their counts say."""
+    documents = batch.documents._replace(counts=counts.sum(1)[1:].astype(np.int32))
+    return batch._replace(documents=documents)
+
+
+def log_sticks(tokens, concentration):
+    """log probability of tokens (T,) along sticks Beta(1, c), the sticks integrated out; the last is what is left."""
+    after = tokens[::-1].cumsum()[::-1][1:]
+    return (betaln(1 + tokens[:-1], concentration + after) - betaln(1, concentration)).sum()
+
+
+def test_a_document_concentration_learned_from_sticks_ends_where_their_likelihood_is_highest():
+    counts, batch = draw_doc_counts(3)
+    tokens = -np.sort(-counts, axis=1).astype(float)
+
+    def update(posterior):
+        found = np.zeros(2)
+        for own in tokens:
+            after = posterior.total + own[::-1].cumsum()[::-1][1:]
+            add_stick_logs(own, np.vstack([1 + own, np.append(after, 0.0)]), found)
+        return learn_from_sticks(posterior, found, batch, 1.0)
+
+    found = repeat(update, DocPosterior(np.ones(1), 1.0))
+    best = maximise(lambda total: sum(log_sticks(own, total) for own in tokens) + np.log(total) - total)
+    assert found.total == pytest.approx(best, rel=1e-5)
+
+
+def test_a_corpus_concentration_ends_where_the_likelihood_of_its_tables_is_highest():
+    tables = np.array([300.0, 5.0, 80.0, 41.0, 1.0])
+
+    def objective(value):
+        return len(tables) * np.log(value) + gammaln(value) - gammaln(value + tables.sum()) + np.log(value) - value
+
+    for rest in (0, 100):
+        tables_and_noise = np.append(tables, np.zeros(rest)) + 0.3
+        found = repeat(lambda value, given=tables_and_noise: learn_corpus_concentration(given, value, 0.3), 1.0)
+        assert found == pytest.approx(maximise(objective), rel=1e-5)
+
+
+@pytest.mark.parametrize("true", [0.01, 0.3, 5.0])
+def test_a_word_concentration_ends_where_its_objective_is_highest(true):
+    rng = np.random.default_rng(4)
+    topics = np.array([rng.dirichlet(np.full(V, true)) for _ in range(K)])
+    counts = rng.poisson(200 * topics).T + 0.0
+    n = counts[counts > 0]
+    p = np.minimum(1, n)
+
+    def objective(value):
+        own = (p * (gammaln(value + n / p) - gammaln(value))).sum() - value + np.log(value)
+        return own + (gammaln(V * value) - gammaln(V * value + counts.sum(0))).sum()
+
+    found = repeat(lambda value: learn_word_concentration(counts, value), 0.1, 40)
+    assert found == pytest.approx(maximise(objective), rel=1e-5)
+    noisy = repeat(lambda value: learn_word_concentration(counts + 0.05, value, noise=0.05), 0.1, 40)
+    assert noisy == pytest.approx(found, rel=1e-9)
+
+
+def test_a_newton_step_of_a_word_concentration_goes_by_the_rate_and_no_farther_than_its_factor():
+    counts = np.eye(V, K) * 50
+    near = learn_word_concentration(counts, 0.5, 0.1)
+    assert np.log(near / 0.5) == pytest.approx(0.1 * np.log(learn_word_concentration(counts, 0.5) / 0.5))
+    assert learn_word_concentration(counts, 100.0) == 50.0
+
+
+def make_batch(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 12, D)
+    words = np.concatenate([np.sort(rng.choice(V, size, replace=False)) for size in sizes]).astype(np.int32)
+    counts = rng.integers(1, 5, len(words)).astype(np.int32)
+    return Batch(np.arange(D), Documents(np.append(0, sizes.cumsum()), words, counts), 3 * D)
+
+
+def run_steps(name, choice, num_steps, state=None, **settings):
+    """The algorithm, its config and its state after steps; unless told, the first forgets the start."""
+    algorithm = find_algorithm(name)
+    settings = {"start": "wang" if name == "hdp" else "hoffman", "delay": 0.05} | settings
+    config = algorithm.config(max_topics=K, concentrations=choice, **settings)
+    state = algorithm.init(config, V, np.random.default_rng(0)) if state is None else state
+    for _ in range(num_steps):
+        state, _ = executors.step(algorithm, config, state, make_batch(state.step))
+    return algorithm, config, state
+
+
+@pytest.mark.parametrize(("name", "choice"), LEARNERS)
+def test_learned_concentrations_move_are_used_and_survive_save_and_resume_bit_for_bit(name, choice, tmp_path):
+    algorithm, config, state = run_steps(name, choice, 4)
+    fixed = run_steps(name, "fixed", 4)[2].concentrations
+    learned = state.concentrations
+    assert (fixed.doc.total, fixed.word) == (pytest.approx(1.0), 0.01)
+    assert not np.isclose([learned.doc.total, learned.word], [1.0, 0.01], rtol=1e-3).any()
+    assert (learned.corpus != fixed.corpus) == (name != "lda")
+    assert (len(np.unique(learned.doc.mean)) == K) == (choice == "asymmetric")
+    back = state._replace(concentrations=fixed)
+    documents = make_batch(9).documents
+    assert not np.array_equal(algorithm.infer(config, state, documents), algorithm.infer(config, back, documents))
+    assert not np.array_equal(algorithm.summarize(config, state).topics, algorithm.summarize(config, back).topics)
+    save(tmp_path / "run.npz", Position(name, config, RunSettings(), state, 0, 0.0))
+    resumed = run_steps(name, choice, 2, load(tmp_path / "run.npz").state)[2]
+    expected, found = run_steps(name, choice, 2, state)[2], resumed
+    np.testing.assert_array_equal(expected.topic_counts.dense(), found.topic_counts.dense())
+    assert expected.concentrations.doc.shape.tobytes() == found.concentrations.doc.shape.tobytes()
+    assert expected.concentrations[1:] == found.concentrations[1:]
+
+
+def test_the_sticks_of_shards_add_up_to_those_of_the_whole():
+    algorithm, config, state = run_steps("hdp", "learned", 2, precision="float64")
+    batch = make_batch(5)
+    expectations = algorithm.expect(config, state, batch)
+    shards = (batch.documents.cut(*span) for span in ((0, 17), (17, D)))
+    parts = [algorithm.local(config, expectations, shard).doc_sticks for shard in shards]
+    whole = algorithm.local(config, expectations, batch.documents).doc_sticks
+    np.testing.assert_allclose(sum(parts), whole, rtol=1e-9)
+    assert 0 < whole[0] <= D * (config.max_slots - 1)
+
+
+@pytest.mark.parametrize(("name", "choice"), LEARNERS)
+def test_nothing_is_learned_while_more_than_a_tenth_of_the_start_is_left_or_in_a_warm_up(name, choice):
+    for settings in ({"delay": 5.0}, {"start": "warm"}):
+        config, state = run_steps(name, choice, 1, **settings)[1:]
+        assert state.startup_share > 0.1 or state.phase == "warm-up"
+        first = run_steps(name, choice, 0, **settings)[2].concentrations
+        assert (first.doc.total, first.corpus, first.word) == (
+            state.concentrations.doc.total,
+            *state.concentrations[1:],
+        )
+        assert config.concentrations == choice

@@ -1,0 +1,98 @@
+"""Dirichlet sweeps against their naive twin and scikit-learn's LDA."""
+
+import numpy as np
+import pytest
+from scipy.special import psi
+from sklearn.decomposition import LatentDirichletAllocation
+
+from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.kernels.counts import FactoredCounts
+from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet
+from tests import naive
+
+PRECISIONS = [(np.float32, 1e-4), (np.float64, 1e-9)]
+
+
+def draw_documents(rng, num_documents, vocab_size):
+    """Documents of 0 to 8 distinct words, counts 1 to 5."""
+    sizes = np.append(rng.integers(1, 9, num_documents - 1), 0)
+    words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
+    starts = np.append(0, sizes.cumsum())
+    return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 6, starts[-1]).astype(np.int32))
+
+
+def fit(documents, topics, prior, sweeps):
+    """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
+    num_topics, num_documents = len(prior), len(documents.starts) - 1
+    tables, tokens, scales = np.zeros(num_topics), np.zeros(num_topics), np.empty(len(documents.words), topics.dtype)
+    g, e = np.zeros((2, num_documents, num_topics), topics.dtype)
+    fit_dirichlet(documents, topics, prior, sweeps, scales, e, tables, tokens, g)
+    counts = FactoredCounts(documents.starts, documents.words, scales, e, topics)
+    word_topics = naive.gather_counts([counts], len(topics), num_topics)
+    np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
+    return word_topics, tables, g
+
+
+@pytest.mark.parametrize("num_topics", [6, 37])
+@pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize(
+    "sweeps",
+    [
+        Sweeps(1, 0.0, 0.0),
+        Sweeps(3, 0.0, 0.0),
+        Sweeps(40, 0.0, 0.0),
+        Sweeps(9, 0.0, 0.05),
+        Sweeps(99, 0.02, 0.0),
+        Sweeps(20, 0.0, 0.0, 1.7),
+    ],
+)
+def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topics):
+    rng = np.random.default_rng(7)
+    documents = draw_documents(rng, 12, 15)
+    topics = np.ascontiguousarray(rng.dirichlet(np.full(15, 0.3), num_topics).T.astype(precision)) + precision(1e-5)
+    prior = rng.dirichlet(np.ones(num_topics)).astype(precision)
+
+    def local(B, c):
+        g, tokens = naive.sweep(B, c, prior.astype(float), sweeps)
+        return tokens, naive.sweep_tables(g, prior.astype(float)), g
+
+    expected = naive.learn(naive.split_rows(documents), topics.astype(float), local, num_topics)
+    for ours, twin in zip(fit(documents, topics, prior, sweeps), expected, strict=True):
+        np.testing.assert_allclose(ours, twin, rtol=tolerance, atol=tolerance)
+
+
+def test_converged_sweeps_equal_the_e_step_of_scikit_learns_lda():
+    rng = np.random.default_rng(2)
+    documents = draw_documents(rng, 20, 30)
+    counts = np.zeros((20, 30))
+    for j, (words, c) in enumerate(naive.split_rows(documents)):
+        counts[j, words] = c
+    lam = rng.gamma(1.0, 3.0, (5, 30)) + 0.01
+    lda = LatentDirichletAllocation(5, max_doc_update_iter=5000, mean_change_tol=1e-13, random_state=0)
+    lda.fit(counts)
+    lda.components_ = lam
+    lda.exp_dirichlet_component_ = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True)))
+    shares = fit(
+        documents, np.ascontiguousarray(lda.exp_dirichlet_component_.T), np.full(5, 0.2), Sweeps(5000, 0.0, 0.0)
+    )[2]
+    np.testing.assert_allclose(shares / shares.sum(1, keepdims=True), lda.transform(counts), atol=1e-8)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("num_topics", [1, 150, 2000])
+def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num_topics):
+    document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
+    topics = np.full((1, num_topics), 1e-4, precision)
+    tokens, tables, g = fit(document, topics, np.full(num_topics, 1.0 / num_topics, precision), Sweeps(3, 0.0, 0.0))
+    np.testing.assert_allclose(tokens, 1.0 / num_topics, rtol=1e-4)
+    np.testing.assert_allclose(g, 2.0 / num_topics, rtol=1e-4)
+    assert np.isfinite(tables).all()
+
+
+def test_the_words_statistics_add_up_to_their_counts():
+    rng = np.random.default_rng(4)
+    documents = draw_documents(rng, 30, 9)
+    tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Sweeps(3, 0.0, 0.0))
+    np.testing.assert_allclose(tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12)
+    sizes = [c.sum() for _, c in naive.split_rows(documents)]
+    np.testing.assert_allclose(g.sum(1), np.array(sizes) + 7 * 0.3, rtol=1e-12)

@@ -1,0 +1,135 @@
+"""Lazily decayed counts against counts that are decayed at once."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stickbreaker.engine.inference.merging import Merging
+from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, decayed_counts
+from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
+from tests import naive
+
+ONE = np.ones((1, 2))
+RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
+
+
+def blend(counts, rate, words, targets):
+    """Blend with targets (U, K), in two parts."""
+    num_topics = targets.shape[1]
+
+    def part(first, last):
+        ids, starts = np.tile(np.arange(num_topics, dtype=np.int32), last - first), np.arange(last - first + 1)
+        places = np.arange(first, last, dtype=np.int32)
+        return DocumentCounts(starts, places, starts * num_topics, ids, targets[first:last].ravel() / 4)
+
+    half = len(words) // 2
+    return counts.blend(rate, words, (part(0, half), part(half, len(words))), 4.0, targets.sum(0, dtype=float) / 4)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-10)])
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(rates=RATES, seed=st.integers(0, 1000))
+def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rates, seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.gamma(1.0, 1.0, (9, 4)).astype(precision)
+    lazy, eager = decayed_counts(dense), dense.astype(float)
+    for rate in rates:
+        words = np.flatnonzero(rng.random(9) < 0.4)
+        targets = rng.gamma(0.3, 50.0, (len(words), 4)).astype(precision)
+        lazy = blend(lazy, rate, words, targets)
+        eager *= 1.0 - rate
+        eager[words] += rate * targets
+        assert SMALLEST_SCALE <= lazy.scale <= 1.0
+    smallest = np.finfo(np.float32).tiny
+    np.testing.assert_allclose(lazy.dense(), eager, rtol=tolerance, atol=smallest)
+    np.testing.assert_allclose(lazy.rows(np.array([7, 2])), eager[[7, 2]], rtol=tolerance, atol=smallest)
+    np.testing.assert_allclose(lazy.totals, eager.sum(0), rtol=tolerance, atol=smallest)
+    assert lazy.stored.dtype == precision
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+@pytest.mark.parametrize("num_topics", [1, 63, 64, 65, 100, 150])
+def test_factors_of_counts_are_added_as_their_products_are(num_topics, precision, tolerance):
+    rng = np.random.default_rng(num_topics)
+    dense, words = rng.gamma(1.0, 1.0, (9, num_topics)).astype(precision), np.array([1, 2, 5, 8])
+    shape = {"scales": 10, "weights": (5, num_topics), "topics": (4, num_topics)}
+    factors = {name: rng.random(size).astype(precision) for name, size in shape.items()}
+    places = rng.integers(0, 4, 10).astype(np.int32)
+    counts = FactoredCounts(np.array([0, 2, 2, 5, 9, 10]), places, **factors)
+    added = decayed_counts(dense).blend(0.3, words, (counts,), 4.0, np.ones(num_topics))
+    expected = 0.7 * dense.astype(float)
+    expected[words] += 1.2 * naive.gather_counts([counts], 4, num_topics)
+    np.testing.assert_allclose(added.dense(), expected, rtol=tolerance)
+
+
+def test_counts_may_be_given_topic_by_topic():
+    dense = np.arange(12.0).reshape(3, 4)
+    assert decayed_counts(np.asfortranarray(dense)).rows(np.array([2, 0])).tolist() == dense[[2, 0]].tolist()
+
+
+def test_a_blend_writes_into_nothing_it_was_given():
+    dense, targets, words = np.ones((3, 2)), np.ones((1, 2)), np.array([1])
+    counts = decayed_counts(dense)
+    for array in (dense, targets, words, counts.totals):
+        array.setflags(write=False)
+    blend(counts, 0.3, words, targets)
+    blend(counts, 1.0, words, targets)
+
+
+def test_rate_1_leaves_nothing_of_what_was_there():
+    counts = blend(decayed_counts(np.full((3, 2), 5.0)), 1.0, np.array([1]), np.array([[2.0, 3.0]]))
+    np.testing.assert_array_equal(counts.dense(), [[0, 0], [2, 3], [0, 0]])
+    np.testing.assert_array_equal(counts.totals, [2, 3])
+
+
+def test_ten_thousand_steps_keep_lazy_single_precision_within_1e_5_of_eager():
+    rng = np.random.default_rng(0)
+    lazy, eager = decayed_counts(np.ones((5, 3), np.float32)), np.ones((5, 3))
+    for step in range(10_000):
+        targets = rng.gamma(1.0, 1.0, (2, 3)).astype(np.float32)
+        words, rate = rng.choice(5, 2, replace=False), float((64 + step) ** -0.6)
+        lazy = blend(lazy, rate, words, targets)
+        eager *= 1 - rate
+        eager[words] += rate * targets
+    np.testing.assert_allclose(lazy.dense(), eager, rtol=1e-5)
+
+
+def test_every_older_value_still_reads_as_it_did():
+    rng = np.random.default_rng(2)
+    values, dense = [decayed_counts(np.ones((40, 3)))], [np.ones((40, 3))]
+    for _ in range(30):
+        words = rng.choice(40, 7, replace=False)
+        values.append(blend(values[-1], 0.1, words, rng.random((7, 3))))
+        dense.append(values[-1].dense())
+    branches = [blend(values[5], 0.5, np.array([1, 2]), np.full((2, 3), each)) for each in (1.0, 7.0)]
+    for value, then in zip(values, dense, strict=True):
+        np.testing.assert_array_equal(value.dense(), then)
+    for branch, each in zip(branches, (1.0, 7.0), strict=True):
+        np.testing.assert_allclose(branch.rows(np.array([2])), 0.5 * dense[5][[2]] + 0.5 * each)
+
+
+def test_a_pickled_value_is_the_same_bit_for_bit():
+    value = blend(decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32))
+    again = pickle.loads(pickle.dumps(value))
+    assert (again.scale, again.stored.tobytes()) == (value.scale, value.stored.tobytes())
+
+
+def test_rows_that_no_value_reads_any_more_are_written_again():
+    value, rng = decayed_counts(np.ones((50, 3))), np.random.default_rng(0)
+    held = None
+    for step in range(200):
+        value = blend(value, 0.1, np.sort(rng.choice(50, 9, replace=False)), rng.random((9, 3)))
+        if step == 100:
+            held, then = value, value.dense()
+        assert len(value._rows.array) <= 50 + 2 * 4 * 9
+    np.testing.assert_array_equal(held.dense(), then)
+
+
+def test_words_are_seen_once_a_blend_has_added_to_them():
+    counts = blend(blend(decayed_counts(np.ones((5, 2))), 0.1, np.array([3]), np.ones((1, 2))), 0.1, np.array([1]), ONE)
+    assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
+    np.testing.assert_array_equal(counts.seen(), counts.rows(np.array([1, 3])))
+    assert counts.merge(Merging(np.arange(2))) is counts

@@ -1,0 +1,100 @@
+"""The warm-up's temperature: high enough to keep documents spread, and no higher."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.startup import HIGHEST_TEMPERATURE
+from stickbreaker.engine.inference.warm_up import COOLING, PILOT_DOCUMENTS, cool, sweeps_at, temper
+
+
+def draw_expectations(sharpness, num_topics=20, vocab_size=60):
+    """Topics that differ the more, the larger the sharpness."""
+    rng = np.random.default_rng(1)
+    topics = np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
+    return Expectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
+
+
+def draw_batch(num_documents=50, vocab_size=60):
+    rng = np.random.default_rng(2)
+    words = np.concatenate([np.sort(rng.choice(vocab_size, 12, replace=False)) for _ in range(num_documents)])
+    starts = np.arange(num_documents + 1) * 12
+    documents = Documents(starts, words.astype(np.int32), rng.integers(1, 4, len(words)).astype(np.int32))
+    return Batch(np.arange(num_documents), documents, 1000)
+
+
+def state_after(progress, batch):
+    """A first state with that share of the first pass's rates spent, and its config of S = 50, κ = 0.6, τ₀ = 1."""
+    algorithm = REGISTRY[0]
+    config = algorithm.config(max_topics=20, batch_size=50, delay=1.0)
+    total = sum((1 + step) ** -0.6 for step in range(1, 21))
+    state = algorithm.init(config, 60, np.random.default_rng(0))
+    return config, state._replace(rate_spent=progress * total)
+
+
+def num_topics_held(batch, expectations, temperature):
+    """Topics a document holds, by the entropy of its shares."""
+    tempered = temper(expectations, temperature)
+    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:PILOT_DOCUMENTS]
+    return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
+
+
+@pytest.mark.parametrize("progress", [0.1, 0.2, 0.3])
+def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(progress):
+    batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
+    cooled = cool(*state_after(progress, batch), batch, expectations)
+    wanted = 20 ** (1 - progress)
+    assert 1 < cooled.temperature <= HIGHEST_TEMPERATURE
+    assert cooled.phase == "warm-up"
+    np.testing.assert_allclose(cooled.topics, expectations.topics ** (1 / cooled.temperature))
+    assert num_topics_held(batch, expectations, cooled.temperature) >= wanted
+    assert num_topics_held(batch, expectations, cooled.temperature * COOLING) < wanted
+
+
+def test_temperatures_fall_as_the_first_pass_goes_on_and_end_at_one():
+    batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
+    cooled = [cool(*state_after(progress, batch), batch, expectations) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
+    temperatures = [each.temperature for each in cooled]
+    assert temperatures == sorted(temperatures, reverse=True)
+    assert temperatures[0] == HIGHEST_TEMPERATURE
+    assert cooled[-1].phase == "later"
+    np.testing.assert_array_equal(cooled[-1].topics, expectations.topics)
+
+
+def test_where_documents_hold_too_few_topics_the_temperature_rises_again():
+    batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
+    config, state = state_after(0.1, batch)
+    cooled = cool(config, state._replace(temperature=1.2), batch, expectations)
+    assert cooled.temperature == pytest.approx(1.2 / COOLING)
+
+
+def test_a_warm_up_that_is_over_never_comes_back():
+    batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
+    config, state = state_after(0.1, batch)
+    assert cool(config, state._replace(phase="two-level"), batch, expectations) is expectations
+
+
+def test_long_documents_that_stay_spread_by_themselves_need_no_warm_up():
+    batch, expectations = draw_batch(), draw_expectations(sharpness=0.001)
+    assert cool(*state_after(0.2, batch), batch, expectations).temperature == 1.0
+
+
+def test_the_warm_up_lasts_while_topics_are_all_alike_until_there_is_no_time_for_more():
+    batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
+    early, late = (cool(*state_after(progress, batch), batch, alike, until_parted=True) for progress in (0.2, 0.76))
+    assert num_topics_held(batch, alike, 1.0) > 20**0.5
+    assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
+
+
+def test_the_warm_up_is_over_once_topics_have_parted():
+    # Each topic has three words of its own, and each document the words of three topics.
+    blocks = np.repeat(np.eye(20), 3, axis=0) / 3 + 1e-6
+    alike = draw_expectations(sharpness=1.0)
+    starts, first = np.arange(19) * 9, np.arange(18) * 3
+    words = (first[:, None] + np.arange(9)).ravel().astype(np.int32)
+    batch = Batch(np.arange(18), Documents(starts, words, np.full(len(words), 5, np.int32)), 1000)
+    parted = alike._replace(topics=blocks)
+    assert num_topics_held(batch, parted, 1.0) <= 20**0.5
+    assert cool(*state_after(0.7, batch), batch, parted, until_parted=True) is parted

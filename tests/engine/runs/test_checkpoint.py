@@ -1,0 +1,113 @@
+"""Checkpoints: bit for bit, whole or not at all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.corpora.corpus import Vocabulary
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.checkpoint import CheckpointError, Position, load, save
+from stickbreaker.engine.runs.run import run
+from stickbreaker.engine.runs.settings import RunSettings
+
+
+def flat(state):
+    return dict(checkpoint._flatten("state", state))
+
+
+def assert_same_bits(one, other):
+    one, other = flat(one), flat(other)
+    assert one.keys() == other.keys()
+    for name, array in one.items():
+        assert array.dtype == other[name].dtype, name
+        assert array.tobytes() == other[name].tobytes(), name
+
+
+def position_after(algorithm, corpus, num_steps):
+    config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
+    if hasattr(config, "batch_size"):
+        config, settings = replace(config, batch_size=3), replace(settings, passes=2)
+    if hasattr(config, "tolerance") and hasattr(config, "start"):
+        # A warm-up does not end before the passes are over.
+        config = replace(config, start="warm")
+    steps = (event for event in run(algorithm, config, corpus, settings) if hasattr(event, "info"))
+    stepped = [next(steps) for _ in range(num_steps)][-1]
+    return Position(algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
+
+
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_what_is_loaded_is_what_was_saved_bit_for_bit(algorithm, tiny_corpus, tmp_path):
+    position = position_after(algorithm, tiny_corpus, 2)
+    save(tmp_path / "run.npz", position)
+    loaded = load(tmp_path / "run.npz")
+    assert_same_bits(loaded.state, position.state)
+    for name in ("algorithm", "config", "settings", "documents_seen", "seconds"):
+        assert getattr(loaded, name) == getattr(position, name)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+
+
+@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(algorithm, tiny_corpus, tmp_path):
+    for num_steps in (1, 3, 5):
+        position = position_after(algorithm, tiny_corpus, num_steps)
+        save(tmp_path / "run.npz", position)
+        resumed = list(run(algorithm, None, tiny_corpus, resume=load(tmp_path / "run.npz")))
+        whole = list(run(algorithm, position.config, tiny_corpus, position.settings))
+        assert_same_bits(resumed[-1].state, whole[-1].state)
+        scores = [[e.nats_per_word for e in events if hasattr(e, "nats_per_word")] for events in (resumed, whole)]
+        assert scores[0] == scores[1][-len(scores[0]) :]
+
+
+def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(tiny_corpus, tmp_path, monkeypatch):
+    path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
+    save(path, position)
+    before = path.read_bytes()
+
+    def fail(*_, **__):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save(path, position)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
+    path = tmp_path / "run.npz"
+    with pytest.raises(CheckpointError, match="no checkpoint at .*run.npz"):
+        load(path)
+    save(path, position_after(REGISTRY[0], tiny_corpus, 1))
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
+        path.write_bytes(damaged)
+        # Nobody is told how to trust a pickle.
+        with pytest.raises(CheckpointError, match="no whole checkpoint .it is no .npz"):
+            load(path)
+
+
+def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):
+    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    other = Position("other", *list(vars(position).values())[1:])
+    with pytest.raises(ValueError, match="of 'other'"):
+        run(REGISTRY[0], None, tiny_corpus, resume=other)
+
+
+def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
+    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    fewer = replace(
+        tiny_corpus, counts=tiny_corpus.counts[:, 1:], vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:])
+    )
+    with pytest.raises(ValueError, match="resume it with the corpus that it was made on"):
+        next(run(REGISTRY[0], None, fewer, resume=position))
+
+
+def test_settings_that_came_as_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
+    algorithm = REGISTRY[0]
+    config = algorithm.config(max_topics=np.int64(5), forgetting_rate=np.float32(0.5))
+    state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
+    save(tmp_path / "run.npz", Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0))
+    found = load(tmp_path / "run.npz")
+    assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (5, 0.5, 3)

@@ -1,0 +1,180 @@
+"""Studies: cells and their keys, what is kept and found again, failures, processes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stickbreaker.engine.runs import cells, study
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.runs.study import Study, run_study
+from tests.engine.runs import dying_cell
+
+GRID = {"forgetting_rate": (0.6, 0.9), "batch_size": (4,)}
+QUIET = {"report": lambda progress: None}
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """The path of forty notes of five words, dated by nobody."""
+    rng, words = np.random.default_rng(0), ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
+    rows = [" ".join(rng.choice(words, 5)) for _ in range(40)]
+    path = tmp_path / "notes.csv"
+    path.write_text("text\n" + "\n".join(rows))
+    return str(path)
+
+
+@pytest.fixture
+def declared(notes):
+    """Two values of κ, two seeds, three topics."""
+    return Study(("hdp",), (notes,), GRID, seeds=(0, 1), fixed={"max_topics": 3})
+
+
+@pytest.fixture
+def count_runs(monkeypatch):
+    """The cells that are run from here on."""
+    measured, measure = [], study.measure
+
+    def note(cell):
+        measured.append(cell)
+        return measure(cell)
+
+    monkeypatch.setattr(study, "measure", note)
+    return measured
+
+
+def test_a_study_gives_a_row_for_each_score_of_each_cell(declared, tmp_path):
+    frame = run_study(declared, tmp_path / "cells", **QUIET)
+    assert len(frame) == 4
+    assert frame[["forgetting_rate", "seed"]].to_numpy().tolist() == [[0.6, 0], [0.6, 1], [0.9, 0], [0.9, 1]]
+    assert (frame["protocol"] == "disjoint_words").all()
+    assert (frame["documents_seen"] == 36).all()
+    assert frame["nats_per_word"].between(-5, -0.1).all()
+    assert frame["error"].isna().all()
+
+
+def test_what_was_run_is_found_again_and_only_what_is_new_is_run(declared, tmp_path, count_runs):
+    first = run_study(declared, tmp_path, **QUIET)
+    again = run_study(declared, tmp_path, **QUIET)
+    assert len(count_runs) == 4
+    pd.testing.assert_frame_equal(first, again)
+    wider = Study(declared.systems, declared.corpora, GRID | {"batch_size": (4, 8)}, (0, 1), declared.fixed)
+    assert len(run_study(wider, tmp_path, **QUIET)) == 8
+    assert [cell.config.batch_size for cell in count_runs[4:]] == [8] * 4
+
+
+def test_a_study_that_was_interrupted_goes_on_with_the_cells_it_lacks(declared, tmp_path, count_runs):
+    class StoppedError(Exception):
+        """Of this test."""
+
+    def stop(progress):
+        if progress.num_done == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        run_study(declared, tmp_path / "cells", report=stop)
+    next((tmp_path / "cells").glob("*.parquet")).write_bytes(b"cut off")
+    run_study(declared, tmp_path / "cells", **QUIET)
+    assert len(count_runs) == 5
+
+
+def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(declared, tmp_path, monkeypatch):
+    measure, told = study.measure, []
+
+    def fail(cell):
+        if cell.run.seed == 1:
+            raise MemoryError("too little of it")
+        return measure(cell)
+
+    monkeypatch.setattr(study, "measure", fail)
+    frame = run_study(declared, tmp_path, report=told.append)
+    assert frame["error"].dropna().tolist() == ["MemoryError: too little of it"] * 2
+    assert frame["nats_per_word"].notna().sum() == 2
+    assert str(told[-1]) == "4 of 4 cells, 2 failed, about 0.0 min left"
+    monkeypatch.setattr(study, "measure", measure)
+    assert run_study(declared, tmp_path, **QUIET)["error"].notna().sum() == 2
+    assert run_study(declared, tmp_path, retry_failed=True, **QUIET)["error"].isna().all()
+
+
+def test_a_study_of_which_every_cell_fails_has_the_columns_of_any(declared, tmp_path):
+    scores = list(run_study(declared, tmp_path / "good", **QUIET))
+    frame = run_study(replace(declared, num_documents=1), tmp_path / "bad", **QUIET)
+    assert frame["error"].notna().all()
+    assert list(frame) == scores
+
+
+def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes, monkeypatch):
+    def key(**changes):
+        return Study(**({"systems": ("hdp",), "corpora": (notes,)} | changes)).cells()[0].key()
+
+    keys = [
+        key(),
+        key(systems=("direct-hdp",)),
+        key(corpora=("state-of-the-union",)),
+        key(seeds=(1,)),
+        key(fixed={"max_topics": 3}),
+        key(num_documents=30),
+        key(run=RunSettings(passes=2)),
+        key(protocols=("tokens_90_10",)),
+    ]
+    assert key(fixed={"forgetting_rate": 0.6}) == keys[0]
+    cells._fingerprint.cache_clear()
+    Path(notes).write_text(Path(notes).read_text().replace("peace", "mercy"))
+    keys.append(key())
+    monkeypatch.setattr(cells, "_versions", lambda: {"engine": "another"})
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
+    cells._fingerprint.cache_clear()
+
+
+def test_two_processes_give_what_one_does_bit_for_bit(declared, tmp_path):
+    one = run_study(declared, tmp_path / "one", **QUIET)
+    two = run_study(declared, tmp_path / "two", num_processes=2, **QUIET)
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True)
+
+
+def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
+    monkeypatch.setattr(study, "_keep", lambda cell, path, frame: frame)
+    tasks = [(name, None) for name in ("good", "bad", "as good")]
+    found = {cell: frame["error"][0] for (cell, _), frame in study._run_all(dying_cell.measure, tasks, 2)}
+    assert found["good"] is found["as good"] is None
+    assert found["bad"].startswith("BrokenProcessPool")
+
+
+@pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture"])
+def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
+    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != cells.MIXTURE or name != "perplexity_bound"]
+    frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
+    assert set(frame["protocol"]) == {"disjoint_words", *protocols}
+    assert frame["error"].isna().all()
+    assert frame["nats_per_word"].between(-5, -0.1).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"systems": ("hdq",)}, "no algorithm 'hdq'"),
+        ({"grid": {"kappa": (0.6,)}}, "has a setting 'kappa'"),
+        ({"grid": {"forgetting_rate": (0.6, 2.0)}}, "forgetting_rate is 2.0"),
+        ({"protocols": ("disjoint_words",)}, "is no further protocol"),
+        ({"systems": "hdp"}, "systems is 'hdp': give a tuple of at least one"),
+        ({"systems": ()}, r"systems is \(\)"),
+        ({"corpora": "rfc"}, "corpora is 'rfc'"),
+        ({"seeds": 5}, "seeds is 5"),
+        ({"grid": {"forgetting_rate": ()}}, r"forgetting_rate is \(\)"),
+        ({"num_documents": -5}, "num_documents is -5: give a whole number of at least 1"),
+        ({"num_documents": 2.5}, "num_documents is 2.5"),
+        ({"protocols": "tokens_90_10"}, "protocols is 'tokens_90_10': give a tuple"),
+    ],
+)
+def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Study(**({"systems": ("hdp",)} | wrong))
+
+
+def test_a_file_that_has_changed_is_another_corpus(declared, notes):
+    before = declared.cells()[0].key()
+    Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
+    assert declared.cells()[0].key() != before

@@ -1,0 +1,48 @@
+"""Work on threads: the results' order, and what fails."""
+
+import threading
+
+import pytest
+
+from stickbreaker.engine import parallel
+
+
+@pytest.fixture(params=[1, 2, 5])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(parallel, "count_cores", lambda: request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 7, 20])
+def test_results_come_in_the_order_of_the_arguments_whatever_the_cores(cores, number):
+    found = parallel.map_on_threads(lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst"))
+    assert found == list(zip(range(number), "abcdefghijklmnopqrst", strict=False))
+
+
+def test_work_runs_on_as_many_threads_as_there_are_cores_at_once(monkeypatch):
+    monkeypatch.setattr(parallel, "count_cores", lambda: 2)
+    together = threading.Barrier(2, timeout=30)
+    assert len(set(parallel.map_on_threads(lambda _: together.wait(), range(2)))) == 2
+
+
+def test_an_error_on_any_thread_is_raised(cores):
+    for failing in range(4):
+        with pytest.raises(ZeroDivisionError):
+            parallel.map_on_threads(lambda number, failing=failing: 1 / (number - failing), range(4))
+
+
+def test_work_that_maps_again_is_done_by_its_own_thread(cores):
+    def add_up(number):
+        names = parallel.map_on_threads(lambda _: threading.get_ident(), range(3))
+        assert names == [threading.get_ident()] * 3
+        return sum(parallel.map_on_threads(lambda other: number * other, range(4)))
+
+    for _ in range(2):
+        assert parallel.map_on_threads(add_up, range(20)) == [6 * number for number in range(20)]
+
+
+def test_rows_are_handed_out_only_where_a_thread_has_enough_to_do(cores):
+    few, many = parallel.split_rows(10, 100), parallel.split_rows(1000, parallel.LEAST_NUMBERS)
+    assert few == [(0, 10)]
+    assert parallel.split_rows(0, 100) == [(0, 0)]
+    assert (many[0][0], many[-1][1], len(many)) == (0, 1000, cores)
