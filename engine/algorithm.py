@@ -18,9 +18,8 @@ order of the `doc_ids` beside it. A config without `batch_size` asks for the who
 app's form, checkpoints and the contract tests know algorithms by this record alone.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,44 +81,3 @@ class Algorithm:
     step: Callable[..., Any] | None = None
     passes: int = 1
     memory: Callable[..., int] | None = None
-
-
-# What settles a setting whose default is None.
-LEFT_TO = "the corpus' size"
-
-
-def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
-    """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
-
-    A default of None leaves the setting to the corpus' size (`engine.schedules.resolve`), or to what `left_to` says.
-    """
-    return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
-
-
-def check_settings(config: Any) -> None:
-    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5.
-
-    Raises ValueError that names the setting, its value, what is allowed and the default.
-    """
-    for each in fields(config):
-        value, choices, bounds = getattr(config, each.name), each.metadata.get("choices"), each.metadata.get("bounds")
-        if choices and value not in choices:
-            raise ValueError(f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
-        if isinstance(each.default, bool) and not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{each.name} is {value!r}: give True or False; the default is {each.default}.")
-        if not bounds or (value is None and each.default is None):
-            continue
-        is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
-        is_fit = is_number and math.isfinite(value) and (not must_be_whole or float(value).is_integer())
-        if is_fit and must_be_whole:
-            object.__setattr__(config, each.name, int(value))
-        elif is_fit and isinstance(value, np.generic):
-            object.__setattr__(config, each.name, value.item())
-        if not is_fit or not bounds[0] <= value <= bounds[1]:
-            kind = "whole number" if must_be_whole else "number"
-            low, high = bounds
-            allowed = f"of at least {low:.10g}" if high == float("inf") else f"from {low:.10g} to {high:.10g}"
-            left_to = each.metadata.get("left_to", LEFT_TO)
-            default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
-            raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")

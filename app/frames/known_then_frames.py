@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC
 from stickbreaker.app.frames.reading_frames import NUM_BANDS, REST, Title, period_frame
-from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from stickbreaker.app.model.progress import Checkpoint, Mark, Progress
+from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint, Mark, Progress, has_no_topic, rank_topics
 
 AXES = {"documents": "documents_seen", "dates": "date", "seconds": "seconds"}
 CURVES = {
@@ -20,7 +20,6 @@ END_ROOM = 0.02
 
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
-TOKENS_OF_A_TOPIC = 1.0
 NO_TOPIC = "No topic explains as much as one word."
 DEFAULT_TOPICS_RULE = (
     f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
@@ -32,11 +31,6 @@ DEFAULT_TOPICS_RULE = (
 def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
     """One curve of a run: the columns of `curve_columns`, one row a point."""
     return pd.DataFrame(curve_columns(progress, name, axis))
-
-
-def has_no_topic(progress: Progress) -> bool:
-    """Whether a run has begun to learn, but no topic is in use yet: its text is too little."""
-    return progress.now is not None and not len(rank_topics(progress.now))
 
 
 def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
@@ -170,12 +164,6 @@ def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None
             "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
         }
     )
-
-
-def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
-    """Places of the topics in use in a checkpoint's arrays, largest first; ids decide ties."""
-    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
-    return used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
 
 
 def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:

@@ -20,8 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC, has_no_topic
-from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve, Progress
+from stickbreaker.app.model.progress import (
+    HELDOUT_COLUMNS,
+    NEXT_BATCH_COLUMNS,
+    STEP_COLUMNS,
+    TOKENS_OF_A_TOPIC,
+    Curve,
+    Progress,
+    has_no_topic,
+)
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+# Expected tokens from which a topic is in use.
+TOKENS_OF_A_TOPIC = 1.0
+
 STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
 
 STEP_COLUMNS = {
@@ -155,3 +158,14 @@ class Progress:
     def share_done(self) -> float:
         """Documents seen as a share of the total, 0 to 1."""
         return self.documents_seen / self.documents_total if self.documents_total else 0.0
+
+
+def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
+    """Places of the topics in use in a checkpoint's arrays, largest first; ids decide ties."""
+    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
+    return used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+
+
+def has_no_topic(progress: Progress) -> bool:
+    """Whether a run has begun to learn, but no topic is in use yet: its text is too little."""
+    return progress.now is not None and not len(rank_topics(progress.now))

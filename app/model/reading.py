@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
+from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.topic_space import divergences
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.frames.progress_frames import TOKENS_OF_A_TOPIC
+from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
 
 NUM_LISTED = 50
 # Of all checkpoints together and each topic, so that many checkpoints hold shorter lists.

@@ -8,10 +8,10 @@ import asyncio
 import multiprocessing
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stickbreaker.app.model.text_tasks import Report, Stopped
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import BuildRequest, OwnCorpus, build_own, export_own
@@ -19,18 +19,11 @@ from stickbreaker.engine.corpora.preview import Preview, preview
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 
 # Each takes a process of some 150 MB.
-MAX_BENCHES = 4
+MAX_WORKERS = 4
 POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
 STOP = "stop"
-
-Report = Callable[[float, str], None]
-
-
-class Stopped(Exception):
-    """What was asked has been cancelled."""
-
 
 class Desk:
     """What the process can be asked; it remembers the file it looked at last.
@@ -133,8 +126,8 @@ class TextWorker:
         if self._process is not None and self._process.is_alive():
             return
         self.close()
-        if TextWorker.num_open >= MAX_BENCHES:
-            raise CorpusError(f"{MAX_BENCHES} others are bringing text to this server: wait until one has done.")
+        if TextWorker.num_open >= MAX_WORKERS:
+            raise CorpusError(f"{MAX_WORKERS} others are bringing text to this server: wait until one has done.")
         TextWorker.num_open += 1
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()

@@ -19,7 +19,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
     describe_taken,
     explain_no_word,
 )
-from stickbreaker.app.server.text_worker import Stopped, TextWorker
+from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
@@ -53,14 +53,14 @@ class BringCorpus(pn.viewable.Viewer):
 
     def __init__(
         self,
-        text_worker: TextWorker,
+        text_tasks: TextTasks,
         act: dict[str, Callable[..., Any]],
         may_name_paths: bool = False,
         folder: Path | None = None,
         **params: Any,
     ):
         super().__init__(**params)
-        self._text_worker, self._act, self._folder = text_worker, act, folder
+        self._text_tasks, self._act, self._folder = text_tasks, act, folder
         self._path: Path | None = None
         self._preview: Preview | None = None
         self._num_changes = 0
@@ -151,7 +151,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def close(self) -> None:
         """End what goes on and remove what has come; for the end of the page."""
-        self._text_worker.close()
+        self._text_tasks.close()
         if self._layout.objects:
             self.mover.upload.clear()
             self.mover.close()
@@ -200,7 +200,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._show_progress(0.0, "Starting")
         self._set_busy(True)
         try:
-            return await self._text_worker.ask(task, *arguments, report=self._show_progress)
+            return await self._text_tasks.ask(task, *arguments, report=self._show_progress)
         except CorpusError as error:
             self._refuse(self._hide_folder(str(error)))
             self._hold_back(refused)
@@ -263,7 +263,7 @@ class BringCorpus(pn.viewable.Viewer):
         number = self._num_changes
         try:
             words = self.words.read()
-            effect = await self._text_worker.ask("measure", words)
+            effect = await self._text_tasks.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
             self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
             return self._hold_back("The choices of words cannot be used.")
@@ -301,7 +301,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._act["run"](self._built)
 
     async def _cancel(self, event: Any) -> None:
-        await self._text_worker.stop()
+        await self._text_tasks.stop()
 
     def _say_deleted(self, name: str) -> None:
         self._act["offer"](None)

@@ -17,12 +17,11 @@ from stickbreaker.app.frames.progress_frames import (
     axis_span,
     curve_columns,
     earlier_frame,
-    has_no_topic,
     mark_frame,
     warm_up_columns,
 )
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE

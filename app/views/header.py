@@ -10,9 +10,8 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from stickbreaker.app.frames.progress_frames import has_no_topic
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.theme import STATUS_COLORS
 from stickbreaker.engine.schedules import FEWEST_BATCHES

@@ -7,8 +7,8 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.progress_frames import NO_TOPIC, has_no_topic, list_words, rank_topics, steady_order
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.frames.progress_frames import NO_TOPIC, list_words, steady_order
+from stickbreaker.app.model.progress import Progress, has_no_topic, rank_topics
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
 

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
-from stickbreaker.engine.algorithm import LEFT_TO
+from stickbreaker.engine.declarations import LEFT_TO
 
 LABELS = {
     "max_topics": "Most topics",

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, judge, spread, sum_documents, take_pilot, topics_bound
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.expectations import expected_topics
-from stickbreaker.engine.inference.merges import find_merges
-from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.merging import find_merges
 from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights, sticks_bound
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.two_level import START_SWEEPS, expect_slots, fit_slots, limits_of
-from stickbreaker.engine.inference.warm_up import cool_to, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool_to, first_phase, scale_counts, startup_counts, sweeps_at
 
 LATER_PHASE = "two-level"
 WARM_UP_PASSES = 10

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import (
     NO_BOUND,
     judge,
@@ -22,9 +23,8 @@ from stickbreaker.engine.inference.batch import (
 )
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, expected_topics, topic_weights
-from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.inference.warm_up import cool_to, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool_to, first_phase, scale_counts, startup_counts, sweeps_at
 
 LATER_PHASE = "learning"
 WARM_UP_PASSES = 10

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.special import psi
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Priors, SoftAssignments
 from stickbreaker.engine.inference.posteriors import (

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     Concentrations,
     first_concentrations,
@@ -24,10 +25,9 @@ from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations,
 from stickbreaker.engine.inference.expectations import document_prior, expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import blend_tables, blend_topics
 from stickbreaker.engine.inference.merging import merge_duplicates
-from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
 from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.inference.warm_up import cool, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts, sweeps_at
 
 LATER_PHASE = "learning"
 

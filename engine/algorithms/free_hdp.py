@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.truncation_free import Found, grow, start, sticks_of, summarize, weights_of, widen

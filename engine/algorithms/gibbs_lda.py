@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
+from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
-from stickbreaker.engine.inference.drawn_concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.inference.gibbs import Assignments, TopicAverages
 from stickbreaker.engine.kernels.gibbs import TopicPool

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary, check_settings, setting
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     Concentrations,
     first_concentrations,
@@ -26,11 +27,10 @@ from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import blend_tables, blend_topics
 from stickbreaker.engine.inference.merging import merge_duplicates
-from stickbreaker.engine.inference.startup import first_phase, scale_counts, startup_counts
 from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import START_SWEEPS, expect_slots, fit_slots, limits_of
-from stickbreaker.engine.inference.warm_up import cool, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts, sweeps_at
 
 # From topics that are all alike, slots of fewer tokens start on topics by chance and stay there (engine/DECISIONS.md).
 TOKENS_OF_A_SLOT = 25

@@ -10,9 +10,9 @@ from unicodedata import category, normalize
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.algorithm import check_settings, setting
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.stop_words import LANGUAGES, stop_words
+from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
 # Different words and phrases held while counting, before rare ones go: some two gigabytes.

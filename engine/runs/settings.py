@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from stickbreaker.engine.algorithm import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, setting
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ def load_from(folder, cwd):
 def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     names = wheel.namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"stickbreaker"}
-    assert {name for name in names if name.startswith("stickbreaker/engine/data/")} == {
-        f"stickbreaker/engine/data/{name}" for name in ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
-    }
+    folder = "stickbreaker/engine/data/"
+    data = ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
+    assert {name for name in names if name.startswith(folder)} == {f"{folder}{name}" for name in data}
 
 
 def test_the_wheel_says_that_the_engine_has_type_hints(wheel):

@@ -13,13 +13,20 @@ from stickbreaker.app.frames.progress_frames import (
     default_topics,
     earlier_frame,
     mark_frame,
-    rank_topics,
     steady_order,
     table_frame,
     topics_frame,
     warm_up_columns,
 )
-from stickbreaker.app.model.progress import HELDOUT_COLUMNS, STEP_COLUMNS, Checkpoint, Curve, Mark, Progress
+from stickbreaker.app.model.progress import (
+    HELDOUT_COLUMNS,
+    STEP_COLUMNS,
+    Checkpoint,
+    Curve,
+    Mark,
+    Progress,
+    rank_topics,
+)
 
 VOCABULARY = tuple(f"word{i}" for i in range(60))
 WORDS = np.arange(10)

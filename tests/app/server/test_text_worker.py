@@ -73,6 +73,6 @@ def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_repla
 
 
 def test_only_so_many_may_bring_text_at_once(monkeypatch, path):
-    monkeypatch.setattr(text_worker, "MAX_BENCHES", 0)
+    monkeypatch.setattr(text_worker, "MAX_WORKERS", 0)
     with pytest.raises(CorpusError, match="0 others are bringing text"):
         asyncio.run(TextWorker().ask("look", path, {}))

@@ -9,7 +9,7 @@ from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.merges import find_merges
+from stickbreaker.engine.inference.merging import find_merges
 from stickbreaker.engine.inference.sticks import corpus_sticks, sticks_bound
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.two_level import limits_of

@@ -13,7 +13,7 @@ from scipy.special import gammaln, logsumexp, psi
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
 from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
 from stickbreaker.engine.inference import gibbs as sampled
-from stickbreaker.engine.inference.drawn_concentrations import draw_log_beta
+from stickbreaker.engine.inference.concentrations import draw_log_beta
 from stickbreaker.engine.kernels.gibbs import TopicPool, draw_tables, sweep_tokens
 from stickbreaker.engine.runs.checkpoint import _flatten
 from tests import enumeration

@@ -16,10 +16,9 @@ from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import merge_duplicates
-from stickbreaker.engine.inference.startup import STARTUP_TOKENS
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import limits_of
-from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.inference.warm_up import STARTUP_TOKENS, sweeps_at
 from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.schedules import learning_rate
 from stickbreaker.engine.simulate import simulate_hdp

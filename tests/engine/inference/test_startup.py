@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import expon, gamma, kstest, uniform
 
 from stickbreaker.engine import find_algorithm
-from stickbreaker.engine.inference.startup import STARTUP_TOKENS, startup_counts
+from stickbreaker.engine.inference.warm_up import STARTUP_TOKENS, startup_counts
 
 NUM_WORDS, NUM_TOPICS = 400, 250
 

@@ -6,8 +6,7 @@ import pytest
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
-from stickbreaker.engine.inference.startup import HIGHEST_TEMPERATURE
-from stickbreaker.engine.inference.warm_up import COOLING, PILOT_DOCUMENTS, cool, sweeps_at, temper
+from stickbreaker.engine.inference.warm_up import COOLING, HIGHEST_TEMPERATURE, PILOT_DOCUMENTS, cool, sweeps_at, temper
 
 
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
