@@ -20,9 +20,41 @@ app's form, checkpoints and the contract tests know algorithms by this record al
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Reads(StrEnum):
+    """What one step of an algorithm reads: a mini-batch, or the whole corpus."""
+
+    BATCHES = "batches"
+    CORPUS = "corpus"
+
+
+class InfersBy(StrEnum):
+    """How an algorithm infers the topics of one document, once it has learned."""
+
+    SLOTS = "slots"
+    DIRICHLET = "dirichlet"
+    SAMPLING = "sampling"
+    COLLAPSED = "collapsed"
+    MIXTURE = "mixture"
+
+
+class Phase(StrEnum):
+    """The part of its schedule that an algorithm's step was in."""
+
+    WARM_UP = "warm-up"
+    TWO_LEVEL = "two-level"
+    LEARNING = "learning"
+    GROWING = "growing"
+    SOFT = "soft"
+    SWEEPS = "sweeps"
+    SOFTENED = "softened"
+    BURN_IN = "burn-in"
+    SAMPLING = "sampling"
 
 
 class StepInfo(NamedTuple):
@@ -30,7 +62,7 @@ class StepInfo(NamedTuple):
 
     step: number of the step just taken, from 1.
     learning_rate: ρ_t of that step.
-    phase: the algorithm's own name for the part of its schedule it was in ("warm-up", "two-level", ...).
+    phase: the part of its schedule that the step was in.
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
     temperature: of the warm-up; 1 after it, and where there is none.
     bound: the objective in nats per token where the algorithm computes it.
@@ -39,7 +71,7 @@ class StepInfo(NamedTuple):
 
     step: int
     learning_rate: float
-    phase: str
+    phase: Phase
     startup_share: float
     temperature: float = 1.0
     bound: float | None = None
@@ -65,6 +97,7 @@ class TopicSummary(NamedTuple):
 class Algorithm:
     """The record that binds an algorithm: `name` for files and commands, `title` for people.
 
+    reads: what a step reads. infers_by: how it infers a document's topics.
     passes: times the corpus is read unless a run is told otherwise.
     memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
     """
@@ -72,6 +105,8 @@ class Algorithm:
     name: str
     title: str
     config: type
+    reads: Reads
+    infers_by: InfersBy
     init: Callable[..., Any]
     infer: Callable[..., Any]
     summarize: Callable[..., TopicSummary]

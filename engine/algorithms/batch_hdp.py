@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, judge, spread, sum_documents, take_pilot, topics_bound
 from stickbreaker.engine.inference.dirichlet import fit_documents
@@ -22,7 +22,7 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_co
 from stickbreaker.engine.inference.two_level import START_SWEEPS, expect_slots, fit_slots, limits_of
 from stickbreaker.engine.inference.warm_up import cool_to, first_phase, scale_counts, startup_counts, sweeps_at
 
-LATER_PHASE = "two-level"
+LATER_PHASE = Phase.TWO_LEVEL
 WARM_UP_PASSES = 10
 PASSES_BETWEEN = 10
 
@@ -70,7 +70,7 @@ class BatchHDPState(NamedTuple):
     order: np.ndarray
     step: int
     bound: float
-    phase: str
+    phase: Phase
     temperature: float
 
 
@@ -88,7 +88,7 @@ def expect(config, state, batch):
         counts = scale_counts(state.topic_counts, config.start, len(batch.doc_ids))
         state = state._replace(topic_counts=counts, tables=state.tables * len(batch.doc_ids))
     expectations = _expect_words(config, state, batch.documents.distinct_words(), LATER_PHASE)
-    if state.phase != "warm-up":
+    if state.phase != Phase.WARM_UP:
         return expectations
     progress = min(1.0, state.step / WARM_UP_PASSES)
     return cool_to(progress, state.temperature, take_pilot(batch.documents), expectations)
@@ -104,7 +104,7 @@ def _sticks(config, state):
 
 def local(config, expectations, documents, rng=None):
     """Totals of some of the corpus' documents by Eq. 15-18; pure, nothing is drawn, and shards add up."""
-    if expectations.phase == "warm-up":
+    if expectations.phase == Phase.WARM_UP:
         sweeps = sweeps_at(expectations.temperature)
         return sum_documents(
             documents, expectations, lambda part: (fit_documents(part, expectations, sweeps, True)[0], NO_BOUND)
@@ -167,7 +167,7 @@ def infer(config, state, documents):
     After a warm-up pass the shares are the normalised Dirichlet parameters of as many sweeps as start a document later.
     """
     expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
-    if state.phase == "warm-up":
+    if state.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
     return fit_slots(documents, expectations, limits_of(config), is_learning=False)[1]
 
@@ -181,5 +181,16 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "batch-hdp", "Batch HDP", BatchHDPConfig, init, infer, summarize, expect, local, blend, passes=100
+    name="batch-hdp",
+    title="Batch HDP",
+    config=BatchHDPConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.SLOTS,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    expect=expect,
+    local=local,
+    blend=blend,
+    passes=100,
 )

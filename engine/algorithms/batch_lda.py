@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import (
     NO_BOUND,
@@ -26,7 +26,7 @@ from stickbreaker.engine.inference.expectations import document_prior, expected_
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.warm_up import cool_to, first_phase, scale_counts, startup_counts, sweeps_at
 
-LATER_PHASE = "learning"
+LATER_PHASE = Phase.LEARNING
 WARM_UP_PASSES = 10
 
 
@@ -62,7 +62,7 @@ class BatchLDAState(NamedTuple):
     expected_tokens: np.ndarray
     step: int
     bound: float
-    phase: str
+    phase: Phase
     temperature: float
 
 
@@ -78,7 +78,7 @@ def expect(config, state, batch):
         counts = scale_counts(state.topic_counts, config.start, len(batch.doc_ids))
         state = state._replace(topic_counts=counts)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), LATER_PHASE)
-    if state.phase != "warm-up":
+    if state.phase != Phase.WARM_UP:
         return expectations
     progress = min(1.0, state.step / WARM_UP_PASSES)
     return cool_to(progress, state.temperature, take_pilot(batch.documents), expectations)
@@ -93,7 +93,7 @@ def _expect_words(config, state, words, phase):
 
 def local(config, expectations, documents, rng=None):
     """Totals of some of the corpus' documents, the E step of Alg. 1; shards add up."""
-    if expectations.phase == "warm-up":
+    if expectations.phase == Phase.WARM_UP:
         sweeps = sweeps_at(expectations.temperature)
         return sum_documents(
             documents, expectations, lambda part: (fit_documents(part, expectations, sweeps, True)[0], NO_BOUND)
@@ -128,5 +128,16 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "batch-lda", "Batch LDA", BatchLDAConfig, init, infer, summarize, expect, local, blend, passes=100
+    name="batch-lda",
+    title="Batch LDA",
+    config=BatchLDAConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    expect=expect,
+    local=local,
+    blend=blend,
+    passes=100,
 )

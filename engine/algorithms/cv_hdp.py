@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import psi
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Priors, SoftAssignments
@@ -109,7 +109,8 @@ def step(config, state, batch, rng):
     is_bounded = state.step > num_soft(config)
     bound = (measures.log_joint - divergence(config, state)) / num_tokens if is_bounded else None
     has_converged = bound is not None and collapsed.has_settled(bound, state.bound, config.tolerance)
-    info = StepInfo(state.step + 1, 1.0, "soft" if is_soft else "sweeps", 0.0, bound=bound, has_converged=has_converged)
+    phase = Phase.SOFT if is_soft else Phase.SWEEPS
+    info = StepInfo(state.step + 1, 1.0, phase, 0.0, bound=bound, has_converged=has_converged)
     learned = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
     if is_soft:
         learned = learned._replace(beta=state.beta, base=state.base)
@@ -196,5 +197,15 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "cv-hdp", "CV-HDP", CVHDPConfig, init, infer, summarize, step=step, passes=100, memory=collapsed.memory
+    name="cv-hdp",
+    title="CV-HDP",
+    config=CVHDPConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.COLLAPSED,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    step=step,
+    passes=100,
+    memory=collapsed.memory,
 )

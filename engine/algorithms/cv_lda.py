@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Priors, SoftAssignments
@@ -69,7 +69,7 @@ def step(config, state, batch, rng):
     tokens = assignments.topic_tokens()
     bound = measures.log_joint / max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
     has_converged = collapsed.has_settled(bound, state.bound, config.tolerance)
-    info = StepInfo(state.step + 1, 1.0, "sweeps", 0.0, bound=bound, has_converged=has_converged)
+    info = StepInfo(state.step + 1, 1.0, Phase.SWEEPS, 0.0, bound=bound, has_converged=has_converged)
     return CVLDAState(assignments, tokens, info.step, bound), info
 
 
@@ -89,5 +89,15 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "cv-lda", "CV-LDA", CVLDAConfig, init, infer, summarize, step=step, passes=100, memory=collapsed.memory
+    name="cv-lda",
+    title="CV-LDA",
+    config=CVLDAConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.COLLAPSED,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    step=step,
+    passes=100,
+    memory=collapsed.memory,
 )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     Concentrations,
@@ -29,7 +29,7 @@ from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts, sweeps_at
 
-LATER_PHASE = "learning"
+LATER_PHASE = Phase.LEARNING
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class DirectHDPState(NamedTuple):
     step: int
     rate_spent: float
     startup_share: float
-    phase: str
+    phase: Phase
     temperature: float
     looked_at: float
     documents_read: int
@@ -116,7 +116,7 @@ def _weights(state):
 
 def local(config, expectations, documents, rng=None):
     """Statistics of some of the batch's documents; pure, nothing is drawn, and shards of a batch add up."""
-    is_warm_up = expectations.phase == "warm-up"
+    is_warm_up = expectations.phase == Phase.WARM_UP
     sweeps = sweeps_at(expectations.temperature) if is_warm_up else UNTIL_SETTLED
     return fit_documents(documents, expectations, sweeps, is_learning=True)[0]
 
@@ -151,5 +151,15 @@ def summarize(config, state):
 
 
 ALGORITHM = Algorithm(
-    "direct-hdp", "Online HDP, direct assignment", DirectHDPConfig, init, infer, summarize, expect, local, blend
+    name="direct-hdp",
+    title="Online HDP, direct assignment",
+    config=DirectHDPConfig,
+    reads=Reads.BATCHES,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    expect=expect,
+    local=local,
+    blend=blend,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.truncation_free import Found, grow, start, sticks_of, summarize, weights_of, widen
 from stickbreaker.engine.kernels.mixture import (
@@ -132,5 +132,13 @@ def infer(config, state, documents):
 
 
 ALGORITHM = Algorithm(
-    "free-dp-mixture", "Truncation-free DP mixture", FreeDPMixtureConfig, init, infer, summarize, step=step
+    name="free-dp-mixture",
+    title="Truncation-free DP mixture",
+    config=FreeDPMixtureConfig,
+    reads=Reads.BATCHES,
+    infers_by=InfersBy.MIXTURE,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    step=step,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
@@ -151,4 +151,14 @@ def infer(config, state, documents):
     return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 
-ALGORITHM = Algorithm("free-hdp", "Truncation-free online HDP", FreeHDPConfig, init, infer, summarize, step=step)
+ALGORITHM = Algorithm(
+    name="free-hdp",
+    title="Truncation-free online HDP",
+    config=FreeHDPConfig,
+    reads=Reads.BATCHES,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    step=step,
+)

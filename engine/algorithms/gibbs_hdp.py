@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
@@ -137,8 +137,8 @@ def _is_soft(config, step):
 
 def _phase(config, step):
     if _is_soft(config, step):
-        return "softened"
-    return "sampling" if step > config.burn_in else "burn-in"
+        return Phase.SOFTENED
+    return Phase.SAMPLING if step > config.burn_in else Phase.BURN_IN
 
 
 def _sweep_concentrations(config, state):
@@ -191,12 +191,14 @@ def memory(config, documents):
 
 
 ALGORITHM = Algorithm(
-    "gibbs-hdp",
-    "Gibbs sampler of the HDP",
-    GibbsHDPConfig,
-    init,
-    infer,
-    summarize,
+    name="gibbs-hdp",
+    title="Gibbs sampler of the HDP",
+    config=GibbsHDPConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
     step=step,
     passes=200,
     memory=memory,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
@@ -81,7 +81,7 @@ def _weights(config):
 
 
 def _phase(config, step):
-    return "sampling" if step > config.burn_in else "burn-in"
+    return Phase.SAMPLING if step > config.burn_in else Phase.BURN_IN
 
 
 def infer(config, state, documents):
@@ -114,12 +114,14 @@ def memory(config, documents):
 
 
 ALGORITHM = Algorithm(
-    "gibbs-lda",
-    "Gibbs sampler of LDA",
-    GibbsLDAConfig,
-    init,
-    infer,
-    summarize,
+    name="gibbs-lda",
+    title="Gibbs sampler of LDA",
+    config=GibbsLDAConfig,
+    reads=Reads.CORPUS,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
     step=step,
     passes=200,
     memory=memory,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     Concentrations,
@@ -98,7 +98,7 @@ class HDPState(NamedTuple):
     step: int
     rate_spent: float
     startup_share: float
-    phase: str
+    phase: Phase
     temperature: float
     looked_at: float
     documents_read: int
@@ -113,14 +113,14 @@ def init(config, vocab_size, rng):
     """
     counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
     tables = np.zeros(num_topics) if config.start == "svi" else np.full(num_topics, 1.0 / num_topics)
-    phase, none = first_phase(config.start, "two-level"), np.zeros(num_topics)
+    phase, none = first_phase(config.start, Phase.TWO_LEVEL), np.zeros(num_topics)
     return HDPState(counts, tables, none, 0, 0.0, 1.0, *phase, 0.0, 0, first_concentrations(config))
 
 
 def expect(config, state, batch):
     """Expectations of the next step, for the words of this batch only."""
     state = _scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, batch.documents.distinct_words(), "two-level")
+    expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL)
     has_short_documents = batch.documents.counts.sum() < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
     return cool(config, state, batch, expectations, until_parted=has_short_documents)
 
@@ -146,7 +146,7 @@ def local(config, expectations, documents, rng=None):
 
 def _fit(config, expectations, documents, sweeps, is_learning):
     """Statistics and doc shares (S, K) under the phase of the expectations."""
-    if expectations.phase == "warm-up":
+    if expectations.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, sweeps, is_learning)
     limits, has_sticks = limits_of(config), is_learning and config.concentrations == "learned"
     return fit_slots(documents, expectations, limits, is_learning, has_sticks=has_sticks)[:2]
@@ -184,5 +184,17 @@ def summarize(config, state):
     return TopicSummary(np.arange(len(weights)), topics, weights, state.expected_tokens)
 
 
-ALGORITHM = Algorithm("hdp", "Online HDP", HDPConfig, init, infer, summarize, expect, local, blend)
+ALGORITHM = Algorithm(
+    name="hdp",
+    title="Online HDP",
+    config=HDPConfig,
+    reads=Reads.BATCHES,
+    infers_by=InfersBy.SLOTS,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    expect=expect,
+    local=local,
+    blend=blend,
+)
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

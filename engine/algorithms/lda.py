@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     Concentrations,
@@ -26,7 +26,7 @@ from stickbreaker.engine.inference.global_step import blend_topics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts, sweeps_at
 
-LATER_PHASE = "learning"
+LATER_PHASE = Phase.LEARNING
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class LDAState(NamedTuple):
     step: int
     rate_spent: float
     startup_share: float
-    phase: str
+    phase: Phase
     temperature: float
     concentrations: Concentrations
 
@@ -108,7 +108,7 @@ def _expect_words(config, state, words, phase):
 
 def local(config, expectations, documents, rng=None):
     """Σ n φ of some of the batch's documents, the E step of Alg. 2; shards of a batch add up."""
-    is_warm_up = expectations.phase == "warm-up"
+    is_warm_up = expectations.phase == Phase.WARM_UP
     sweeps = sweeps_at(expectations.temperature) if is_warm_up else UNTIL_SETTLED
     return fit_documents(documents, expectations, sweeps, is_learning=True)[0]
 
@@ -145,4 +145,16 @@ def summarize(config, state):
     return TopicSummary(np.arange(len(tokens)), topics, weights, tokens)
 
 
-ALGORITHM = Algorithm("lda", "Online LDA", LDAConfig, init, infer, summarize, expect, local, blend)
+ALGORITHM = Algorithm(
+    name="lda",
+    title="Online LDA",
+    config=LDAConfig,
+    reads=Reads.BATCHES,
+    infers_by=InfersBy.DIRICHLET,
+    init=init,
+    infer=infer,
+    summarize=summarize,
+    expect=expect,
+    local=local,
+    blend=blend,
+)

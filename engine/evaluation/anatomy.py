@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.corpus import Batch
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.global_step import batch_scale
@@ -86,7 +87,7 @@ def trace_document(algorithm, config, state, documents, num_iterations=NUM_ITERA
     if not hasattr(config, "max_slots"):
         return None
     document = documents.cut(0, 1)
-    expectations = algorithm.expect(config, state._replace(phase="two-level"), Batch(np.zeros(1), document, 1))
+    expectations = algorithm.expect(config, state._replace(phase=Phase.TWO_LEVEL), Batch(np.zeros(1), document, 1))
     limits = limits_of(config)
     traced = trace_slots(document, expectations, limits, num_iterations)
     size, topic_ids = len(document.words), traced[0][0]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, psi
 
-from stickbreaker.engine.algorithm import StepInfo
+from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import FactoredCounts, add_blocks, add_products, block_starts, group_by_word
 
@@ -29,7 +29,7 @@ class Totals(NamedTuple):
     tables: np.ndarray
     tokens: np.ndarray
     bound: float
-    phase: str
+    phase: Phase
     temperature: float
 
     def __add__(self, other):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import polygamma, psi
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.warm_up import startup_noise
 from stickbreaker.engine.kernels.concentrations import add_word_gains
 from stickbreaker.engine.schedules import TOO_MUCH_LEFT
@@ -145,7 +146,7 @@ def learn_word_concentration(counts, concentration, rate=1.0, noise=0.0):
 
 def is_time_to_learn(config, state):
     """Whether concentrations are learned, and topics have parted: before, all of them hold nearly all words."""
-    is_wanted, is_begun = config.concentrations != "fixed", state.phase != "warm-up"
+    is_wanted, is_begun = config.concentrations != "fixed", state.phase != Phase.WARM_UP
     return is_wanted and is_begun and state.startup_share < TOO_MUCH_LEFT
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
@@ -19,7 +20,7 @@ class Expectations(NamedTuple):
     topics: np.ndarray
     prior: np.ndarray
     step: int
-    phase: str
+    phase: Phase
     temperature: float = 1.0
 
 

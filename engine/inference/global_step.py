@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import StepInfo
+from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.schedules import learning_rate, resolve
 
@@ -23,7 +23,7 @@ class Statistics(NamedTuple):
     counts: tuple[DocumentCounts | FactoredCounts, ...]
     tables: np.ndarray
     tokens: np.ndarray
-    phase: str
+    phase: Phase
     temperature: float
     doc_sticks: np.ndarray = NO_STICKS
 

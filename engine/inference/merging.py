@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln, xlogy
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.kernels.likeness import compare_pairs, measure_rest, multiply_rows
 from stickbreaker.engine.kernels.special import SMALLEST_NORMAL
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
@@ -55,7 +56,7 @@ def merge_duplicates(state, corpus_size):
     The first look is so long after the warm-up's end. state: of an online HDP, with `rate_spent`, `looked_at` and
     `documents_read`.
     """
-    if state.phase == "warm-up":
+    if state.phase == Phase.WARM_UP:
         return state._replace(looked_at=state.rate_spent)
     if state.rate_spent - state.looked_at < RATES_BETWEEN:
         return state

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Phase, StepInfo, TopicSummary
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
@@ -16,7 +16,7 @@ from stickbreaker.engine.kernels.counts import DocumentCounts
 
 # Documents between two looks for topics that came to nothing; Wang & Blei 2012 sec. 3.
 REMOVE_EVERY = 20_000
-PHASE = "growing"
+PHASE = Phase.GROWING
 
 
 class GrowingState(NamedTuple):

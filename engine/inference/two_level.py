@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.sticks import expected_log_weights, expected_weights
@@ -28,7 +29,7 @@ class Expectations(NamedTuple):
     expected_log_weights: np.ndarray
     doc_concentration: float
     step: int
-    phase: str
+    phase: Phase
     temperature: float = 1.0
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -27,7 +28,7 @@ def sweeps_at(temperature):
 
 def cool(config, state, batch, expectations, until_parted=False):
     """The expectations of the next online step: a warm-up takes a pass of rates, and its pilot is the batch's first."""
-    if state.phase != "warm-up":
+    if state.phase != Phase.WARM_UP:
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, len(batch.documents.starts) - 1))
@@ -49,7 +50,7 @@ def cool_to(progress, temperature, pilot, expectations, until_parted=False):
     waits = until_parted and progress < WARM_UP_SHARE
     if temperature == 1.0 and not (waits and _measure_spread(pilot, narrowed, 1.0) > most / 2):
         return expectations
-    return temper(expectations, temperature)._replace(phase="warm-up", temperature=temperature)
+    return temper(expectations, temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
 
 
 def temper(expectations, temperature):
@@ -181,4 +182,4 @@ def startup_noise(counts, start, corpus_size):
 
 def first_phase(start, later):
     """The phase a run begins in and its temperature; `later` is the algorithm's name for what follows a warm-up."""
-    return ("warm-up", HIGHEST_TEMPERATURE) if STARTS[start].has_warm_up else (later, 1.0)
+    return (Phase.WARM_UP, HIGHEST_TEMPERATURE) if STARTS[start].has_warm_up else (later, 1.0)
