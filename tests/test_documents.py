@@ -1,0 +1,88 @@
+"""The documents keep their form: decisions can be found, are short, and say what replaced them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DECISIONS = Path(__file__).parents[1] / "engine" / "decisions"
+INDEX = DECISIONS / "README.md"
+PATHS = sorted(path for path in DECISIONS.glob("*.md") if path != INDEX)
+SECTIONS = ["Context", "Decision", "Consequences"]
+MAX_WORDS, MAX_TABLES = 200, 1
+
+STATUS = r"accepted|superseded by \[(?P<next>\d{4})\]\((?P<successor>[^)]+)\)"
+TABLE_RULE = re.compile(r"^\s*\|?[ :]*-{3,}[-| :]*$", re.MULTILINE)
+LINK = re.compile(r"\]\((?P<target>\d{4}-[^)]+\.md)\)")
+
+
+def read_header(text: str) -> re.Match[str] | None:
+    """Match of the title and the two lines below it."""
+    header = rf"# (?P<number>\d{{4}}): \S.*\n\n- Status: (?P<status>{STATUS})\n"
+    return re.match(header + r"- Date: (?P<date>\d{4}-\d{2}-\d{2})\n\n## ", text)
+
+
+def count_words(text: str) -> int:
+    """Words of a document; code and the cells of tables count, marks of Markdown alone do not.
+
+    >>> count_words("| `a b` | 1.5 |")
+    3
+    """
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
+
+
+def test_numbers_of_decisions_follow_each_other_from_one():
+    numbers = [int(path.name[:4]) for path in PATHS]
+    assert len(numbers) > 0
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_decision_has_a_number_a_title_a_status_a_date_and_three_sections(path):
+    text = path.read_text("utf-8")
+    assert re.fullmatch(r"\d{4}(-[a-z0-9]+)+\.md", path.name)
+    header = read_header(text)
+    assert header, text.split("\n## ")[0]
+    assert header["number"] == path.name[:4]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS
+    assert all(part.strip() for part in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:])
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_decision_has_at_most_200_words_and_one_table(path):
+    text = path.read_text("utf-8")
+    assert count_words(text) <= MAX_WORDS
+    assert len(TABLE_RULE.findall(text)) <= MAX_TABLES
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_links_between_decisions_lead_to_files(path):
+    missing = [target for target in LINK.findall(path.read_text("utf-8")) if not (DECISIONS / target).is_file()]
+    assert missing == []
+
+
+def test_a_superseded_decision_names_a_later_one_that_exists():
+    headers = {path: read_header(path.read_text("utf-8")) for path in PATHS}
+    superseded = {path: header for path, header in headers.items() if header and header["successor"]}
+    assert superseded
+    for path, header in superseded.items():
+        successor = DECISIONS / header["successor"]
+        assert successor in PATHS
+        assert successor.name[:4] == header["next"]
+        assert successor.name > path.name
+
+
+def test_the_index_lists_each_decision_once_in_order_with_its_title():
+    lines = [line for line in INDEX.read_text("utf-8").splitlines() if re.match(r"- \[\d{4}\]", line)]
+    expected = []
+    for path in PATHS:
+        title = path.read_text("utf-8").splitlines()[0].removeprefix(f"# {path.name[:4]}: ")
+        expected.append(f"- [{path.name[:4]}]({path.name}) {title}")
+    assert [line.split(" (superseded by ")[0] for line in lines] == expected
+
+
+def test_the_index_marks_the_superseded_decisions_and_no_others():
+    lines = [line for line in INDEX.read_text("utf-8").splitlines() if re.match(r"- \[\d{4}\]", line)]
+    marked = {line[3:7]: line[-5:-1] for line in lines if " (superseded by " in line}
+    headers = [read_header(path.read_text("utf-8")) for path in PATHS]
+    assert marked == {header["number"]: header["next"] for header in headers if header and header["successor"]}
