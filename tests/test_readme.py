@@ -25,7 +25,10 @@ def test_the_python_examples_are_a_few_lines_that_run_one_after_the_other_and_pr
 
 @pytest.mark.parametrize(
     "command",
-    ["python -m pip install -e . && panel serve app --show", 'python -m pip install -e ".[test]" && python -m pytest'],
+    [
+        "python -m pip install -e . && panel serve app --show",
+        "python -m pip install --upgrade pip && python -m pip install -e . --group test && python -m pytest",
+    ],
 )
 def test_both_commands_stand_on_a_line_of_their_own(command):
     assert command in README.read_text(encoding="utf-8").splitlines()

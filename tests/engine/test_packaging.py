@@ -49,7 +49,8 @@ def test_the_wheel_says_that_the_engine_has_type_hints(wheel):
 
 def test_the_licence_comes_with_the_wheel(wheel):
     metadata = next(name for name in wheel.namelist() if name.endswith("/METADATA"))
-    assert "Permission is hereby granted, free of charge" in wheel.read(metadata).decode()
+    assert "License-Expression: MIT" in wheel.read(metadata).decode()
+    assert any(name.endswith("/LICENSE") for name in wheel.namelist())
 
 
 def test_an_unpacked_wheel_loads_the_corpus_it_carries(wheel, tmp_path):
