@@ -9,21 +9,35 @@ from panel.command.serve import Serve
 
 PORT = 5006
 LAST_PORT = 65_535
+# Options that `panel serve` takes with one value each, and that this command hands on.
+HANDED_ON = {
+    "--basic-auth": "JSON file of user names and passwords: ask for a login",
+    "--cookie-secret": "secret that signs the login's cookies (default: a new one at each start)",
+    "--ssl-certfile": "certificate: serve over https",
+    "--ssl-keyfile": "private key of the certificate",
+}
 
 
 def serve(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
-    options = _read(arguments)
+    parser = argparse.ArgumentParser(prog="python -m app")
+    panel_serve = Serve(parser=parser)
+    panel_serve.invoke(parser.parse_args(make_command(_read(arguments))))
+
+
+def make_command(options: argparse.Namespace) -> list[str]:
+    """Write the arguments of `panel serve`; which origins are served is up to the server."""
     port = options.port if options.port is not None else _find_port(options.address)
     folder = str(Path(importlib.util.find_spec("app").origin).parent)
     command = [folder, "--port", str(port), "--plugins", "app.health"]
     if options.address:
-        command += ["--address", options.address, "--allow-websocket-origin", "*"]
-    if options.show:
-        command.append("--show")
-    parser = argparse.ArgumentParser(prog="python -m app")
-    panel_serve = Serve(parser=parser)
-    panel_serve.invoke(parser.parse_args(command))
+        command += ["--address", options.address]
+    for origin in options.allow_websocket_origin:
+        command += ["--allow-websocket-origin", origin]
+    for name in HANDED_ON:
+        if value := getattr(options, name.strip("-").replace("-", "_")):
+            command += [name, value]
+    return [*command, "--show"] if options.show else command
 
 
 def _read(arguments: list[str] | None) -> argparse.Namespace:
@@ -33,6 +47,15 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
     parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
+    parser.add_argument(
+        "--allow-websocket-origin",
+        metavar="HOST:PORT",
+        action="append",
+        default=[],
+        help="another name under which browsers reach this server, such as a proxy's; may be repeated",
+    )
+    for name, about in HANDED_ON.items():
+        parser.add_argument(name, help=about)
     return parser.parse_args(arguments)
 
 

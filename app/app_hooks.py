@@ -1,6 +1,22 @@
-"""What the server does before the first page: compile the kernels, so that nobody waits for them twice."""
+"""What the server does before the first page: refuse unsafe settings, and compile the kernels once for all pages."""
 
+import sys
+
+from app.panel_fixes import protect_server
+from app.server.safe_settings import UnsafeSettingsError, choose_secret
 from app.service import find_service
+
+# Bokeh runs this file before it makes the server and reads its settings.
+try:
+    protect_server(choose_secret())
+except UnsafeSettingsError as error:
+    sys.exit(f"Not started. {error}")
+
+
+def process_request(request):
+    """Write into a session's signed token who asked for the page and what it may do."""
+    claims = getattr(request, "claims", None)
+    return claims.to_payload() if claims is not None else {}
 
 
 def on_server_loaded(server_context):

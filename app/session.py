@@ -30,7 +30,7 @@ from app.views.sweep import SweepPanel
 from app.views.topics_now import TopicsNow
 from app.views.under_the_hood import UnderTheHood
 from app.views.word_table import WordTable
-from app.visitors import Visitor, find_data, for_presenters, may_name_paths
+from app.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
 from engine.algorithm import Algorithm
 
 SAFETY_NET_MILLISECONDS = 1_000
@@ -76,13 +76,13 @@ class Session:
             },
         )
         act = {"offer": self.offer_corpora, "run": self.run_on}
-        self.bring = BringCorpus(Bench(self._library), act, may_name_paths(), self._library)
+        self.bring = BringCorpus(Bench(self._library), act, may_name_paths(), self._library, may_delete=may_manage())
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
-        self.compare = Compare(self._kept, self._draw_curves, self._notify)
+        self.compare = Compare(self._kept, self._draw_curves, self._notify, may_open=may_manage())
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
         )

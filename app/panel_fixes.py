@@ -1,0 +1,72 @@
+"""Every workaround of Panel and Bokeh for the server: what it changes, why, and the versions it was checked with."""
+
+import inspect
+from functools import wraps
+from typing import Any
+
+import bokeh.server.urls
+import panel.auth
+import panel.command.serve
+from bokeh.settings import settings
+from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
+from tornado.web import HTTPError, RequestHandler
+
+from app.server.handlers import PageHandler, PasswordProvider, SocketHandler
+from app.server.next_url import is_local_path
+from app.server.protected_server import ProtectedServer
+
+CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6"}
+
+
+def protect_server(secret: str) -> None:
+    """Have `panel serve` make a protected server that signs session tokens with this secret.
+
+    Call it before the server is made. Bokeh runs hooks more than once: the first call counts.
+    """
+    if issubclass(Server, ProtectedServer):
+        return
+    settings.sign_sessions = True
+    settings.secret_key = secret
+    # Bokeh remembers the secret it had at import, which is none (Bokeh 3.9).
+    settings._secret_key_bytes = secret.encode()
+    # `panel serve` has already imported the class of its server when it runs our hooks (Panel 1.9, Bokeh 3.9).
+    Server.__bases__ = (ProtectedServer,)
+    # Bokeh has no setting for the handlers of a page; Panel replaces this list too (Panel 1.9, Bokeh 3.9).
+    # autoload.js is left out: it hands a session's token to any site that asks, with the visitor's cookies.
+    replacements = {DocHandler: PageHandler, WSHandler: SocketHandler}
+    bokeh.server.urls.per_app_patterns[:] = [
+        (route, replacements.get(handler, handler))
+        for route, handler in bokeh.server.urls.per_app_patterns
+        if handler is not AutoloadJsHandler
+    ]
+    # `panel serve --basic-auth` makes this one (Panel 1.9).
+    panel.command.serve.BasicAuthProvider = PasswordProvider
+    _refuse_foreign_next()
+    _set_safe_cookies()
+
+
+def _refuse_foreign_next() -> None:
+    """Refuse ///evil.example after a login: Panel refuses only what `urlparse` gives a host (Panel 1.9)."""
+    check = panel.auth._validate_next_url
+
+    @wraps(check)
+    def check_strictly(next_url: str | None) -> Any:
+        if next_url and not is_local_path(next_url):
+            raise HTTPError(400, "The address after the login is not on this server")
+        return check(next_url)
+
+    panel.auth._validate_next_url = check_strictly
+
+
+def _set_safe_cookies() -> None:
+    """Give every cookie SameSite=Lax, HttpOnly and, under TLS, Secure: Tornado has no such setting (Tornado 6.6)."""
+    set_cookie = RequestHandler.set_cookie
+    names = list(inspect.signature(set_cookie).parameters)
+    assert {"samesite", "httponly", "secure"} <= set(names)
+
+    @wraps(set_cookie)
+    def set_safely(handler: RequestHandler, *arguments: Any, **options: Any) -> None:
+        safe = {"samesite": "Lax", "httponly": True, "secure": handler.request.protocol == "https"}
+        set_cookie(handler, *arguments, **(options | safe))
+
+    RequestHandler.set_cookie = set_safely
