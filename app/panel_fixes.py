@@ -43,6 +43,8 @@ def protect_server(secret: str) -> None:
     panel.command.serve.BasicAuthProvider = PasswordProvider
     _refuse_foreign_next()
     _set_safe_cookies()
+    # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
+    RequestHandler._request_summary = lambda handler: f"{handler.request.method} {handler.request.path}"
 
 
 def _refuse_foreign_next() -> None:
