@@ -21,7 +21,7 @@ from engine.topic_tables import topics_frame
 
 NUM_WORDS = 100
 ROWS_AT_ONCE = 20_000
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 UNITS = {
     "heldout": "nats per held-out word (disjoint_words, own)",
     "next_batch": "nats per held-out word (next_batch, own)",
@@ -115,6 +115,8 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Put an apostrophe before every text that a spreadsheet would take for a formula; numbers stay as they are.
 
+    Carriage returns become line feeds.
+
     >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5, 0.5]}))["word"].tolist()
     ['peace', "'=1+1"]
     """
@@ -123,8 +125,14 @@ def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _neutralise(column: pd.Series) -> pd.Series:
-    cells = [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell for cell in column]
+    cells = [_neutralise_cell(cell) if isinstance(cell, str) else cell for cell in column]
     return pd.Series(cells, index=column.index, dtype=column.dtype)
+
+
+def _neutralise_cell(cell: str) -> str:
+    # Python's csv writes a carriage return without quotes: what follows it would begin a row.
+    cell = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:

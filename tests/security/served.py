@@ -5,7 +5,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from http.client import HTTPConnection
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from bokeh.util.token import get_token_payload
@@ -140,11 +142,12 @@ class Page:
             header = await self._read()
             await self._read()
             content = await self._read()
+            buffers = {}
             for _ in range(header.get("num_buffers", 0)):
-                await self._read()
-                await asyncio.wait_for(self._socket.read_message(), SECONDS)
+                name = (await self._read())["id"]
+                buffers[name] = sha256(await asyncio.wait_for(self._socket.read_message(), SECONDS)).hexdigest()
             if header["msgtype"] == message_type:
-                return content
+                return put_in(content, buffers)
 
     async def _read(self) -> dict:
         said = await asyncio.wait_for(self._socket.read_message(), SECONDS)
@@ -158,8 +161,18 @@ class Page:
 
 def make_event(name: str, **values: object) -> dict:
     """Write an event as BokehJS sends it."""
-    said = {"type": "event", "name": name, "values": {"type": "map", "entries": [list(each) for each in values.items()]}}
+    entries = [list(each) for each in values.items()]
+    said = {"type": "event", "name": name, "values": {"type": "map", "entries": entries}}
     return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": said}
+
+
+def put_in(content: object, buffers: dict[str, str]) -> Any:
+    """Put a hash of each buffer in the place of its id, which is another one each time."""
+    if isinstance(content, dict):
+        if content.get("type") == "bytes" and content["data"].get("id") in buffers:
+            return {"type": "bytes", "hash": buffers[content["data"]["id"]]}
+        return {name: put_in(value, buffers) for name, value in content.items()}
+    return [put_in(value, buffers) for value in content] if isinstance(content, list) else content
 
 
 def find_models(document: object) -> Iterator[dict]:

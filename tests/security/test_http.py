@@ -225,14 +225,19 @@ def test_an_upload_that_names_a_path_stays_in_its_own_folder():
     mover.upload.clear()
 
 
+def neutral(word):
+    word = word.replace("\r", "\n")
+    return word if word.startswith("peace") else f"'{word}"
+
+
 def test_a_csv_file_holds_no_formula_and_ordinary_words_come_back_as_they_were(tmp_path):
-    evil = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://evil.example")']
+    evil = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "peace\r=1", '=HYPERLINK("http://evil.example")']
     words = ["peace", "well-known", "a=b", "x@y", "1+1", "", "“so”", "naïve", "'tis"]
     numbers = [-0.5, 1e-9, *range(len(evil) + len(words) - 2)]
     frame = pd.DataFrame({"word": evil + words, "number": numbers})
     write_table(frame, tmp_path / "table.csv")
     back = pd.read_csv(tmp_path / "table.csv", keep_default_na=False)
-    assert back["word"].tolist() == [f"'{word}" for word in evil] + words
+    assert back["word"].tolist() == [neutral(word) for word in evil] + words
     assert back["number"].tolist() == numbers
     write_table(frame, tmp_path / "table.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "table.parquet"), frame)

@@ -90,15 +90,24 @@ async def settle(page):
             return shown
         before = shown
         await asyncio.sleep(1.2)
-    raise AssertionError("the page does not come to rest")
+    raise AssertionError(f"the page does not come to rest: {before}")
 
 
 def describe(models):
     """Everything that a page holds, without what is not of the run."""
     return {
-        key: {name: value for name, value in model.get("attributes", {}).items() if name not in OWN}
+        key: {name: refer(value) for name, value in model.get("attributes", {}).items() if name not in OWN}
         for key, model in models.items()
     }
+
+
+def refer(value):
+    """A value with ids in the place of the models in it, which are described on their own."""
+    if isinstance(value, dict):
+        if value.get("type") == "object" and "id" in value:
+            return value["id"]
+        return {name: refer(each) for name, each in value.items()}
+    return [refer(each) for each in value] if isinstance(value, list) else value
 
 
 async def wait_for_text(page, pattern):
