@@ -1,1 +1,1 @@
-"""The dashboard: watch a topic model learn. `panel serve app` or `python -m app` starts it."""
+"""The dashboard: watch a topic model learn. `panel serve app` or `stickbreaker` starts it."""

@@ -1,4 +1,4 @@
-"""`python -m app`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
+"""The command `stickbreaker`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
 
 import argparse
 import importlib.util
@@ -7,32 +7,56 @@ from pathlib import Path
 
 from panel.command.serve import Serve
 
+COMMAND = "stickbreaker"
 PORT = 5006
 LAST_PORT = 65_535
+# Options of `panel serve` with one value each, which this command passes on.
+PASSED_ON = {
+    "--basic-auth": "JSON file of user names and passwords: ask for a login",
+    "--cookie-secret": "secret that signs the login's cookies (default: a new one at each start)",
+    "--ssl-certfile": "certificate: serve over https",
+    "--ssl-keyfile": "private key of the certificate",
+}
 
 
 def serve(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
-    options = _read(arguments)
+    parser = argparse.ArgumentParser(prog=COMMAND)
+    panel_serve = Serve(parser=parser)
+    panel_serve.invoke(parser.parse_args(make_command(_read(arguments))))
+
+
+def make_command(options: argparse.Namespace) -> list[str]:
+    """Write the arguments of `panel serve`; which origins are served is up to the server."""
     port = options.port if options.port is not None else _find_port(options.address)
-    folder = str(Path(importlib.util.find_spec("app").origin).parent)
+    folder = str(Path(importlib.util.find_spec("stickbreaker.app").origin).parent)
     command = [folder, "--port", str(port), "--plugins", "stickbreaker.app.health"]
     if options.address:
-        command += ["--address", options.address, "--allow-websocket-origin", "*"]
-    if options.show:
-        command.append("--show")
-    parser = argparse.ArgumentParser(prog="python -m app")
-    panel_serve = Serve(parser=parser)
-    panel_serve.invoke(parser.parse_args(command))
+        command += ["--address", options.address]
+    for origin in options.allow_websocket_origin:
+        command += ["--allow-websocket-origin", origin]
+    for name in PASSED_ON:
+        if value := getattr(options, name.strip("-").replace("-", "_")):
+            command += [name, value]
+    return [*command, "--show"] if options.show else command
 
 
 def _read(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m app", description="Watch a topic model learn, in a browser.")
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Watch a topic model learn, in a browser.")
     parser.add_argument(
         "--port", type=_read_port, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)"
     )
     parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
     parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
+    parser.add_argument(
+        "--allow-websocket-origin",
+        metavar="HOST:PORT",
+        action="append",
+        default=[],
+        help="another name under which browsers reach this server, such as a proxy's; may be repeated",
+    )
+    for name, about in PASSED_ON.items():
+        parser.add_argument(name, help=about)
     return parser.parse_args(arguments)
 
 

@@ -1,6 +1,33 @@
-"""What the server does before the first page: compile the kernels, so that nobody waits for them twice."""
+"""What the server does before the first page: refuse unsafe settings, and compile the kernels once for all pages."""
 
+import sys
+
+from stickbreaker.app.panel_fixes import ServerParts, protect_server
+from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
+from stickbreaker.app.server.next_url import is_local_path
+from stickbreaker.app.server.protected_server import ProtectedServer
+from stickbreaker.app.server.safe_settings import UnsafeSettingsError, choose_secret
 from stickbreaker.app.server.service import find_service
+
+PARTS = ServerParts(
+    server=ProtectedServer,
+    page=PageHandler,
+    socket=SocketHandler,
+    login=PasswordProvider,
+    is_local_path=is_local_path,
+)
+
+# Bokeh runs this file before it makes the server and reads its settings.
+try:
+    protect_server(choose_secret(), PARTS)
+except UnsafeSettingsError as error:
+    sys.exit(f"Not started. {error}")
+
+
+def process_request(request):
+    """Write into a session's signed token who asked for the page and what it may do."""
+    claims = getattr(request, "claims", None)
+    return claims.to_payload() if claims is not None else {}
 
 
 def on_server_loaded(server_context):

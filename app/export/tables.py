@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, table_frame
 from stickbreaker.app.model.progress import Progress
@@ -20,6 +21,7 @@ from stickbreaker.engine.runs.checkpoint import Position
 
 NUM_WORDS = 100
 ROWS_AT_ONCE = 20_000
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 UNITS = {
     "heldout": "nats per held-out word (disjoint_words, own)",
     "next_batch": "nats per held-out word (next_batch, own)",
@@ -96,15 +98,41 @@ def _with_names(frame: pd.DataFrame, names: Mapping[int, str], before: str = "to
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as Parquet or, a few rows at a time so that others come to their turn, as CSV, by its name."""
+    """Write a table as Parquet or, a few rows at a time so that others come to their turn, as CSV, by its name.
+
+    Every CSV file of the page and of the notebooks is written here.
+    """
     if path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         frame.head(0).to_csv(file, index=False)
         for first in range(0, len(frame), ROWS_AT_ONCE):
-            part = frame.iloc[first : first + ROWS_AT_ONCE]
+            part = neutralise_formulas(frame.iloc[first : first + ROWS_AT_ONCE])
             part.to_csv(file, index=False, header=False, quoting=csv.QUOTE_MINIMAL)
+
+
+def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put an apostrophe before every text that a spreadsheet would take for a formula; numbers stay as they are.
+
+    Carriage returns become line feeds.
+
+    >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5, 0.5]}))["word"].tolist()
+    ['peace', "'=1+1"]
+    """
+    texts = {name: _neutralise(column) for name, column in frame.items() if not is_numeric_dtype(column.dtype)}
+    return frame.assign(**texts)
+
+
+def _neutralise(column: pd.Series) -> pd.Series:
+    cells = [_neutralise_cell(cell) if isinstance(cell, str) else cell for cell in column]
+    return pd.Series(cells, index=column.index, dtype=column.dtype)
+
+
+def _neutralise_cell(cell: str) -> str:
+    # Python's csv writes a carriage return without quotes: what follows it would begin a row.
+    cell = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:

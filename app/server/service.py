@@ -32,6 +32,8 @@ from stickbreaker.engine.runs.run import split_corpus
 FREE_AFTER_SECONDS = 300.0
 SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
+# The key in Panel's cache.
+SERVICE = "stickbreaker-service"
 # A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
 FULL_CLASS = 8
 NOT_YOURS = "This address is of somebody else's run; here is one of your own. Ask them for a link to watch theirs."
@@ -235,7 +237,7 @@ def _close(run: Run) -> None:
 
 def find_service() -> Service:
     """Return the one service of this process."""
-    return pn.state.as_cached("stickbreaker-service", _make_service)
+    return pn.state.as_cached(SERVICE, _make_service)
 
 
 def first_spec() -> RunSpec:

@@ -7,14 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import panel as pn
-
+from stickbreaker.app.model.rights import MANAGE, PATHS
+from stickbreaker.app.server.claims import find_claims
 from stickbreaker.engine.corpora.library import find_folder
 
-LOOPBACK = ("127.0.0.1", "::1")
-FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
-# No cookie says whose these are, so they are one user; nobody can log in under a name with a line break.
-GUEST = "guest\n"
 SHOWN_LETTERS = 20
 
 
@@ -42,16 +38,8 @@ def for_presenters(act: Callable[..., Any]) -> Callable[..., None]:
 
 
 def find_user() -> str | None:
-    """The name under which the page's visitor has logged in; None where the server asks for no login.
-
-    Panel believes a cookie that says "guest" before the signed one, so that a guest is never taken for a user.
-    """
-    request = _find_request()
-    if request is None:
-        return None
-    if "is_guest" in request.cookies:
-        return GUEST
-    return pn.state.user or (GUEST if pn.config.basic_auth or pn.config.oauth_provider else None)
+    """Return the login name of the page's user; None where the server asks for no login."""
+    return find_claims().user
 
 
 def find_data(user: str | None) -> Path:
@@ -68,19 +56,13 @@ def find_data(user: str | None) -> Path:
 
 
 def may_name_paths() -> bool:
-    """Whether the page is looked at from the very machine that serves it, so that it may read files there by name.
+    """Whether the page may read files of the serving machine by name.
 
-    True where there is no server, as in a notebook. False where people log in: the server may read what is another's.
-    A proxy that does not say that it is one cannot be told apart.
+    This takes the start-up token and a browser on that machine. True where there is no server, as in a notebook.
     """
-    request = _find_request()
-    if request is None:
-        return True
-    if find_user() is not None:
-        return False
-    return request.remote_ip in LOOPBACK and not any(request.headers.get(name) for name in FORWARDED)
+    return PATHS in find_claims().rights
 
 
-def _find_request():
-    document = pn.state.curdoc
-    return getattr(document.session_context if document is not None else None, "request", None)
+def may_manage() -> bool:
+    """Whether the page may delete corpora and open or delete kept runs: after a login or with the start-up token."""
+    return MANAGE in find_claims().rights

@@ -14,7 +14,7 @@ from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
-from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_name_paths
+from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
 from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
@@ -76,13 +76,14 @@ class Session:
             },
         )
         act = {"offer": self.offer_corpora, "run": self.run_on}
-        self.bring = BringCorpus(TextWorker(self._library), act, may_name_paths(), self._library)
+        worker = TextWorker(self._library)
+        self.bring = BringCorpus(worker, act, may_name_paths(), self._library, may_delete=may_manage())
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
-        self.compare = Compare(self._kept, self._draw_curves, self._notify)
+        self.compare = Compare(self._kept, self._draw_curves, self._notify, may_open=may_manage())
         self.sweep = SweepPanel(
             self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
         )

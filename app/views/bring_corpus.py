@@ -19,6 +19,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
     describe_taken,
     explain_no_word,
 )
+from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
@@ -48,7 +49,7 @@ class BringCorpus(pn.viewable.Viewer):
     """The dialog. `act` holds what happens with the result: "offer"(name or None) and "run"(name).
 
     may_name_paths: whether who looks at the page may read files of the server's machine.
-    folder: where corpora are kept, if not as the library says.
+    folder: where corpora are kept, if not as the library says. may_delete: whether corpora may be deleted here.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class BringCorpus(pn.viewable.Viewer):
         act: dict[str, Callable[..., Any]],
         may_name_paths: bool = False,
         folder: Path | None = None,
+        may_delete: bool = True,
         **params: Any,
     ):
         super().__init__(**params)
@@ -66,7 +68,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._num_changes = 0
         self._is_filling = self._is_busy = False
         self._built = ""
-        self._may_name_paths = may_name_paths
+        self._may_name_paths, self._may_delete = may_name_paths, may_delete
         self._layout = pmui.Dialog(
             title="Bring your own text",
             title_variant="h2",
@@ -135,8 +137,9 @@ class BringCorpus(pn.viewable.Viewer):
     def _make_shelf(self) -> None:
         self._done = make_note("")
         act = {"work": self._work, "refuse": self._refuse, "send": self.mover.send_file, "deleted": self._say_deleted}
-        self.corpus_menu = CorpusMenu(act, self._folder)
-        self._results = pn.Column(self._done, self.run, self.corpus_menu, sizing_mode="stretch_width")
+        self.corpus_menu = CorpusMenu(act, self._folder, may_delete=self._may_delete)
+        needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
+        self._results = pn.Column(self._done, self.run, make_note(needs), self.corpus_menu, sizing_mode="stretch_width")
 
     @property
     def is_open(self) -> bool:

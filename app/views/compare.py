@@ -24,6 +24,7 @@ from stickbreaker.app.frames.progress_frames import AXES
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.widgets.run_table import RunTable
 
@@ -33,6 +34,7 @@ HEADING = (
     f"has finished, and when it is left after its first held-out score: the newest {MAX_KEPT}, those with a name "
     f"longest. Tick up to {MAX_TICKED} to draw them; write a name of your own over a run's settings.</p>"
 )
+CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
     f"Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words, as shares among these, add up to the "
@@ -50,10 +52,21 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 
 
 class Compare(Viewer):
-    """Shows what is kept. `ticked` are the runs to draw, `show_live` is called when those for the live page change."""
+    """Shows what is kept. `ticked` are the runs to draw, `show_live` is called when those for the live page change.
 
-    def __init__(self, kept: KeptRuns, show_live: Callable[[], None], report: Callable[[str], None], **params: Any):
+    may_open: whether kept runs may be opened here.
+    """
+
+    def __init__(
+        self,
+        kept: KeptRuns,
+        show_live: Callable[[], None],
+        report: Callable[[str], None],
+        may_open: bool = True,
+        **params: Any,
+    ):
         super().__init__(**params)
+        self._may_open = may_open
         self._kept, self._show_live, self._report = kept, show_live, report
         self._version, self._runs = -1, ()
         self._contents: dict[str, KeptContent] = {}
@@ -97,6 +110,8 @@ class Compare(Viewer):
         )
         self._side_by_side = pn.Column(_heading(PAIR_HEADING), sides, self._pair, sizing_mode="stretch_width")
         self._side_by_side.visible = False
+        if not self._may_open:
+            return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
             _heading(HEADING),
             self._table,
@@ -115,7 +130,7 @@ class Compare(Viewer):
 
     def look(self) -> None:
         """Show what is kept now; does nothing where that is shown already."""
-        if self._version == self._kept.version:
+        if not self._may_open or self._version == self._kept.version:
             return
         self._version = self._kept.version
         listing = self._kept.listing()
@@ -128,6 +143,8 @@ class Compare(Viewer):
         self._draw()
 
     def _tick(self, key: str, is_ticked: bool) -> None:
+        if not self._may_open:
+            return
         others = tuple(other for other in self.ticked if other != key)
         if is_ticked and len(others) >= MAX_TICKED:
             self._report(f"At most {MAX_TICKED} runs are drawn at once: untick another first.")
@@ -137,7 +154,7 @@ class Compare(Viewer):
         self._draw()
 
     def _rename(self, key: str, name: str) -> None:
-        if not self._may_act:
+        if not self._may_open or not self._may_act:
             return
         try:
             self._kept.rename(key, name)
@@ -146,7 +163,7 @@ class Compare(Viewer):
         self.look()
 
     def _delete(self, key: str) -> None:
-        if not self._may_act:
+        if not self._may_open or not self._may_act:
             return
         try:
             self._kept.delete(key)

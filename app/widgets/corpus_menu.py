@@ -33,11 +33,14 @@ class CorpusMenu(pn.viewable.Viewer):
 
     act: "work"(task, *arguments) does what takes time, "refuse"(text) says what went wrong, "send"(path, name) gives a
     file to the browser, "deleted"(name) hears what is gone. folder: where they are kept, if not as the library says.
+    may_delete: whether corpora may be deleted here.
     """
 
-    def __init__(self, act: dict[str, Callable[..., Any]], folder: Path | None = None, **params: Any):
+    def __init__(
+        self, act: dict[str, Callable[..., Any]], folder: Path | None = None, may_delete: bool = True, **params: Any
+    ):
         super().__init__(**params)
-        self._act, self._folder = act, folder
+        self._act, self._folder, self._may_delete = act, folder, may_delete
         self._own: dict[str, OwnCorpus] = {}
         self._is_sure = False
         self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
@@ -47,6 +50,7 @@ class CorpusMenu(pn.viewable.Viewer):
             label="Download as Parquet", on_click=self._download, icon="download", variant="outlined"
         )
         self.delete = pmui.Button(label="Delete", on_click=self._delete, icon="delete", variant="outlined")
+        self.delete.visible = may_delete
         self._layout = pn.Column(
             make_note("<h2>Your corpora</h2>"),
             self.menu,
@@ -78,6 +82,8 @@ class CorpusMenu(pn.viewable.Viewer):
         self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
 
     def _delete(self, event: Any) -> None:
+        if not self._may_delete:
+            return
         if not self._is_sure:
             self._is_sure, self.delete.label = True, "Really delete it"
             return

@@ -18,6 +18,8 @@ ADDRESS = re.compile(r"http://localhost:(\d+)/app")
 # A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
 SECONDS_UNUSED = 8
 LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-unused-sessions", "500")
+# The servers of tests print it too; each browser exchanges it for a cookie before it opens a page.
+TOKEN = "the start-up token of these tests"
 OPTIONS = ("app", "--port", "0", *LIFETIME)
 SECONDS_TO_SERVE = 60
 expect.set_options(timeout=15_000)
@@ -26,7 +28,7 @@ expect.set_options(timeout=15_000)
 @contextmanager
 def serving(command: list[str], log: Path):
     """Serve with this command; gives the address of the page. What the server says goes into `log`."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
             [sys.executable, *command, *OPTIONS], stdout=output, stderr=output, cwd=ROOT, env=environment
@@ -98,6 +100,7 @@ def visit(new_context, address, faults):
         context = new_context(viewport=size or WIDE, **emulated)
         context.set_default_timeout(15_000)
         watch(context, at, faults)
+        let_in(context, at)
         prepare(context)
         opened.append(Dashboard(context.new_page()))
         return opened[-1].open(at, learns)
@@ -145,6 +148,12 @@ def read_everything(browser: Browser, address: str) -> str:
     page.close()
     assert not faults
     return f"{address}?run={run}"
+
+
+def let_in(context: BrowserContext, address: str) -> None:
+    """Give a browser the cookie of those who know the start-up token."""
+    page = address.partition("?")[0]
+    context.request.get(page, params={"token": TOKEN}, max_redirects=0)
 
 
 def watch(context: BrowserContext, address: str, faults: list[str]) -> None:

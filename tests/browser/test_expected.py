@@ -30,7 +30,8 @@ BLOCK_PIXELS = 30
 SHARE_OF_DISTANCE = 0.5
 SETTLE_MILLISECONDS, PATIENCE = 500, 16
 MEASURE_BLOCKS = """async ([data, size]) => {
-  const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())
+  const bytes = Uint8Array.from(atob(data), sign => sign.charCodeAt(0))
+  const picture = await createImageBitmap(new Blob([bytes], {type: "image/png"}))
   const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d")
   canvas.drawImage(picture, 0, 0)
   const columns = Math.floor(picture.width / size), rows = Math.floor(picture.height / size)

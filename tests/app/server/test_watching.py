@@ -10,8 +10,9 @@ from panel.io.location import Location
 from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
+from stickbreaker.app.server.claims import GUEST, Claims
 from stickbreaker.app.server.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
-from stickbreaker.app.server.visitors import GUEST, Visitor, find_data, find_user, may_name_paths
+from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
@@ -330,34 +331,22 @@ def test_no_name_leads_out_of_the_users_folder_or_into_another_s(data):
     assert find_data(None) == data
 
 
-def asked_by(cookies):
-    request = type("Request", (), {"remote_ip": "127.0.0.1", "headers": {}, "arguments": {}, "cookies": cookies})
-    return type("Context", (), {"request": request})
-
-
 @pytest.mark.parametrize(
-    ("cookies", "requires_login", "user"),
+    ("payload", "user", "rights"),
     [
-        ({}, False, None),
-        ({"user": "signed"}, True, "anna"),
-        ({"user": "forged"}, True, GUEST),
-        ({"user": "signed", "is_guest": "1"}, True, GUEST),
-        ({}, True, GUEST),
+        (Claims(None, frozenset(("manage", "paths"))).to_payload(), None, (True, True)),
+        (Claims(None).to_payload(), None, (False, False)),
+        (Claims("anna", frozenset(("manage",))).to_payload(), "anna", (True, False)),
+        (Claims(GUEST).to_payload(), GUEST, (False, False)),
+        ({}, GUEST, (False, False)),
     ],
 )
-def test_a_user_is_who_the_signed_cookie_names_and_nobody_else(cookies, requires_login, user, monkeypatch):
-    from tornado.web import create_signed_value
-
-    secret = "a secret of this test"
-    signed = create_signed_value(secret, "user", "anna").decode()
-    cookies = {name: signed if value == "signed" else value for name, value in cookies.items()}
-    document, context = Document(), asked_by(cookies)
+def test_a_user_is_who_the_signed_token_of_the_session_names(payload, user, rights):
+    document, context = Document(), type("Context", (), {"token_payload": payload})
     document._session_context = lambda: context
     with set_curdoc(document):
-        monkeypatch.setattr(pn.config, "cookie_secret", secret)
-        monkeypatch.setattr(pn.config, "basic_auth", "users.json" if requires_login else None)
         assert find_user() == user
-        assert may_name_paths() == (user is None)
+        assert (may_manage(), may_name_paths()) == rights
 
 
 def test_without_a_server_there_is_no_user_and_the_built_in_corpora_are_everybody_s(data):

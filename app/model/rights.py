@@ -1,0 +1,7 @@
+"""Rights of a page, and what it says when it lacks one."""
+
+# Delete corpora, open and delete kept runs; name files of the serving machine.
+MANAGE, PATHS = "manage", "paths"
+NEEDS_RIGHTS = (
+    "To {}, log in; where this server has no login, open the address with the token that it printed when it started."
+)

@@ -1,0 +1,97 @@
+"""What a page may do for its user, written into the signed token of its session when the page is made.
+
+The token binds a session to its user. A websocket is checked against it by its own request, so that no session is
+controlled by another user.
+"""
+
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+import panel as pn
+from bokeh.server.auth_provider import NullAuth
+from tornado.httputil import HTTPServerRequest
+from tornado.web import RequestHandler
+
+from stickbreaker.app.model.rights import MANAGE, PATHS
+from stickbreaker.app.server.start_token import START_TOKEN, name_cookie
+
+LOOPBACK = ("127.0.0.1", "::1")
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
+# Visitors who have not logged in are one user; a login name cannot contain a line break.
+GUEST = "guest\n"
+PAYLOAD_KEY = "stickbreaker"
+# The argument of a link to watch: its page has no rights, whoever opens it.
+WATCH = "watch"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Who uses a page and what the page may do.
+
+    user: the login name; None where the server asks for no login. rights: "manage" (delete corpora, open and delete
+    kept runs), "paths" (name files of the serving machine).
+    """
+
+    user: str | None = None
+    rights: frozenset[str] = frozenset()
+
+    def to_payload(self) -> dict[str, Any]:
+        """Write the claims for a session token."""
+        return {PAYLOAD_KEY: {"user": self.user, "rights": sorted(self.rights)}}
+
+    def covers(self, other: "Claims") -> bool:
+        """Whether a request with these claims may use a session that was made with the others."""
+        return self.user == other.user and self.rights >= other.rights
+
+
+# Python without a server, as in a notebook, already has all rights of its user.
+LOCAL = Claims(None, frozenset((MANAGE, PATHS)))
+# A session whose token says nothing was not made by this server.
+UNKNOWN = Claims(GUEST)
+
+
+def read_payload(payload: dict[str, Any]) -> Claims:
+    """Read the claims in a session token whose signature has been checked."""
+    said = payload.get(PAYLOAD_KEY)
+    return UNKNOWN if said is None else Claims(said["user"], frozenset(said["rights"]))
+
+
+def find_claims() -> Claims:
+    """Return the claims of the page that is being made or that handles an event."""
+    document = pn.state.curdoc
+    context = document.session_context if document is not None else None
+    return LOCAL if context is None else read_payload(context.token_payload)
+
+
+def judge_request(handler: RequestHandler) -> Claims:
+    """Return who asks and what they may do, from the request itself: its cookies, its address and its headers."""
+    asks_for_login = not isinstance(handler.application.auth_provider, NullAuth)
+    user = find_login(handler) if asks_for_login else None
+    if user == GUEST or WATCH in handler.request.arguments:
+        return Claims(user)
+    return Claims(user, frozenset((MANAGE,)) if asks_for_login else _find_rights(handler))
+
+
+def find_login(handler: RequestHandler) -> str:
+    """Return the name of the user who is logged in; GUEST where a page is open to visitors without a login."""
+    from panel.auth import BasicAuthProvider
+
+    is_panel_login = isinstance(handler.application.auth_provider, BasicAuthProvider)
+    if is_panel_login and not handler.get_signed_cookie("user", max_age_days=pn.config.oauth_expiry):
+        return GUEST
+    user = handler.current_user
+    return user.decode() if isinstance(user, bytes) else str(user)
+
+
+def _find_rights(handler: RequestHandler) -> frozenset[str]:
+    """Return the rights without a login: those of the start-up token, and paths only on the serving machine."""
+    shown = handler.get_cookie(name_cookie(handler.request), "") or ""
+    if not hmac.compare_digest(shown.encode(), START_TOKEN.cookie.encode()):
+        return frozenset()
+    return frozenset((MANAGE, PATHS) if _is_local(handler.request) else (MANAGE,))
+
+
+def _is_local(request: HTTPServerRequest) -> bool:
+    """Whether a request comes from the serving machine and through no proxy that says so."""
+    return request.remote_ip in LOOPBACK and not any(request.headers.get(name) for name in FORWARDED)

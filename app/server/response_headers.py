@@ -1,0 +1,53 @@
+"""The headers of every response: who may frame it, what it may load, and what it tells other sites."""
+
+import secrets
+
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform
+
+HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# - Inline scripts need the nonce of their response, so that markup from a corpus never runs as a script.
+# - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does Panel.
+# - blob: Panel makes the module of each of the page's own components a blob; es-module-shims fetches and imports it.
+# - Inline styles: BokehJS and Material UI write style elements and attributes.
+# - data: and blob: images and data: fonts: icons of toolbars, and figures that are saved.
+POLICY = (
+    "default-src 'none'",
+    "script-src 'self' 'nonce-{nonce}' 'unsafe-eval' blob:",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self' blob:",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+)
+
+
+class ProtectedResponse(OutputTransform):
+    """Adds the headers to one response, and the nonce to the scripts of a page that is written at once."""
+
+    def __init__(self, request: HTTPServerRequest):
+        super().__init__(request)
+        self._nonce = secrets.token_urlsafe(16)
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Add what is missing before the headers are sent."""
+        for name, value in HEADERS.items():
+            headers[name] = value
+        headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self._nonce)
+        # Nothing in the HTML of a page comes from a corpus: texts reach it through its websocket, as text.
+        if finishing and headers.get("Content-Type", "").startswith("text/html") and b"<script" in chunk:
+            chunk = chunk.replace(b"<script", f'<script nonce="{self._nonce}"'.encode())
+            headers["Content-Length"] = str(len(chunk))
+        return status_code, headers, chunk

@@ -1,0 +1,52 @@
+"""Two served pages to attack: one without a login, and one with."""
+
+import json
+
+import pytest
+
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
+from tests.browser.conftest import serving
+from tests.security.served import ask
+
+PASSWORDS = {"anna": "correct horse battery staple", "ben": "hunter2 hunter2"}
+COOKIE_SECRET = "a cookie secret of these tests"
+
+
+@pytest.fixture(scope="session")
+def log(tmp_path_factory):
+    """Where the open server writes."""
+    return tmp_path_factory.mktemp("open") / "log.txt"
+
+
+@pytest.fixture(scope="session")
+def address(log):
+    """A server without a login, with the health check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(log.parent / "data"))
+        with serving(["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], log) as found:
+            yield found
+
+
+@pytest.fixture(scope="session")
+def login_address(tmp_path_factory):
+    """A server that asks for a login."""
+    folder = tmp_path_factory.mktemp("login")
+    users = folder / "users.json"
+    users.write_text(json.dumps(PASSWORDS))
+    command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
+        with serving(command, folder / "log.txt") as found:
+            yield found
+
+
+@pytest.fixture(scope="session")
+def log_in(login_address):
+    """Log in as a user; gives the cookies."""
+
+    def log_in(user):
+        answer = ask(login_address, "/login", form={"username": user, "password": PASSWORDS[user]})
+        assert answer.status == 302
+        return answer.cookie
+
+    return log_in

@@ -1,0 +1,126 @@
+"""Markup in words, titles, columns, names, run names and file names is text on every page and in exports."""
+
+import csv
+import random
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.session.tabs import PAGES
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.library import BuildRequest, build_own
+from stickbreaker.engine.corpora.words import WordChoices
+from tests.browser.conftest import is_fault, let_in
+from tests.browser.dashboard import WIDE, Dashboard
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+MARKUP = (
+    "<img src=x onerror=window.isTaken=1>",
+    "</script><script>window.isTaken=1</script>",
+    "<svg onload=window.isTaken=1>",
+    "javascript:window.isTaken=1",
+    "\"'><iframe srcdoc='<script>parent.isTaken=1</script>'>",
+    "{{7*7}}${7*7}<%= 7*7 %>",
+)
+EVIL = "".join(MARKUP)
+IS_TAKEN = """() => window.isTaken || document.querySelectorAll("img[src=x], iframe[srcdoc], svg[onload]").length"""
+NUM_DOCUMENTS = 300
+
+
+def write_table(folder):
+    """A table with evil titles, columns and file name."""
+    draw = random.Random(0)
+    path = folder / "<img src=x onerror=window.isTaken=1>.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow([f"text {MARKUP[0]}", f"date {MARKUP[3]}", f"title {MARKUP[1]}"])
+        for number in range(NUM_DOCUMENTS):
+            words = draw.choices(("peace war army navy" if number % 2 else "cotton tariff trade wool").split(), k=25)
+            rows.writerow([" ".join(words) + EVIL, 1900 + number // 3, f"{EVIL} {number}"])
+    return path, Columns(f"text {MARKUP[0]}", f"date {MARKUP[3]}", f"title {MARKUP[1]}")
+
+
+def write_counts(folder):
+    """Counts of words that are markup."""
+    draw = random.Random(0)
+    words = [f"{MARKUP[number % len(MARKUP)]}{number}" for number in range(30)]
+    (folder / "counts.vocab").write_text("\n".join(words))
+    rows = []
+    for number in range(NUM_DOCUMENTS):
+        chosen = draw.sample(range(15 * (number % 2), 15 * (number % 2) + 15), 6)
+        rows.append(f"6 {' '.join(f'{word}:{draw.randint(1, 3)}' for word in chosen)}")
+    path = folder / "counts.ldac"
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def names(address, log, tmp_path_factory):
+    """Names of two corpora of the server, both of them markup."""
+    folder, library = tmp_path_factory.mktemp("evil"), log.parent / "data" / "corpora"
+    path, columns = write_table(folder)
+    table, counts = f"table {MARKUP[0]}", f"counts {MARKUP[2]}"
+    build_own(BuildRequest(path, table, columns, WordChoices(max_share=1.0)), folder=library)
+    build_own(BuildRequest(write_counts(folder), counts), folder=library)
+    return table, counts
+
+
+@pytest.fixture
+def open_corpus(browser, address):
+    """Open the page on a corpus and read all of it; no script runs and nothing goes wrong."""
+    opened = []
+
+    def open_corpus(name):
+        context = browser.new_context(viewport=WIDE)
+        faults = []
+        context.on("console", lambda said: faults.append(said.text) if is_fault(said) else None)
+        context.on("weberror", lambda thrown: faults.append(str(thrown.error)))
+        context.on("dialog", lambda shown: faults.append(shown.message))
+        let_in(context, address)
+        dashboard = Dashboard(context.new_page())
+        opened.append((context, dashboard, faults))
+        dashboard.page.goto(f"{address}?{urlencode({'corpus': name})}")
+        dashboard.state.wait_for()
+        expect(dashboard.page.locator(".bar .corpus")).to_have_text(name)
+        dashboard.finish()
+        return dashboard
+
+    yield open_corpus
+    for context, _, faults in opened:
+        context.close()
+        assert faults == []
+
+
+def look_at_all_pages(dashboard):
+    for name in PAGES:
+        dashboard.button(name).click()
+        dashboard.page.wait_for_timeout(1_500)
+        assert not dashboard.page.evaluate(IS_TAKEN), name
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports(
+    names, place, open_corpus, log, tmp_path, browser
+):
+    dashboard = open_corpus(names[place])
+    kept = KeptRuns(log.parent / "data" / "runs")
+    for run in kept.listing().runs:
+        kept.rename(run.key, EVIL)
+    look_at_all_pages(dashboard)
+    dashboard.button("Export").click()
+    button = dashboard.button("The whole state as a page")
+    expect(button).to_be_enabled(timeout=30_000)
+    with dashboard.page.expect_download(timeout=60_000) as download:
+        button.click()
+    path = tmp_path / "page.html"
+    download.value.save_as(path)
+    assert re.fullmatch(r"[\w.-]+\.html", download.value.suggested_filename)
+    offline = browser.new_page()
+    offline.goto(path.as_uri())
+    offline.wait_for_timeout(500)
+    assert "isTaken" in offline.locator("body").inner_text()
+    assert not offline.evaluate(IS_TAKEN)
+    offline.close()
