@@ -47,6 +47,8 @@ def name_tier(item: pytest.Item) -> str:
     """A test's tier is the folder it lives in, or its marker."""
     if item.path.suffix == ".ipynb":
         return "notebooks"
+    if item.get_closest_marker("browser"):
+        return "browser"
     folder = Path(item.path).parent.name
     return next((tier for tier in TIERS[1:] if folder == tier or item.get_closest_marker(tier)), "fast")
 
