@@ -1,4 +1,4 @@
-"""A health check: `panel serve app --plugins app.health` answers at /healthz with what is known, and loads nothing."""
+"""A health check: `panel serve app --plugins stickbreaker.app.health` answers at /healthz with what is known, and loads nothing."""
 
 import json
 

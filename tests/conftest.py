@@ -88,6 +88,9 @@ def pytest_runtest_makereport(item: pytest.Item):
 def pytest_configure(config: pytest.Config):
     # Kernels of notebooks inherit it: each then takes the small setting that fits into a minute.
     os.environ.setdefault("STICKBREAKER_FAST", "1")
+    # Processes that tests start import the packages of this checkout too.
+    root = config.rootpath
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(root / ".import"), str(root)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):

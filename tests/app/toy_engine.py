@@ -8,7 +8,7 @@ import numpy as np
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation, Job
 from stickbreaker.app.server.runner import Engine
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.runs.events import Evaluated, Finished, Snapshot, Stepped
 from stickbreaker.engine.runs.run import due_points
 
@@ -63,7 +63,7 @@ def summarize(config, state):
     return TopicSummary(np.arange(config.max_topics), topics, weights, weights * state)
 
 
-TOY = Algorithm("toy", "Toy", ToyConfig, None, None, summarize)
+TOY = Algorithm("toy", "Toy", ToyConfig, Reads.BATCHES, InfersBy.DIRICHLET, None, None, summarize)
 
 
 class Toy:

@@ -1,4 +1,4 @@
-"""`python -m app`: what it is told."""
+"""The command `stickbreaker`: its options."""
 
 import pytest
 
