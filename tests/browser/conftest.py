@@ -28,7 +28,7 @@ expect.set_options(timeout=15_000)
 @contextmanager
 def serving(command: list[str], log: Path):
     """Serve with this command; gives the address of the page. What the server says goes into `log`."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".import"), str(ROOT))), "STICKBREAKER_TOKEN": TOKEN}
+    environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
             [sys.executable, *command, *OPTIONS], stdout=output, stderr=output, cwd=ROOT, env=environment

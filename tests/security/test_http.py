@@ -288,7 +288,6 @@ def test_panel_serve_does_not_start_with_it(options, variables, said, monkeypatc
     monkeypatch.setenv("STICKBREAKER_TOKEN", TOKEN)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = [sys.executable, "-m", "panel", "serve", "app", "--port", "0", *options]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
