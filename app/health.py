@@ -1,4 +1,7 @@
-"""A health check: `panel serve app --plugins stickbreaker.app.health` answers at /healthz with what is known, and loads nothing."""
+"""The health check at /healthz: reports what the process knows and loads nothing.
+
+Serve it with `panel serve app --plugins stickbreaker.app.health`.
+"""
 
 import json
 
