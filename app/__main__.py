@@ -1,11 +1,12 @@
 """The command `stickbreaker`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
 
 import argparse
-import importlib.util
 import socket
 from pathlib import Path
 
 from panel.command.serve import Serve
+
+from stickbreaker import app
 
 COMMAND = "stickbreaker"
 PORT = 5006
@@ -29,7 +30,7 @@ def serve(arguments: list[str] | None = None) -> None:
 def make_command(options: argparse.Namespace) -> list[str]:
     """Write the arguments of `panel serve`; which origins are served is up to the server."""
     port = options.port if options.port is not None else _find_port(options.address)
-    folder = str(Path(importlib.util.find_spec("stickbreaker.app").origin).parent)
+    folder = str(Path(app.__file__).parent)
     command = [folder, "--port", str(port), "--plugins", "stickbreaker.app.health"]
     if options.address:
         command += ["--address", options.address]

@@ -1,6 +1,9 @@
 """What the server does before the first page: refuse unsafe settings, and compile the kernels once for all pages."""
 
 import sys
+from typing import Any
+
+from tornado.httputil import HTTPServerRequest
 
 from stickbreaker.app.panel_fixes import ServerParts, protect_server
 from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
@@ -24,17 +27,17 @@ except UnsafeSettingsError as error:
     sys.exit(f"Not started. {error}")
 
 
-def process_request(request):
-    """Write into a session's signed token who asked for the page and what it may do."""
+def process_request(request: HTTPServerRequest) -> dict[str, Any]:
+    """Write into a session's signed token who asked for the page and which rights it has."""
     claims = getattr(request, "claims", None)
     return claims.to_payload() if claims is not None else {}
 
 
-def on_server_loaded(server_context):
+def on_server_loaded(server_context: Any) -> None:
     """Make the service, which starts compiling in the background."""
     find_service()
 
 
-def on_server_unloaded(server_context):
+def on_server_unloaded(server_context: Any) -> None:
     """End the engine threads."""
     find_service().close()

@@ -26,4 +26,4 @@ class HealthHandler(RequestHandler):
         self.write(json.dumps({"healthy": not faults, "faults": faults, **known}))
 
 
-ROUTES = [("/healthz", HealthHandler, {})]
+ROUTES: list[tuple[str, type[RequestHandler], dict[str, object]]] = [("/healthz", HealthHandler, {})]

@@ -54,11 +54,16 @@ def protect_server(secret: str, parts: ServerParts) -> None:
         if handler is not AutoloadJsHandler
     ]
     # `panel serve --basic-auth` makes this one (Panel 1.9).
-    panel.command.serve.BasicAuthProvider = parts.login
+    setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010  # mypy takes it for a type
     _refuse_foreign_next(parts.is_local_path)
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
-    RequestHandler._request_summary = lambda handler: f"{handler.request.method} {handler.request.path}"
+    RequestHandler._request_summary = _summarize_request  # type: ignore[assignment, method-assign]  # on purpose
+
+
+def _summarize_request(handler: RequestHandler) -> str:
+    """The method and the path of a request, without its query."""
+    return f"{handler.request.method} {handler.request.path}"
 
 
 def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:
@@ -85,4 +90,4 @@ def _set_safe_cookies() -> None:
         safe = {"samesite": "Lax", "httponly": True, "secure": handler.request.protocol == "https"}
         set_cookie(handler, *arguments, **(options | safe))
 
-    RequestHandler.set_cookie = set_safely
+    RequestHandler.set_cookie = set_safely  # type: ignore[assignment, method-assign]  # on purpose

@@ -31,7 +31,7 @@ FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
 def draw_figure(
     name: str, progress: Progress, earlier: Sequence[Progress], reading: Reading | None, topic: int | None
 ) -> figure | None:
-    """Draw one of `FIGURES`; None where there is nothing to draw yet. topic: the chosen one."""
+    """Draw one of `FIGURES`; None if there is nothing to draw yet. topic: the id of the chosen topic."""
     if name in CURVE_FIGURES:
         return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
     if reading is None or not len(reading.used):
@@ -53,10 +53,13 @@ def _calendar(reading: Reading, progress: Progress, topic: int | None) -> pd.Dat
     return None if frame.empty else frame
 
 
-def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> figure:
+def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> figure | None:
     earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
     span = axis_span((progress, *earlier), "documents")
-    plot = curve_plot(name, Range1d(*span))
+    if span is None:
+        return None
+    first, last = span
+    plot = curve_plot(name, Range1d(first, last))
     frame = curve_frame(progress, name)
     plot.points.data = frame.to_dict("list")
     plot.newest.data = frame.tail(1)[["x", "y"]].to_dict("list")
@@ -70,7 +73,7 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
 
 
 def make_savable(drawn: figure, kind: str, file_name: str) -> None:
-    """Let a figure be saved in the browser as one of `FORMATS` whenever its tags change."""
+    """Let the browser save a figure as one of `FORMATS` each time its tags change."""
     drawn.output_backend = FORMATS[kind]
     drawn.toolbar_location = None
     tool = drawn.select_one(SaveTool)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
+from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, table_frame
 from stickbreaker.app.model.progress import Progress
@@ -38,12 +39,20 @@ def topics_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
     return _with_names(topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS), names)
 
 
+def take_shares(reading: Reading) -> csr_array:
+    """Topic shares (D, K) of all documents. Raises ValueError before all documents have been read."""
+    if reading.doc_shares is None:
+        raise ValueError("The documents have not all been read yet: wait for the reading to end.")
+    return reading.doc_shares
+
+
 def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
     """Topic shares of all documents, largest first, those of at least 0.005; a document's sum to 1 without the others.
 
     Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, share.
     """
-    corpus, shares = reading.corpus, reading.doc_shares.tocoo()
+    corpus = reading.corpus
+    shares = take_shares(reading).tocoo()
     order = np.lexsort((-shares.data, shares.row))
     rows, topics = shares.row[order], shares.col[order]
     dates = np.array([date_text(date) for date in corpus.dates], object)
@@ -143,11 +152,11 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
     ValueError where no topic is in use.
     """
     if not len(reading.used):
-        raise ValueError("No topic explains a word yet: let the run learn on.")
+        raise ValueError("No topic explains a word yet: let the run continue.")
     corpus = reading.corpus
     frequency = np.asarray(corpus.counts.sum(0)).ravel()
     words = np.flatnonzero(frequency)
-    shares = reading.doc_shares[:, reading.used]
+    shares = take_shares(reading)[:, reading.used]
     documents = np.flatnonzero((reading.doc_tokens > 0) & (np.asarray(shares.sum(1)).ravel() > 0))
     ids = [int(reading.summary.topic_ids[k]) for k in reading.used]
     topics = (_rounded(reading.summary.topics[k][words]) for k in reading.used)

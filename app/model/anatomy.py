@@ -85,7 +85,7 @@ class Anatomist:
         self._thread: threading.Thread | None = None
         self._asked: Question | None = None
         self._answered: Question | None = None
-        self._train: tuple = (None, None, None)
+        self._train: tuple[Any, Any, Any] = (None, None, None)
         self._rested_at = 0.0
         self.job = AnatomyJob()
 

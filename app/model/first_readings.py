@@ -31,7 +31,7 @@ class FirstReading:
 
     def position(self, topic_id: int | None) -> int | None:
         """Find the column of a topic; None where no document had it."""
-        found = np.flatnonzero(self.topic_ids == topic_id) if topic_id is not None else ()
+        found = np.flatnonzero(self.topic_ids == topic_id) if topic_id is not None else np.zeros(0, np.intp)
         return int(found[0]) if len(found) else None
 
 

@@ -27,10 +27,10 @@ class History:
         self._stride = 1
         self._num_kept = 0
         self._num_seen = 0
-        self._newest: tuple = ()
+        self._newest: tuple[Any, ...] = ()
 
     def append(self, *row: Any) -> None:
-        """Take in one row, its values in the order of the columns."""
+        """Add one row; its values are in the order of the columns."""
         self._newest = row
         if self._num_seen % self._stride == 0:
             if self._num_kept == self._max_points:
@@ -40,7 +40,7 @@ class History:
         self._num_seen += 1
 
     def curve(self) -> Curve:
-        """Copy what is kept, and the newest row, into a read-only curve."""
+        """Copy the kept rows and the newest row into a read-only curve."""
         has_newest = self._num_seen == 0 or (self._num_seen - 1) % self._stride == 0
         columns = {}
         for value, (name, column) in zip(self._newest or self._columns, self._columns.items(), strict=True):
@@ -49,7 +49,7 @@ class History:
             columns[name].setflags(write=False)
         return Curve(MappingProxyType(columns))
 
-    def _write(self, row: tuple) -> None:
+    def _write(self, row: tuple[Any, ...]) -> None:
         for value, column in zip(row, self._columns.values(), strict=True):
             column[self._num_kept] = value
         self._num_kept += 1

@@ -9,14 +9,14 @@ import secrets
 import threading
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 import numpy as np
 
@@ -47,15 +47,15 @@ _log = logging.getLogger(__name__)
 
 
 class KeptRunError(Exception):
-    """A kept run cannot be read; the message says which and what to do."""
+    """A kept run cannot be read; the message names the run and the remedy."""
 
 
 @dataclass(frozen=True)
 class KeptRun:
-    """What a table says of a kept run.
+    """A kept run as one row of a table.
 
     name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where it was left.
-    config, settings: as the run had them last; changes: what was changed while it learned, as [documents seen, text].
+    config, settings: the last ones of the run; changes: those made while it learned, as [documents seen, text].
     heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text.
     """
 
@@ -66,22 +66,22 @@ class KeptRun:
     corpus_name: str
     corpus_size: int
     algorithm: str
-    config: dict
-    settings: dict
-    versions: dict
+    config: dict[str, Any]
+    settings: dict[str, Any]
+    versions: dict[str, str]
     status: str
-    changes: list
+    changes: list[Any]
     documents_seen: int
     documents_total: int
     seconds: float
     heldout: float | None
     num_topics: int
-    topic_names: dict
+    topic_names: dict[str, str]
     sweep: str = ""
 
     @property
     def title(self) -> str:
-        """Call it by its name, or by its spec."""
+        """The name of the run; without one, its label."""
         return self.name or self.label
 
 
@@ -90,7 +90,7 @@ class KeptContent:
     """Curves of a kept run and its U topics in use, largest first.
 
     weights: (U,) shares of the expected tokens. words: those that any topic lists. top_words: (U, N) places in `words`
-    and top_shares: (U, N) their probabilities, likeliest first.
+    and top_shares: (U, N) their probabilities, most probable first.
     """
 
     steps: Curve
@@ -105,16 +105,16 @@ class KeptContent:
 
 @dataclass(frozen=True)
 class Listing:
-    """The kept runs, newest first, and a sentence for each file that cannot be read or, of late, written."""
+    """The kept runs, newest first, and a sentence for each file that could not be read or written."""
 
     runs: tuple[KeptRun, ...] = ()
     faults: tuple[str, ...] = ()
 
 
 class KeptRuns:
-    """The kept runs of this machine. `version` grows whenever one comes, goes or is renamed; safe from any thread."""
+    """The kept runs of a user. `version` grows when a run is added, removed or renamed; safe from any thread."""
 
-    def __init__(self, folder: str | PathLike | None = None):
+    def __init__(self, folder: str | PathLike[str] | None = None):
         self._folder = Path(folder) if folder is not None else find_folder().parent / "runs"
         self._lock = threading.Lock()
         self._known: dict[str, tuple[int, KeptRun | str]] = {}
@@ -122,7 +122,7 @@ class KeptRuns:
         self.version = 0
 
     def listing(self) -> Listing:
-        """List what is kept; a damaged file is passed over and named."""
+        """List the kept runs; a damaged file is skipped and named."""
         with self._lock:
             found = [self._look(path) for path in self._paths()]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
@@ -239,7 +239,7 @@ def describe_run(progress: Progress) -> KeptRun:
 
 
 def take_content(progress: Progress, model: Model) -> KeptContent:
-    """Take the curves of a run, and the likeliest fifty words of each topic that explains a token or more."""
+    """Take the curves of a run, and the fifty most probable words of each topic that explains at least one token."""
     summary = model.algorithm.summarize(model.config, model.state)
     tokens = np.asarray(summary.expected_tokens, np.float64)
     used = np.argsort(-tokens, kind="stable")[: int((tokens >= TOKENS_OF_A_TOPIC).sum())]
@@ -260,7 +260,7 @@ def take_content(progress: Progress, model: Model) -> KeptContent:
 
 @cache
 def find_versions() -> Mapping[str, str]:
-    """Which versions of what decides a result are at work."""
+    """Versions of the packages that decide a result."""
     found = {}
     for package in PACKAGES:
         try:
@@ -289,7 +289,8 @@ def _read_about(path: Path) -> KeptRun | str:
         if about.pop("format") != FORMAT:
             raise ValueError("another format")
         run = KeptRun(**about | {"key": path.stem})
-        if not all(isinstance(getattr(run, each.name), each.type) for each in fields(run)):
+        hints = get_type_hints(KeptRun)
+        if not all(isinstance(getattr(run, name), get_origin(hint) or hint) for name, hint in hints.items()):
             raise ValueError("a field of another type")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         _log.warning("%s cannot be read: %s", path, error)
@@ -298,15 +299,16 @@ def _read_about(path: Path) -> KeptRun | str:
 
 
 def _restore(file: Any) -> KeptContent:
-    curves = []
+    curves = {}
     for name, dtypes in CURVES.items():
         columns = {column: file[f"{name}.{column}"].astype(dtype, copy=False) for column, dtype in dtypes.items()}
         if len({column.shape for column in columns.values()}) != 1:
             raise ValueError(f"columns of {name} differ in length")
         for column in columns.values():
             column.setflags(write=False)
-        curves.append(Curve(MappingProxyType(columns)))
-    content = KeptContent(*curves, *(file[name] for name in TOPIC_ARRAYS))
+        curves[name] = Curve(MappingProxyType(columns))
+    arrays = {name: file[name] for name in TOPIC_ARRAYS}
+    content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
     num_topics, num_words = len(content.topic_ids), len(content.words)
     shapes = (content.weights.shape, content.top_words.shape[:1], content.top_shares.shape)
     if shapes != ((num_topics,), (num_topics,), content.top_words.shape):

@@ -50,8 +50,8 @@ class Curve:
     columns: Mapping[str, np.ndarray]
 
     @classmethod
-    def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple] = ()) -> "Curve":
-        """Make a curve from rows whose values stand in the order of `dtypes`."""
+    def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple[Any, ...]] = ()) -> "Curve":
+        """Make a curve from rows; their values are in the order of `dtypes`."""
         values = list(zip(*rows, strict=True)) if len(rows) else [()] * len(dtypes)
         columns = {}
         for (name, dtype), column in zip(dtypes.items(), values, strict=True):

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
-from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
+from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.topic_space import divergences
 
@@ -24,13 +27,13 @@ class Model:
     """
 
     run_id: int
-    algorithm: Any
+    algorithm: Algorithm
     config: Any
     state: Any
-    corpus: Any
+    corpus: Corpus
     documents_seen: int
     first_readings: FirstReadings | None = None
-    checkpoints: tuple = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,27 +47,29 @@ class Reading:
     """
 
     model: Model
-    summary: Any
+    summary: TopicSummary
     used: np.ndarray
     divergences: np.ndarray
     word_shares: np.ndarray
     doc_tokens: np.ndarray
-    doc_shares: Any = None
+    doc_shares: csr_array | None = None
     first: FirstReading | None = None
 
     @property
-    def corpus(self) -> Any:
+    def corpus(self) -> Corpus:
+        """The corpus of the model."""
         return self.model.corpus
 
     def position(self, topic_id: int | None) -> int | None:
-        """Find the place of a topic in the arrays; None where the model has none of that name."""
-        found = np.flatnonzero(self.summary.topic_ids == topic_id) if topic_id is not None else ()
+        """Find the place of a topic in the arrays; None if the model has no such topic."""
+        ids = self.summary.topic_ids
+        found = np.flatnonzero(ids == topic_id) if topic_id is not None else np.zeros(0, np.intp)
         return int(found[0]) if len(found) else None
 
 
 @dataclass(frozen=True, eq=False)
 class ReadingJob:
-    """Where a reading stands: "none", "reading", "ready" or "failed"; what is there of it; why it failed."""
+    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far; why it failed."""
 
     status: str = "none"
     share: float = 0.0
@@ -83,7 +88,7 @@ class Reader:
         self.job = ReadingJob()
 
     def ask(self) -> None:
-        """Read with the present model, unless that has been done or another reading is under way."""
+        """Read the corpus with the present model, unless this has been done or a reading is in progress."""
         with self._lock:
             model = self._take_model()
             if model is None or self.job.status == "reading" or self._has_read(model):
@@ -94,7 +99,7 @@ class Reader:
         self._notify()
 
     def close(self) -> None:
-        """End a reading after its present documents."""
+        """Stop a reading after the documents that it reads now."""
         self._is_closed = True
 
     def join(self, timeout: float | None = None) -> None:
@@ -110,12 +115,13 @@ class Reader:
 
     def _work(self, model: Model) -> None:
         try:
-            self._publish(ReadingJob("reading", 0.0, self._begin(model)))
+            reading = self._begin(model)
+            self._publish(ReadingJob("reading", 0.0, reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
                 kept = model.first_readings
                 first = None if kept is None else kept.look(model.corpus.doc_ids)
-                self._publish(ReadingJob("ready", 1.0, replace(self.job.reading, doc_shares=shares, first=first)))
+                self._publish(ReadingJob("ready", 1.0, replace(reading, doc_shares=shares, first=first)))
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
@@ -131,8 +137,9 @@ class Reader:
         return Reading(model, summary, used, distances, word_shares, np.asarray(counts.sum(1)).ravel())
 
     def _report(self, done: int) -> bool:
-        share = done / max(1, self.job.reading.corpus.num_documents)
-        self._publish(replace(self.job, share=share))
+        reading = self.job.reading
+        if reading is not None:
+            self._publish(replace(self.job, share=done / max(1, reading.corpus.num_documents)))
         return not self._is_closed
 
     def _publish(self, job: ReadingJob) -> None:

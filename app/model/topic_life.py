@@ -27,7 +27,7 @@ LEAST_LIKENESS = 0.8
 
 
 class LifeEvent(NamedTuple):
-    """What happened to a topic at a checkpoint: `column` is its place; `other` the topic it is, or was, alike to."""
+    """An event of a topic: `column` is the place of the checkpoint; `other` is the topic that it is similar to."""
 
     column: int
     kind: str
@@ -37,13 +37,14 @@ class LifeEvent(NamedTuple):
 
 
 def find_events(checkpoints: Sequence[Checkpoint]) -> tuple[LifeEvent, ...]:
-    """All that happened to the topics of a run so far, by the rules above: by column, then kind, then topic."""
+    """The events of all topics of a run so far, by the rules above; sorted by column, kind and topic."""
     lists = [point.lists for point in checkpoints if point.lists is not None]
     if not lists:
         return ()
     there = [dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True)) for each in lists]
     events = [LifeEvent(column, BORN, k) for k in set().union(*there) if (column := _birth(there, k)) > 0]
-    events += [LifeEvent(column, CLEAR, k) for k in there[-1] if (column := _clear_from(lists, there, k)) is not None]
+    clear = {topic_id: _clear_from(lists, there, topic_id) for topic_id in there[-1]}
+    events += [LifeEvent(column, CLEAR, topic_id) for topic_id, column in clear.items() if column is not None]
     tokens = dict(zip(checkpoints[-1].topic_ids.tolist(), checkpoints[-1].expected_tokens.tolist(), strict=True))
     events += _proposals(lists, there, tokens) + _deaths(lists, there)
     return tuple(sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id)))
@@ -55,7 +56,7 @@ def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
 
 def _clear_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
     now = set(lists[-1].words[there[-1][topic_id], :NUM_WORDS].tolist())
-    # A small vocabulary has no ten words.
+    # A small vocabulary has fewer than ten words.
     least, clear = len(now) - (NUM_WORDS - NUM_STEADY), None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
@@ -68,21 +69,28 @@ def _clear_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], top
 def _proposals(
     lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
 ) -> list[LifeEvent]:
-    """Of each topic of now the likest larger one, where they are alike, and since when."""
-    pairs, events = _alike_now(lists[-1], tokens), []
+    """The most similar larger topic of each present topic, if they are similar, and since which column."""
+    pairs = _alike_now(lists[-1], tokens)
+    events = []
     for column in range(len(lists) - 1, -1, -1):
-        # One product for all pairs, and none once there is no pair left.
+        # One product serves all pairs; it is skipped when no pair is left.
         likeness = find_likeness(lists[column - 1], lists[column - 1]) if column and pairs else None
         for one, (other, value) in list(pairs.items()):
-            places = [there[column - 1].get(each) for each in (one, other)] if column else [None]
-            if None in places or likeness[tuple(places)] < LEAST_LIKENESS:
+            if likeness is None or not _are_alike(likeness, there[column - 1], one, other):
                 events.append(LifeEvent(column, ALIKE, one, other, value))
                 del pairs[one]
     return events
 
 
+def _are_alike(likeness: np.ndarray, places: dict[int, int], one: int, other: int) -> bool:
+    """Whether two topics were both there, at these places of a checkpoint, and alike."""
+    if one not in places or other not in places:
+        return False
+    return bool(likeness[places[one], places[other]] >= LEAST_LIKENESS)
+
+
 def _alike_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[int, float]]:
-    """Of each topic that is like a larger one, the likest of these and how much."""
+    """The most similar larger topic of each topic that has one, and how similar it is."""
     ids, likeness, found = lists.topic_ids.tolist(), find_likeness(lists, lists), {}
     for place, topic_id in enumerate(ids):
         larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > (tokens[topic_id], -topic_id)]
@@ -102,8 +110,10 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
         ours, theirs = (_take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed))
         for topic_id, row in zip(gone, find_likeness(ours, theirs), strict=True):
             likest = int(row.argmax()) if len(row) and row.max() >= LEAST_LIKENESS else None
-            found = () if likest is None else (stayed[likest], float(row[likest]))
-            events.append(LifeEvent(column + 1, GONE, topic_id, *found))
+            if likest is None:
+                events.append(LifeEvent(column + 1, GONE, topic_id))
+            else:
+                events.append(LifeEvent(column + 1, GONE, topic_id, stayed[likest], float(row[likest])))
     return events
 
 
@@ -121,4 +131,5 @@ def find_likeness(ours: WordLists, theirs: WordLists) -> np.ndarray:
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
         starts = np.arange(len(shares) + 1) * shares.shape[1]
         rows.append(csr_array((np.sqrt(shares).ravel(), each.words.ravel(), starts), shape=(len(shares), num_words)))
-    return (rows[0] @ rows[1].T).toarray()
+    likeness: np.ndarray = (rows[0] @ rows[1].T).toarray()
+    return likeness

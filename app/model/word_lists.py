@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
+from stickbreaker.engine.algorithm import TopicSummary
 
 NUM_LISTED = 50
 # Of all checkpoints together and each topic, so that many checkpoints hold shorter lists.
@@ -22,7 +23,7 @@ class WordLists(NamedTuple):
     shares: np.ndarray
 
 
-def take_lists(summary, num_checkpoints: int) -> WordLists:
+def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
     """List fifty words of each topic that explains a token or more, or fewer where there are over 100 checkpoints.
 
     So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in any case.

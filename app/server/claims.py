@@ -64,9 +64,14 @@ def find_claims() -> Claims:
     return LOCAL if context is None else read_payload(context.token_payload)
 
 
+def _find_provider(handler: RequestHandler) -> Any:
+    """The login of Bokeh's server; Tornado's own application has none."""
+    return getattr(handler.application, "auth_provider")  # noqa: B009  # Tornado's type does not have it
+
+
 def judge_request(handler: RequestHandler) -> Claims:
     """Return who asks and what they may do, from the request itself: its cookies, its address and its headers."""
-    asks_for_login = not isinstance(handler.application.auth_provider, NullAuth)
+    asks_for_login = not isinstance(_find_provider(handler), NullAuth)
     user = find_login(handler) if asks_for_login else None
     if user == GUEST or WATCH in handler.request.arguments:
         return Claims(user)
@@ -77,7 +82,7 @@ def find_login(handler: RequestHandler) -> str:
     """Return the name of the user who is logged in; GUEST where a page is open to visitors without a login."""
     from panel.auth import BasicAuthProvider
 
-    is_panel_login = isinstance(handler.application.auth_provider, BasicAuthProvider)
+    is_panel_login = isinstance(_find_provider(handler), BasicAuthProvider)
     if is_panel_login and not handler.get_signed_cookie("user", max_age_days=pn.config.oauth_expiry):
         return GUEST
     user = handler.current_user

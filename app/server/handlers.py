@@ -41,7 +41,7 @@ class PageHandler(DocHandler):
     """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims down."""
 
     async def prepare(self) -> None:
-        """Answer what needs no page; otherwise note for `process_request` who asks."""
+        """Answer requests that need no page; otherwise note for `process_request` who asks."""
         await super().prepare()
         if self.request.headers.get("Bokeh-Session-Id") or any(self.get_arguments(name) for name in CLIENT_IDS):
             self.set_status(403)

@@ -22,7 +22,7 @@ from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN
 FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
 
 
-class ProtectedServer(BokehServer):
+class ProtectedServer(BokehServer):  # type: ignore[misc]  # Bokeh's hints are not read
     """What Panel's server is made of, however it is started."""
 
     def __init__(self, applications: Mapping[str, Any], **options: Any):
@@ -34,7 +34,8 @@ class ProtectedServer(BokehServer):
             sys.exit(f"Not started. {error}")
         self._is_secure = bool(options.get("ssl_certfile"))
         self._asks_for_login = not isinstance(options.get("auth_provider", NullAuth()), NullAuth)
-        options["cookie_secret"] = config.cookie_secret = options.get("cookie_secret") or secrets.token_urlsafe(48)
+        options["cookie_secret"] = options.get("cookie_secret") or secrets.token_urlsafe(48)
+        config.cookie_secret = options["cookie_secret"]  # type: ignore[misc]  # Panel sets it in this way too
         # A page's HTML shows its token: it names the user, and holds neither cookies nor headers.
         for name in ("exclude_headers", "exclude_cookies"):
             options.pop(name, None)

@@ -8,12 +8,12 @@ from typing import Any
 class Wakeup:
     """Asks one session to look again, from any thread, through the only door a Bokeh document leaves open.
 
-    Rings between two looks are one. After `close` it is silent, so no document outlives its session.
+    Several calls before a look cause one look. After `close` nothing happens, so no document outlives its session.
     """
 
     def __init__(self, document: Any, look: Callable[[], None]):
         self._document = document
-        self._look = look
+        self._look: Callable[[], None] | None = look
         self._lock = threading.Lock()
         self._is_pending = False
 
@@ -27,9 +27,10 @@ class Wakeup:
         document.add_next_tick_callback(self._answer)
 
     def close(self) -> None:
-        """Stop ringing and let go of the session."""
+        """Stop notifying and release the session."""
         with self._lock:
-            self._document = self._look = None
+            self._document = None
+            self._look = None
 
     def _answer(self) -> None:
         with self._lock:
