@@ -15,8 +15,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, get_origin, get_type_hints
+from types import GenericAlias, MappingProxyType
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -83,6 +83,12 @@ class KeptRun:
     def title(self) -> str:
         """The name of the run; without one, its label."""
         return self.name or self.label
+
+
+# What `isinstance` takes: dict for dict[str, Any].
+FIELD_TYPES = {
+    name: hint.__origin__ if isinstance(hint, GenericAlias) else hint for name, hint in get_type_hints(KeptRun).items()
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +295,7 @@ def _read_about(path: Path) -> KeptRun | str:
         if about.pop("format") != FORMAT:
             raise ValueError("another format")
         run = KeptRun(**about | {"key": path.stem})
-        hints = get_type_hints(KeptRun)
-        if not all(isinstance(getattr(run, name), get_origin(hint) or hint) for name, hint in hints.items()):
+        if not all(isinstance(getattr(run, name), kind) for name, kind in FIELD_TYPES.items()):
             raise ValueError("a field of another type")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         _log.warning("%s cannot be read: %s", path, error)

@@ -169,7 +169,7 @@ def test_words_and_documents_without_a_token_are_kept_from_pyldavis(job, tmp_pat
 
 
 def test_no_topic_in_use_is_said(job, progress, tmp_path):
-    with pytest.raises(ValueError, match="let the run learn on"):
+    with pytest.raises(ValueError, match="let the run continue"):
         write_pyldavis(replace(job.reading, used=np.zeros(0, int)), {}, tmp_path / "input.json")
 
 
@@ -251,7 +251,7 @@ def test_what_cannot_be_written_is_said_and_leaves_no_file(job, progress, caplog
     view = ExportPanel(Selection(), lambda: ())
     view.read(ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
     asyncio.run(view.take("pyldavis"))
-    assert "let the run learn on" in view._said.object
+    assert "let the run continue" in view._said.object
     assert list(tmp_path.iterdir()) == []
     assert not view.buttons["pyldavis"].disabled
 
