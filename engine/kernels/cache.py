@@ -28,7 +28,7 @@ MAX_VERSIONS = 3
 def digest_kernels() -> str:
     """SHA-256 of everything that compiled code depends on, apart from types: kernel files, records, numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for file in (*sorted(FOLDER.glob("*.py")), RECORDS):
+    for file in (*sorted(set(FOLDER.glob("*.py")) - {Path(__file__)}), RECORDS):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
@@ -64,17 +64,16 @@ class KernelLocator(_CacheLocator):
                 locator.ensure_cache_path()  # type: ignore[no-untyped-call] # numba does not annotate it
             except OSError:
                 continue
-            _prune(Path(locator.get_cache_path()))
+            _prune_once(Path(locator.get_cache_path()))
             return locator
         return None
 
 
-@cache
-def _prune(current: Path) -> None:
+def prune_versions(current: Path) -> None:
     """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were used last.
 
-    Another process may delete the same folders at the same time. One that still runs a deleted version recreates its
-    folder when it compiles something new.
+    Several processes may do this at the same time. A process that runs a deleted version keeps its code in memory, and
+    creates the folder again if it compiles more.
     """
     last_used = {}
     for folder in current.parent.iterdir():
@@ -86,6 +85,9 @@ def _prune(current: Path) -> None:
     last_used.pop(current, None)
     for folder in sorted(last_used, key=last_used.__getitem__, reverse=True)[MAX_VERSIONS - 1 :]:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_prune_once = cache(prune_versions)
 
 
 def _list_folders() -> Iterator[Path]:

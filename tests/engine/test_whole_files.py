@@ -18,7 +18,7 @@ def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     with (
-        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: make it"),
+        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: create it"),
         replacing(tmp_path / "nowhere/a"),
     ):
         pass
