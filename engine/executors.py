@@ -22,7 +22,7 @@ def shard(documents: Documents) -> list[Documents]:
     A run costs something to hand out, and more runs than threads gain nothing. Their number follows the documents
     alone, so that sums are added in the same order, bit for bit, however many threads there are.
     """
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     num_shards = max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
     targets = documents.starts[-1] * np.arange(1, num_shards) / num_shards
     bounds = np.unique([0, *np.searchsorted(documents.starts, targets), num_documents])

@@ -30,6 +30,20 @@ class Documents(NamedTuple):
     words: np.ndarray
     counts: np.ndarray
 
+    @property
+    def num_documents(self) -> int:
+        """The number of documents S."""
+        return len(self.starts) - 1
+
+    def sizes(self) -> np.ndarray:
+        """Return the number of tokens of each document, (S,) int64.
+
+        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).sizes().tolist()
+        [3, 0, 5]
+        """
+        ends = np.append(0, self.counts.cumsum(dtype=np.int64))
+        return np.diff(ends[self.starts])
+
     def indexed(self, words: np.ndarray) -> "Documents":
         """The same documents with each word given as its place in the ascending array `words`, which holds them all.
 

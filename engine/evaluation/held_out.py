@@ -70,8 +70,8 @@ def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
     ValueError where there is not one id a document.
     """
-    if len(doc_ids) != len(documents.starts) - 1:
-        raise ValueError(f"{len(doc_ids)} ids for {len(documents.starts) - 1} documents: give one each.")
+    if len(doc_ids) != documents.num_documents:
+        raise ValueError(f"{len(doc_ids)} ids for {documents.num_documents} documents: give one each.")
     is_held = np.zeros(len(documents.words), bool)
     # Copies, since a kernel is compiled anew for arrays that cannot be written.
     starts, doc_ids = np.array(documents.starts, np.int64), np.array(doc_ids, np.int64)
@@ -98,7 +98,7 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 def _split(documents, observed, held):
     """Keep documents that have held-out words, in two parts."""
-    num_documents, is_held = len(documents.starts) - 1, held > 0
+    num_documents, is_held = documents.num_documents, held > 0
     rows, is_scored = np.repeat(np.arange(num_documents), np.diff(documents.starts)), np.zeros(num_documents, bool)
     is_scored[rows[is_held]] = True
     scored, is_observed = np.flatnonzero(is_scored), is_scored[rows] & (observed > 0)
@@ -167,7 +167,7 @@ def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray
     if not len(documents.words):
         return float("nan")
     shares = fold_in(documents, topics, prior)
-    sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts]).astype(float)
+    sizes = documents.sizes().astype(float)
     g = shares * (prior.sum() + sizes)[:, None]
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
@@ -220,7 +220,7 @@ def importance_sampling(
         return float("nan")
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words], np.float64)
-    logs = np.empty(len(documents.starts) - 1)
+    logs = np.empty(documents.num_documents)
     weigh_documents(documents.indexed(words), weights, np.maximum(prior, 1e-30).astype(float), effort, rng, logs)
     return float(logs.sum() / documents.counts.sum(dtype=np.float64))
 
@@ -234,7 +234,7 @@ def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.nda
     """
     if not len(documents.words):
         return float("nan")
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     of_words = documents.counts[:, None] * np.log(topics.T[documents.words], dtype=np.float64)
     logs = np.zeros((num_documents, len(weights))) + np.log(weights)
     np.add.at(logs, np.repeat(np.arange(num_documents), np.diff(documents.starts)), of_words)
