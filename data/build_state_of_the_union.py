@@ -72,7 +72,7 @@ def read_addresses(folder: Path) -> list[Address]:
 
 
 def split_passages(text: str) -> Iterator[str]:
-    """Cut a text at the first sentence end after 120 words with three or more letters; a short rest joins the last."""
+    """Cut a text at the sentence end after each 120 words of three or more letters; a short rest joins the last one."""
     passages: list[list[str]] = [[]]
     num_words = 0
     sentences = SENTENCE_END.split(text.strip())

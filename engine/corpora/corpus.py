@@ -41,8 +41,15 @@ class Documents(NamedTuple):
         return len(self.starts) - 1
 
     def sizes(self) -> np.ndarray:
-        """Return the number of tokens of each document, (S,) int64.
+        """Count the tokens of each document.
 
+        Returns
+        -------
+        (S,) int64
+            The sums of the counts.
+
+        Examples
+        --------
         >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).sizes().tolist()
         [3, 0, 5]
         """
@@ -67,7 +74,18 @@ class Documents(NamedTuple):
         return Documents(np.array(self.starts, np.int64), lookup.take(self.words), np.array(self.counts, np.int32))
 
     def cut(self, first: int, last: int) -> "Documents":
-        """Return documents `first` to `last - 1`, as a `Documents` whose `starts` begin at 0."""
+        """Return a range of the documents.
+
+        Parameters
+        ----------
+        first, last : int
+            Documents `first` to `last - 1` are returned; 0 <= first <= last <= S.
+
+        Returns
+        -------
+        Documents
+            The documents; `words` and `counts` are views.
+        """
         start, end = self.starts[first], self.starts[last]
         return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
 
@@ -144,6 +162,16 @@ class Vocabulary:
 
     def index(self, word: str) -> int:
         """Return the column of a word.
+
+        Parameters
+        ----------
+        word : str
+            A word of the corpus.
+
+        Returns
+        -------
+        int
+            Its column, 0 to V - 1.
 
         Raises
         ------

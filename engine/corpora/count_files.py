@@ -1,7 +1,7 @@
 """Read files of word counts: UCI bag-of-words, LDA-C and Matrix Market, each with its list of words.
 
-pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file cannot skip a wrong line, name its document
-or report progress.
+pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file stop at the first wrong line instead of
+skipping it, and report no progress.
 """
 
 import gzip

@@ -62,12 +62,34 @@ def find_source(path: str | PathLike[str]) -> Path:
 
 
 def is_known(path: Path) -> bool:
-    """Return whether the name of a file has a supported extension or form."""
+    """Return whether the name of a file has a supported extension or form.
+
+    Parameters
+    ----------
+    path : Path
+        A file; only its name is used.
+
+    Returns
+    -------
+    bool
+        True for tables, zip archives and files of counts.
+    """
     return path.suffix.lower() in (*TABLE_SUFFIXES, ".zip") or bool(name_kind(path))
 
 
 def name_source(source: Path) -> str:
-    """Derive the name of a corpus from its file or folder."""
+    """Derive the name of a corpus from its file or folder.
+
+    Parameters
+    ----------
+    source : Path
+        As returned by `find_source`.
+
+    Returns
+    -------
+    str
+        The name without extensions.
+    """
     return name_counts(source) if name_kind(source) else source.stem
 
 

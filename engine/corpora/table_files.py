@@ -164,7 +164,23 @@ def open_table(path: Path) -> Table:
 
 
 def check_columns(table: Table) -> Table:
-    """Return the table; raise CorpusError if it has more than `MAX_COLUMNS` columns."""
+    """Check the number of columns.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    Table
+        The same table.
+
+    Raises
+    ------
+    CorpusError
+        If it has more than `MAX_COLUMNS` columns.
+    """
     if len(table.columns) > MAX_COLUMNS:
         raise CorpusError(
             f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
