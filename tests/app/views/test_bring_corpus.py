@@ -251,7 +251,7 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     view.mover._handle_msg({"kind": "end"})
     assert [message["is_taken"] for message in sent] == [True] * 4
     look(view, *begun[0][1])
-    assert 'role="alert">mine.csv has no row' in view._fault.object
+    assert 'role="alert">mine.csv has no usable rows' in view._fault.object
     for message in ({"kind": "open"}, {"kind": "part", "content": 3}, {"kind": "what"}, "x", None):
         view.mover._handle_msg(message)
     view.mover._handle_msg({"kind": "fault", "text": EVIL})
