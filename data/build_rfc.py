@@ -1,9 +1,9 @@
 """Build `data/rfc.npz` from Debian's packages of the RFCs.
 
-    python -m data.build_rfc            fetches and unpacks the packages with `apt-get` and `dpkg`
-    python -m data.build_rfc FOLDER     takes unpacked ones
+    python -m data.build_rfc            downloads and unpacks the packages with `apt-get` and `dpkg`
+    python -m data.build_rfc FOLDER     uses unpacked packages
 
-Writes the corpus and its checksum, and prints the figures that `data/README.md` quotes.
+Writes the corpus and its checksum, and prints the figures of `data/README.md`.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from data.passages import Words, Writing, build_corpus, write_corpus
 
@@ -27,11 +28,11 @@ SHORTEST_PASSAGE = 60
 WORDS = Words(min_documents=50, max_share=0.2, max_words=8000)
 MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"]
 MONTHS += ["November", "December"]
-# A report of 1968 that came out as an RFC with its neighbours.
+# A report of 1968 that was published as an RFC in February 1970.
 REDATED = {31: "1970-02"}
 
 COUNTED_WORD = re.compile(r"[A-Za-z]{3,}")
-# "Rescorla     Standards Track     [Page 3]", and "Page 3" where it stands apart.
+# "Rescorla     Standards Track     [Page 3]", and "Page 3" after a gap.
 PAGE_NUMBER = re.compile(r"(\[\s*Page:?\s*[\w-]+\s*\]|(^|\s{3,})Page\s+([ivxlc]+|\d+))\s*$", re.IGNORECASE)
 # "RFC 8446          TLS          August 2018"
 DATED_TITLE = re.compile(
@@ -42,10 +43,19 @@ DATED_TITLE = re.compile(
 EDGES = (slice(0, 3), slice(-3, None))
 
 
-def main():
-    """Read the RFCs, cut and count them, write the corpus, print its figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked packages; fetched with apt-get without it")
+class Rfc(NamedTuple):
+    """An RFC; its date is the month of publication ("1994-04")."""
+
+    number: int
+    title: str
+    date: str
+    text: str
+
+
+def main() -> None:
+    """Read and cut the RFCs, count their words, write the corpus and print its figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked packages (default: download them)")
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
         rfcs = read_rfcs(folder or fetch_packages(Path(scratch)))
@@ -53,7 +63,7 @@ def main():
 
 
 def fetch_packages(scratch: Path) -> Path:
-    """Download Debian's packages and unpack them; nothing is installed, and the system's package lists stay as is."""
+    """Download Debian's packages and unpack them, without installing them or changing the system's package lists."""
     (scratch / "lists" / "partial").mkdir(parents=True)
     (scratch / "sources.list").write_text(SOURCE + "\n", encoding="utf-8")
     places = {"Etc::sourcelist": "sources.list", "Etc::sourceparts": "none", "State::lists": "lists", "Cache": "cache"}
@@ -66,23 +76,23 @@ def fetch_packages(scratch: Path) -> Path:
     return scratch / "unpacked"
 
 
-def read_rfcs(folder: Path) -> list[dict]:
-    """All RFCs there is a text of, as number, title, date ("1994-04") and text, in order of publication and number."""
-    rfcs = []
+def read_rfcs(folder: Path) -> list[Rfc]:
+    """Read all RFCs with a text, in order of publication and number."""
+    rfcs: list[Rfc] = []
     for file in folder.rglob("rfc*.json"):
         texts = [file.with_suffix(suffix) for suffix in (".txt.gz", ".txt") if file.with_suffix(suffix).exists()]
-        # A second folder links to all files of the others.
+        # One folder contains links to all files of the others.
         if texts and not file.is_symlink():
             facts = json.loads(file.read_text(encoding="utf-8"))
             *_, month, year = facts["pub_date"].split()
             number, title = int(file.stem[3:]), " ".join(facts["title"].split())
             date = REDATED.get(number, f"{year}-{MONTHS.index(month) + 1:02}")
-            rfcs.append({"number": number, "title": title, "date": date, "text": read_text(texts[0])})
-    return sorted(rfcs, key=lambda rfc: (rfc["date"], rfc["number"]))
+            rfcs.append(Rfc(number, title, date, read_text(texts[0])))
+    return sorted(rfcs, key=lambda rfc: (rfc.date, rfc.number))
 
 
 def read_text(file: Path) -> str:
-    """The text, unpacked; some early ones hold signs that are no UTF-8."""
+    """Read a text, compressed or not; early RFCs with bytes that are not UTF-8 are read as Latin-1."""
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -90,17 +100,17 @@ def read_text(file: Path) -> str:
         return content.decode("latin-1")
 
 
-def cut_rfc(rfc: dict) -> Writing:
-    """An RFC, called by its number and title, in passages."""
-    return Writing(f"RFC {rfc['number']} {rfc['title']}", rfc["date"], list(split_passages(strip_pages(rfc["text"]))))
+def cut_rfc(rfc: Rfc) -> Writing:
+    """Cut an RFC into passages; its title is the number and the title of the RFC."""
+    return Writing(f"RFC {rfc.number} {rfc.title}", rfc.date, list(split_passages(strip_pages(rfc.text))))
 
 
 def strip_pages(text: str) -> str:
-    """The text without the lines that head and foot its pages.
+    """Remove the headers and footers of the pages.
 
-    Lines with a page number in brackets and lines with number, title and date go wherever they stand. Where most pages
-    of a text have no such line at their top, or at their foot, the three outermost lines there go if they recur, but
-    for their numbers, on a tenth of the pages and at least three.
+    Lines with a page number in brackets, and lines with number, title and date, are removed everywhere. If most pages
+    have no such line among their first (or last) three lines, those of the three that recur on a tenth of the pages,
+    and on at least three, are removed as well; numbers are ignored in this comparison.
     """
     pages = [[line for line in page.splitlines() if line.strip()] for page in text.split("\f")]
     kept = [[line for line in page if not is_page_line(line)] for page in pages]
@@ -110,20 +120,20 @@ def strip_pages(text: str) -> str:
     return "\n".join(line for page in kept for line in page)
 
 
-def strip_recurring(pages: list[list[str]], edge: slice):
-    """Take the lines that recur at this edge out of the pages."""
+def strip_recurring(pages: list[list[str]], edge: slice) -> None:
+    """Remove the lines that recur at this edge from the pages, in place."""
     seen = Counter(form for page in pages for form in {mask_numbers(line) for line in page[edge]})
     for page in pages:
         page[edge] = [line for line in page[edge] if seen[mask_numbers(line)] < max(3, len(pages) / 10)]
 
 
 def is_page_line(line: str) -> bool:
-    """Whether a line numbers a page, or names the RFC with its date."""
+    """Return whether a line has a page number, or the number, title and date of the RFC."""
     return bool(PAGE_NUMBER.search(line) or DATED_TITLE.match(line))
 
 
 def mask_numbers(line: str) -> str:
-    """A line without what tells one page from the next.
+    """Replace the numbers in a line, so that the headers of all pages are equal.
 
     >>> mask_numbers("  RFC 768      page iv ")
     'RFC # page #'
@@ -132,9 +142,9 @@ def mask_numbers(line: str) -> str:
 
 
 def split_passages(text: str) -> Iterator[str]:
-    """Cut after every 250 words of three letters or more; a rest of fewer than 60 joins the last passage.
+    """Cut a text after every 250 words of three letters or more; a rest of fewer than 60 joins the last passage.
 
-    A text of fewer than 60 such words has no passage.
+    A text with fewer than 60 such words has no passage.
     """
     ends = [word.end() for word in COUNTED_WORD.finditer(text)]
     if len(ends) >= SHORTEST_PASSAGE:

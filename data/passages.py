@@ -1,4 +1,4 @@
-"""Texts cut into passages become a corpus, and a corpus the file that comes with the project."""
+"""Build a corpus from texts cut into passages, and write it as a file of the project."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 
 class Writing(NamedTuple):
-    """A text by its title and the year or month ("1863", "1994-04") it appeared in, cut into passages."""
+    """A text cut into passages, with its title and its year or month ("1863", "1994-04")."""
 
     title: str
     date: str
@@ -24,7 +24,7 @@ class Writing(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Words counted: those in at least `min_documents` passages and at most `max_share` of them; the most frequent."""
+    """Limits of the vocabulary: words in `min_documents` passages to `max_share` of them, at most `max_words`."""
 
     min_documents: int
     max_share: float
@@ -32,8 +32,33 @@ class Words(NamedTuple):
 
 
 def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by: str) -> Corpus:
-    """Count the words of all passages, each writing a group; passages that no counted word is left in are dropped."""
-    titles, dates, passages, sizes = [], [], [], []
+    """Count the words of all passages, with each text as a group; passages without counted words are dropped.
+
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    writings : iterable of Writing
+        The texts.
+    words : Words
+        The limits of the vocabulary.
+    split_by : str
+        "document" or "group", as for `Corpus`.
+
+    Returns
+    -------
+    Corpus
+        One document per passage.
+
+    Raises
+    ------
+    CorpusError
+        If no words remain.
+    """
+    titles: list[str] = []
+    dates: list[str] = []
+    passages: list[str] = []
+    sizes: list[int] = []
     for writing in writings:
         titles.append(writing.title)
         dates.append(writing.date)
@@ -46,7 +71,7 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
     return Corpus(
         name,
         counts[has_words],
-        Vocabulary(vocabulary),
+        Vocabulary(tuple(vocabulary)),
         np.array(dates, "datetime64")[writings_left][groups],
         name_passages(titles, np.bincount(groups)),
         groups=groups,
@@ -55,8 +80,14 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
     )
 
 
-def write_corpus(corpus: Corpus):
-    """Write the corpus file, and its checksum beside those of the others; print the figures of `data/README.md`."""
+def write_corpus(corpus: Corpus) -> None:
+    """Write the file of a corpus and its checksum, and print the figures of `data/README.md`.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The corpus; its name is the name of the file.
+    """
     content = pack(corpus)
     (FOLDER / f"{corpus.name}.npz").write_bytes(content)
     checksums_file = FOLDER / "checksums.json"

@@ -23,7 +23,7 @@ def shard(documents: Documents) -> list[Documents]:
     Each shard has a cost, and more shards than threads bring no gain. Their number depends only on the documents, so
     that sums are added in the same order, bit for bit, for any number of threads.
     """
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     num_shards = max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
     targets = documents.starts[-1] * np.arange(1, num_shards) / num_shards
     bounds = np.unique([0, *np.searchsorted(documents.starts, targets), num_documents])

@@ -1,5 +1,6 @@
 """Plots of several runs: held-out curves over one another, and the end of a sweep as in Fig. 4 of Wang 2011. Pure."""
 
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -55,8 +56,7 @@ def _as_literal(text: str) -> str:
     """Keep names from being read as columns of a tooltip, or as markup."""
     if text.startswith("@y"):
         return text
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return escaped.replace("@", "&#64;").replace("$", "&#36;")
+    return escape(text, quote=False).replace("@", "&#64;").replace("$", "&#36;")
 
 
 def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:

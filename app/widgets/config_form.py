@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from html import escape
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -201,5 +202,4 @@ def _has_help(widget: pn.widgets.Widget) -> bool:
 
 
 def _alert(text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<div role="alert">{escaped}</div>'
+    return f'<div role="alert">{escape(text, quote=False)}</div>'

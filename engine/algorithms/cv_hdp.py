@@ -111,7 +111,7 @@ def step(config, state, batch, rng):
     has_converged = bound is not None and collapsed.has_settled(bound, state.bound, config.tolerance)
     phase = Phase.SOFT if is_soft else Phase.SWEEPS
     info = StepInfo(state.step + 1, 1.0, phase, 0.0, bound=bound, has_converged=has_converged)
-    learned = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
+    learned = update_posteriors(config, state, measures, batch.documents.sizes())
     if is_soft:
         learned = learned._replace(beta=state.beta, base=state.base)
     tokens = assignments.topic_tokens()
@@ -123,7 +123,7 @@ def start_from(config, vocab_size, batch, tokens):
     """State that goes on from tokens (nnz, K) of the batch's entries in each of K topics; nothing is softened."""
     state = init(config, vocab_size, None)
     assignments, measures = collapsed.take_over(state.assignments, batch, tokens, _priors(state))
-    state = update_posteriors(config, state, measures, collapsed.document_sizes(batch.documents))
+    state = update_posteriors(config, state, measures, batch.documents.sizes())
     step = num_soft(config) + 1
     return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=step)
 

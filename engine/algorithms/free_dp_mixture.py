@@ -56,7 +56,7 @@ def sample_batch(config, state, documents, rng):
     """
     words, prior = documents.distinct_words(), prior_of(config, state)
     own, components = documents.indexed(words), open_components(config, state, words)
-    z = np.full(len(own.starts) - 1, -1, np.int32)
+    z = np.full(own.num_documents, -1, np.int32)
     counts, tables = np.zeros(components.words.shape), np.zeros(len(components.totals))
     burn_in = config.burn_in if len(z) > 1 else 0
     for number in range(burn_in + config.num_samples):
@@ -121,11 +121,11 @@ def make_room(components, prior):
 def infer(config, state, documents):
     """p(z = k | document) (S, K) over the components born so far, in closed form; never learns."""
     if not len(state.topic_ids):
-        return np.ones((len(documents.starts) - 1, 1))
+        return np.ones((documents.num_documents, 1))
     words = documents.distinct_words()
     of_words = state.topic_counts.rows(words).astype(float) + config.word_concentration
     totals = state.topic_counts.totals + config.word_concentration * state.topic_counts.vocab_size
-    shares = np.empty((len(documents.starts) - 1, len(totals)))
+    shares = np.empty((documents.num_documents, len(totals)))
     log_weights = np.log(np.maximum(weights_of(state, config.corpus_concentration), 1e-300))
     share_documents(documents.indexed(words), of_words, totals, log_weights, shares)
     return shares

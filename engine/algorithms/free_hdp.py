@@ -143,7 +143,7 @@ def infer(config, state, documents):
     The prior is b E[π]; what is left for topics not yet born is ignored, as in S.3.
     """
     if not len(state.topic_ids):
-        return np.ones((len(documents.starts) - 1, 1), config.precision)
+        return np.ones((documents.num_documents, 1), config.precision)
     words = documents.distinct_words()
     topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
     prior = document_prior(config.doc_concentration, weights_of(state, config.corpus_concentration), topics.dtype)

@@ -158,7 +158,7 @@ def blend(config, state, statistics, batch):
     blended, info = blend_topics(config, state, statistics, batch)
     blended = blended._replace(
         tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
-        documents_read=state.documents_read + len(batch.documents.starts) - 1,
+        documents_read=state.documents_read + batch.documents.num_documents,
     )
     if config.duplicates == "merge":
         blended = merge_duplicates(blended, batch.corpus_size)

@@ -1,10 +1,11 @@
-"""A source of one's own becomes a corpus, chunk by chunk; rows that cannot be used are left out and listed."""
+"""Build a corpus from a user's file or folder, chunk by chunk; rows that cannot be used are skipped and listed."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import name_kind, read_counts
@@ -15,13 +16,16 @@ from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_wor
 
 MAX_CHARACTERS = 4_000_000_000
 MAX_TITLE = 300
-NO_TEXT = "it has no text"
+NO_TEXT = "the text is empty"
 
 Report = Callable[[float, str], None]
+# Counts (D, V) and their V words.
+Counts = tuple[csr_array, list[str]]
+Limit = Callable[[csr_array, Sequence[str], WordChoices], Counts]
 
 
 class Columns(NamedTuple):
-    """Which columns of a table hold the text, the date, the title and the group; None where none does."""
+    """The columns with the text, the date, the title and the group; None if there is no such column."""
 
     text: str | None = None
     date: str | None = None
@@ -30,9 +34,18 @@ class Columns(NamedTuple):
 
 
 class Built(NamedTuple):
-    """A corpus, the rows left out of it, and sentences to show.
+    """The result of `build_corpus`.
 
-    kept: places of its documents among the texts that were handed to `keep`.
+    Attributes
+    ----------
+    corpus : Corpus
+        The corpus.
+    bad : BadRows
+        The rows that were skipped.
+    notes : tuple of str
+        Sentences to show to the user.
+    kept : (D,) int64
+        The position of each document among the texts passed to `keep`.
     """
 
     corpus: Corpus
@@ -42,7 +55,7 @@ class Built(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Of all rows with text: their numbers, dates, titles and groups as they are written."""
+    """The numbers of all rows with text, and their dates, titles and groups as written."""
 
     rows: list[int]
     dates: list[str]
@@ -57,11 +70,30 @@ def build_corpus(
     report: Report = lambda share, message: None,
     keep: Callable[[list[str]], None] = lambda texts: None,
 ) -> Built:
-    """Read a source to its end. `report(share, message)` is told how far it is, and may raise to cancel.
+    """Build a corpus from a file or folder.
 
-    words: which words are counted; without it the defaults, and words already counted stay as they are.
-    keep: handed the texts, a list at a time, in their order.
-    Raises CorpusError, which names the file, the row as a spreadsheet numbers it, and the remedy.
+    Parameters
+    ----------
+    source : Path
+        As returned by `find_source`.
+    columns : Columns
+        The columns to use. If `text` is None, it is the column called "text", or the only one.
+    words : WordChoices, optional
+        Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
+    report : callable
+        Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
+    keep : callable
+        Receives the texts in order, one list at a time.
+
+    Returns
+    -------
+    Built
+        The corpus and the skipped rows.
+
+    Raises
+    ------
+    CorpusError
+        If the source cannot be read, has no usable row, or has no words left.
     """
     if name_kind(source):
         return _take_counts(source, columns, words, report)
@@ -77,43 +109,83 @@ def build_corpus(
         keep(texts)
         num_characters += sum(map(len, texts))
         if num_characters > MAX_CHARACTERS:
-            raise CorpusError(f"{table.path} holds more than {MAX_CHARACTERS / 1e9:g} billion letters: part it.")
+            raise CorpusError(f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters. Split it.")
         report(0.9 * chunk.share, "Counting words")
     return _finish(table, columns, choices, (counter, cells, bad), report)
 
 
 def settle_columns(table: Table, columns: Columns) -> Columns:
-    """Fill in what needs no choice, and check the rest. Raises CorpusError with the columns there are."""
+    """Complete the choice of columns, and check it.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : Columns
+        The chosen columns.
+
+    Returns
+    -------
+    Columns
+        With a text column, and the title column of a folder or archive.
+
+    Raises
+    ------
+    CorpusError
+        If no text column is clear, or a column does not exist; the message lists the columns.
+    """
     text = columns.text
     if text is None:
         called_text = [column for column in table.columns if column.lower() == "text"]
         text = called_text[0] if called_text else table.columns[0] if len(table.columns) == 1 else None
     names = ", ".join(repr(column) for column in table.columns[:30])
     if text is None:
-        raise CorpusError(f'{table.path}: say which column holds the text, text="..."; there are {names}.')
+        raise CorpusError(f'{table.path}: choose the column with the text, text="...". The columns are {names}.')
     title = "title" if columns.title is None and "title" in table.has else columns.title
     columns = columns._replace(text=text, title=title)
     for column in columns:
         if column is not None and column not in table.columns:
-            raise CorpusError(f"{table.path} has no column {column!r}: choose one of {names}.")
+            raise CorpusError(f"{table.path} has no column {column!r}. Choose one of {names}.")
     return columns
 
 
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
-    """The texts of a chunk; what else is known of them goes to `cells`, and rows without text or group to `bad`."""
+    """Take the texts and the other cells from a chunk.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        The next rows of the table.
+    columns : Columns
+        As returned by `settle_columns`.
+    cells : Cells
+        Extended by the row numbers, dates, titles and groups.
+    bad : BadRows
+        Extended by the bad rows and by rows without text or group.
+    table : Table
+        The table of the chunk.
+
+    Returns
+    -------
+    list of str
+        The texts of the good rows.
+    """
     bad.add(chunk.bad)
+    text_cells = chunk.cells[columns.text] if columns.text else []
     empty = [""] * len(chunk.rows)
     dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:])
     texts, wrong = [], []
-    for place, (row, text) in enumerate(zip(chunk.rows, chunk.cells[columns.text], strict=True)):
+    for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
         if not text.strip():
             wrong.append(table.name_bad(row, NO_TEXT))
         elif columns.group and not groups[place].strip():
-            wrong.append(table.name_bad(row, "no group is named: name one in every row, or leave groups out"))
+            wrong.append(table.name_bad(row, "the group is missing: add one, or choose no group column"))
         else:
             texts.append(text)
-            for known, cell in zip(cells, (row, dates[place], titles[place], groups[place]), strict=True):
-                known.append(cell)
+            cells.rows.append(row)
+            cells.dates.append(dates[place])
+            cells.titles.append(titles[place])
+            cells.groups.append(groups[place])
     bad.add(wrong)
     return texts
 
@@ -130,23 +202,42 @@ def _finish(
     dates = date_rows(table, columns, cells, bad)
     kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
     if not len(kept):
-        reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
-        raise CorpusError(f"{table.path} has no row that can be used. {reason}.")
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the first"
+        raise CorpusError(f"{table.path} has no usable rows. {reason}.")
     report(0.95, "Choosing words")
     counts, vocabulary = counter.everything()
-    counts, vocabulary = _name_place(table.path, limit_words, counts[kept], vocabulary, choices)
+    counts, vocabulary = _name_file(table.path, limit_words, counts[kept], vocabulary, choices)
     has_words = np.diff(counts.indptr) > 0
     wordless = [cells.rows[row] for row in kept[~has_words]]
-    bad.add([table.name_bad(row, "no word to count is left in it") for row in wordless])
+    bad.add([table.name_bad(row, "no counted words remain in the text") for row in wordless])
     kept = kept[has_words]
     titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
-    corpus = Corpus(name_source(table.path), counts[has_words], Vocabulary(vocabulary), dates[kept], titles, **groups)
+    corpus = Corpus(
+        name_source(table.path), counts[has_words], Vocabulary(tuple(vocabulary)), dates[kept], titles, **groups
+    )
     return Built(corpus, bad, table.notes, kept)
 
 
 def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.ndarray:
-    """The dates of all rows, NaT where there is none; with a column of dates such rows go to `bad`."""
+    """Read the dates of all rows.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : Columns
+        The chosen columns.
+    cells : Cells
+        The cells of the N rows with text.
+    bad : BadRows
+        Extended by the rows whose date cannot be read, if there is a date column.
+
+    Returns
+    -------
+    (N,) datetime64
+        NaT for rows without a date.
+    """
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
     dates = read_dates(cells.dates)
@@ -156,7 +247,18 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.
 
 
 def number_groups(names: Sequence[str]) -> dict[str, Any]:
-    """Groups by the names of their documents, numbered as they first appear, as arguments of `Corpus`."""
+    """Number the groups in order of appearance.
+
+    Parameters
+    ----------
+    names : sequence of D str
+        The name of each document's group.
+
+    Returns
+    -------
+    dict
+        The arguments `groups`, `group_titles` and `split_by` of `Corpus`.
+    """
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
     return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}
@@ -164,26 +266,26 @@ def number_groups(names: Sequence[str]) -> dict[str, Any]:
 
 def _take_counts(source: Path, columns: Columns, words: WordChoices | None, report: Report) -> Built:
     if any(columns):
-        raise CorpusError(f"{source} holds counts and no columns: leave text, date, title and group out.")
+        raise CorpusError(f"{source} contains word counts, without columns. Omit text, date, title and group.")
     counted = read_counts(source, report)
     counts, vocabulary = counted.counts, counted.words
     if words is not None:
-        counts, vocabulary = _name_place(source, drop_words, counts, vocabulary, words)
+        counts, vocabulary = _name_file(source, drop_words, counts, vocabulary, words)
     kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
     empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
-    bad.add([BadRow(str(source), None, f"document {number + 1} has no word to count") for number in empty])
+    bad.add([BadRow(str(source), None, f"document {number + 1} has no counted words") for number in empty])
     if not len(kept):
-        reason = f"The first fault: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
-        raise CorpusError(f"{source} has no document with a word. {reason}.")
+        reason = f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
+        raise CorpusError(f"{source} has no documents with words. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
-    corpus = Corpus(name_source(source), counts[kept], Vocabulary(vocabulary), dates, titles)
+    corpus = Corpus(name_source(source), counts[kept], Vocabulary(tuple(vocabulary)), dates, titles)
     return Built(corpus, bad, counted.notes, kept)
 
 
-def _name_place(path: Path, limit: Callable, *arguments: object) -> tuple:
-    """Call `limit`; what it refuses is said of this file."""
+def _name_file(path: Path, limit: Limit, counts: csr_array, words: Sequence[str], choices: WordChoices) -> Counts:
+    """Call `limit`, and add the file to the message of a CorpusError."""
     try:
-        return limit(*arguments)
+        return limit(counts, words, choices)
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error

@@ -1,34 +1,52 @@
-"""The corpora that come with the project: their files, packed small and checked by their checksums."""
+"""The bundled corpora: reads their compressed files and checks the checksums."""
 
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 
-# The corpora that come with the project, and the file of each. `rfc-documents` has the groups of its file as documents.
+# The file of each bundled corpus. The documents of `rfc-documents` are the groups of its file.
 FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-documents": "rfc"}
 REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
 
-# A distance between cells that one byte cannot hold.
+# Gaps from this one on are stored in `long_gaps`.
 LONG = 255
 LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """A corpus of `FILES`. Raises CorpusError where its file is lost or damaged."""
-    corpus = _read_own(FILES[name])
+    """Load a bundled corpus.
+
+    Parameters
+    ----------
+    name : str
+        A key of `FILES`.
+
+    Returns
+    -------
+    Corpus
+        The corpus in the order of its file.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing or damaged.
+    """
+    corpus = _read_file(FILES[name])
     return corpus if corpus.name == name else corpus.merge_groups(name)
 
 
-def _data_folder():
-    """A wheel carries the data inside the package; a checkout, or an editable install of one, beside it."""
+def _data_folder() -> Traversable:
+    """Return the data folder: inside the package in a wheel, next to it in a checkout or an editable install."""
     inside = resources.files("stickbreaker.engine") / "data"
     return inside if (inside / "checksums.json").is_file() else Path(__file__).resolve().parents[2] / "data"
 
@@ -36,30 +54,42 @@ def _data_folder():
 def _read_checksums() -> dict[str, str]:
     file = _data_folder() / "checksums.json"
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        checksums: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
+        raise CorpusError(f"Cannot read {file} ({error}): {REMEDY}.") from error
+    return checksums
 
 
-def _read_own(name: str) -> Corpus:
+def _read_file(name: str) -> Corpus:
     file = _data_folder() / f"{name}.npz"
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise CorpusError(f"{file} cannot be read ({error}): {REMEDY}.") from error
+        raise CorpusError(f"Cannot read {file} ({error}): {REMEDY}.") from error
     if hashlib.sha256(content).hexdigest() != _read_checksums()[name]:
-        raise CorpusError(f"{file} is damaged (its SHA-256 is not the one in checksums.json): {REMEDY}.")
+        raise CorpusError(f"{file} is damaged (its SHA-256 differs from checksums.json): {REMEDY}.")
     return _unpack(name, content)
 
 
 def pack(corpus: Corpus) -> bytes:
-    """A corpus of passages as the bytes of a compressed npz file; its groups are stretches, and dated as a whole.
+    """Compress a corpus of passages into the bytes of an npz file.
 
-    The cells that hold a word are numbered word by word, D to a word, and each is stored as its distance from the one
-    before: one byte, 255 for those in `long_gaps`. Passages of one text stand together and share its words, so most
-    distances are 1, which compresses better than the words of each passage do.
+    The non-zero cells of the counts are numbered column by column. Each is stored as the gap to the previous one, in
+    one byte; 255 marks a gap that is in `long_gaps`. Neighbouring passages share words, so most gaps are 1, which
+    compresses better than lists of words.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The passages of each group must be consecutive and have one date.
+
+    Returns
+    -------
+    bytes
+        The content of the file.
     """
     columns = csc_array(corpus.counts)
+    # Row r of column v has the number v D + r.
     cells = np.repeat(np.arange(corpus.vocab_size) * corpus.num_documents, np.diff(columns.indptr)) + columns.indices
     gaps = np.diff(cells, prepend=0)
     first = np.unique(corpus.groups, return_index=True)[1]
@@ -70,13 +100,13 @@ def pack(corpus: Corpus) -> bytes:
         "group_sizes": np.bincount(corpus.groups),
         "group_dates": corpus.dates[first].astype(np.int64),
     }
-    lines = {
+    lines: dict[str, Iterable[str]] = {
         "vocabulary": corpus.vocabulary,
         "group_titles": corpus.group_titles,
         "date_unit": np.datetime_data(corpus.dates.dtype)[:1],
         "split_by": [corpus.split_by],
     }
-    packed = {name: _smallest(array) for name, array in arrays.items()}
+    packed: dict[str, Any] = {name: _smallest(array) for name, array in arrays.items()}
     packed |= {name: np.frombuffer("\n".join(rows).encode(), np.uint8) for name, rows in lines.items()}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **packed)
@@ -118,8 +148,22 @@ def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size
 
 
 def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
-    """The passages of each text by its title and their number in it.
+    """Name each passage by the title of its text and its number in it.
 
+    Parameters
+    ----------
+    titles : sequence of str
+        The title of each text.
+    sizes : (len(titles),) int
+        The number of passages of each text.
+
+    Returns
+    -------
+    list of str
+        The names of all passages.
+
+    Examples
+    --------
     >>> name_passages(["1790 George Washington"], [2])
     ['1790 George Washington, passage 1', '1790 George Washington, passage 2']
     """

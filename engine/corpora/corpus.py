@@ -1,4 +1,4 @@
-"""The documents an algorithm learns from: word counts, dates, titles and groups, none of which ever change."""
+"""The documents that an algorithm learns from: immutable word counts, dates, titles and groups."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,45 +15,100 @@ LARGEST_COUNT = np.iinfo(np.int32).max
 
 
 class CorpusError(ValueError):
-    """A corpus cannot be had as asked; the message names the place and the remedy."""
+    """A corpus cannot be read, built or selected; the message names the place and the remedy."""
 
 
 class Documents(NamedTuple):
-    """The words of S documents, as rows one after another.
+    """The word counts of S documents, stored one document after another.
 
-    starts: (S + 1,) int64; document d holds the entries from `starts[d]` up to `starts[d + 1]`.
-    words: (nnz,) int32, word ids, ascending within a document.
-    counts: (nnz,) int32, how often the document holds that word.
+    Attributes
+    ----------
+    starts : (S + 1,) int64
+        The entries of document d are `starts[d]` to `starts[d + 1] - 1`.
+    words : (nnz,) int32
+        Word ids, ascending within a document.
+    counts : (nnz,) int32
+        How often the word occurs in the document.
     """
 
     starts: np.ndarray
     words: np.ndarray
     counts: np.ndarray
 
-    def indexed(self, words: np.ndarray) -> "Documents":
-        """The same documents with each word given as its place in the ascending array `words`, which holds them all.
+    @property
+    def num_documents(self) -> int:
+        """The number of documents S."""
+        return len(self.starts) - 1
 
-        The arrays are always new and writable: a kernel is compiled anew for each mix of read-only and writable ones.
+    def sizes(self) -> np.ndarray:
+        """Count the tokens of each document.
+
+        Returns
+        -------
+        (S,) int64
+            The sums of the counts.
+
+        Examples
+        --------
+        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).sizes().tolist()
+        [3, 0, 5]
+        """
+        ends = np.append(0, self.counts.cumsum(dtype=np.int64))
+        return np.diff(ends[self.starts])
+
+    def indexed(self, words: np.ndarray) -> "Documents":
+        """Replace each word id by its position in `words`.
+
+        Parameters
+        ----------
+        words : (U,) int
+            Word ids, ascending; must contain every word of the documents.
+
+        Returns
+        -------
+        Documents
+            New, writable arrays. (A kernel is compiled separately for each mix of read-only and writable arrays.)
         """
         lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
         lookup[words] = np.arange(len(words), dtype=np.int32)
         return Documents(np.array(self.starts, np.int64), lookup.take(self.words), np.array(self.counts, np.int32))
 
     def cut(self, first: int, last: int) -> "Documents":
-        """Documents from the first up to the last, not included."""
+        """Return a range of the documents.
+
+        Parameters
+        ----------
+        first, last : int
+            Documents `first` to `last - 1` are returned; 0 <= first <= last <= S.
+
+        Returns
+        -------
+        Documents
+            The documents; `words` and `counts` are views.
+        """
         start, end = self.starts[first], self.starts[last]
         return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
 
     def distinct_words(self) -> np.ndarray:
-        """The words that occur, ascending (U,)."""
+        """Return the ids of the words that occur, ascending, (U,)."""
         occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
-        # Places of NumPy's own kind are found three times as fast.
+        # Indexing by intp is three times as fast as by int32.
         occurs[self.words.astype(np.intp)] = True
         return np.flatnonzero(occurs)
 
 
 class Batch(NamedTuple):
-    """A mini-batch: S documents, their ids (S,) int64, and the number of documents D of the whole corpus."""
+    """A mini-batch of S documents.
+
+    Attributes
+    ----------
+    doc_ids : (S,) int64
+        The ids of the documents.
+    documents : Documents
+        Their word counts.
+    corpus_size : int
+        The number of documents D in the whole corpus.
+    """
 
     doc_ids: np.ndarray
     documents: Documents
@@ -64,6 +119,18 @@ class Batch(NamedTuple):
 class Vocabulary:
     """The words of a corpus, in the order of its columns.
 
+    Parameters
+    ----------
+    words : tuple of V str
+        The words; another sequence is converted.
+
+    Raises
+    ------
+    CorpusError
+        If a word occurs twice.
+
+    Examples
+    --------
     >>> vocabulary = Vocabulary(("peace", "treaty"))
     >>> vocabulary[1], vocabulary.index("peace"), len(vocabulary)
     ('treaty', 0, 2)
@@ -75,7 +142,7 @@ class Vocabulary:
         object.__setattr__(self, "words", tuple(self.words))
         if len(self._ids) < len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self._ids[word] != i)
-            raise CorpusError(f"The vocabulary holds {twice!r} more than once: name every column by a word of its own.")
+            raise CorpusError(f"The vocabulary contains {twice!r} more than once: give each column a different word.")
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -94,44 +161,60 @@ class Vocabulary:
         return word in self._ids
 
     def index(self, word: str) -> int:
-        """The column of a word; KeyError, with the nearest words there are, if the corpus has none."""
+        """Return the column of a word.
+
+        Parameters
+        ----------
+        word : str
+            A word of the corpus.
+
+        Returns
+        -------
+        int
+            Its column, 0 to V - 1.
+
+        Raises
+        ------
+        KeyError
+            If the corpus does not contain the word; the message lists similar words.
+        """
         if word in self._ids:
             return self._ids[word]
         near = get_close_matches(word, self.words, n=3)
-        remedy = f"nearest: {', '.join(near)}" if near else "rare words and stop words are left out"
-        raise KeyError(f"the corpus has no word {word!r} ({remedy})")
+        hint = f"similar words: {', '.join(near)}" if near else "rare words and stop words are not counted"
+        raise KeyError(f"the corpus does not contain the word {word!r} ({hint})")
 
 
 def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
     if choice not in known:
-        raise CorpusError(f"No {what} is called {choice!r}: choose one of {', '.join(known)}.")
+        raise CorpusError(f"Unknown {what} {choice!r}: choose one of {', '.join(known)}.")
 
 
 def _read_dates(name: str, dates: Any) -> np.ndarray:
     try:
         return np.array(dates, dtype="datetime64")
     except ValueError as error:
-        raise CorpusError(f"{name}: dates cannot be read ({error}): write them as 1863-12-08, or as a year.") from error
+        raise CorpusError(f"{name}: cannot read the dates ({error}). Write 1863-12-08, or a year.") from error
 
 
 def _read_counts(name: str, given: Any) -> csr_array:
-    """A copy of the counts (D, V), int32, each word once a row; whatever is no number of occurrences is refused."""
+    """Return a canonical int32 copy of the counts (D, V); raise CorpusError for counts that are not whole numbers."""
     counts = csr_array(given)
     try:
         counts.check_format(full_check=True)
     except ValueError as error:
-        raise CorpusError(f"{name}: the counts are no sparse matrix by rows ({error}): build it anew.") from error
+        raise CorpusError(f"{name}: the counts are not a valid CSR matrix ({error}). Build it again.") from error
     if not counts.has_canonical_format:
-        # Of float64, since sums of what int32 holds may be more than it holds.
+        # Sums of int32 counts may exceed int32; float64 holds them exactly.
         counts = counts.astype(np.float64, copy=True)
         counts.sum_duplicates()
     data = counts.data
     if data.dtype != np.int32 and data.size:
         is_odd = (data != np.rint(data)) | (data > LARGEST_COUNT) if data.dtype.kind == "f" else data > LARGEST_COUNT
         if is_odd.any():
-            raise CorpusError(f"{name}: a count is {data[is_odd][0]}: give whole numbers up to {LARGEST_COUNT}.")
+            raise CorpusError(f"{name}: a count is {data[is_odd][0]}. Use whole numbers up to {LARGEST_COUNT}.")
     if data.size and data.min() < 0:
-        raise CorpusError(f"{name}: a count is negative: counts are numbers of occurrences.")
+        raise CorpusError(f"{name}: a count is negative. Use whole numbers, 0 or more.")
     counts = counts.astype(np.int32, copy=True)
     counts.eliminate_zeros()
     return counts
@@ -139,16 +222,37 @@ def _read_counts(name: str, given: Any) -> csr_array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """D documents over V words, in the order in which they are read.
+    """D documents over V words, in reading order.
 
-    counts: (D, V) int32, compressed by rows; each word once a row, ascending, no zeros stored.
-    dates: (D,) datetime64 whose unit is the precision known (`datetime64[Y]`: the year); NaT where nobody dated them.
-    titles: D names for people.
-    doc_ids: (D,) int64, one for every document; it keeps its own through `order`, `split` and `select`.
-    groups: (D,) int64, the longer text that a document is a passage of; without it each document is its own.
-    group_titles: names of the groups for people; `groups` are places in it.
-    split_by: what `split` sets aside unless told otherwise, a "document" or a whole "group" at a time.
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    counts : (D, V) array or sparse matrix
+        How often each word occurs in each document; stored as a CSR array of int32 without zeros.
+    vocabulary : Vocabulary
+        The V words.
+    dates : (D,) datetime64
+        The unit is the known precision (`datetime64[Y]` for years). NaT marks a document without a date.
+    titles : sequence of D str
+        The titles shown to a reader.
+    doc_ids : (D,) int64, optional
+        The id of each document, kept by `order`, `split` and `select`. The default is 0 to D - 1.
+    groups : (D,) int64, optional
+        The longer text that each document is a passage of, as an index into `group_titles`. By default each document is
+        its own group.
+    group_titles : sequence of str, optional
+        The titles of the groups.
+    split_by : str
+        What `split` draws by default: each "document" on its own, or a whole "group".
 
+    Raises
+    ------
+    CorpusError
+        If the lengths disagree, a count is not a whole number from 0 to 2³¹ - 1, or a group has no title.
+
+    Examples
+    --------
     >>> corpus = Corpus("two notes", [[2, 0, 1], [0, 1, 0]], Vocabulary(("peace", "trade", "war")),
     ...                 np.array(["1812", "1815"], "datetime64[Y]"), ("First", "Second"))
     >>> corpus
@@ -162,7 +266,7 @@ class Corpus:
     vocabulary: Vocabulary
     dates: np.ndarray
     titles: Sequence[str]
-    # Not None for long: what is left out is filled in.
+    # __post_init__ replaces each None by its default.
     doc_ids: np.ndarray = field(default=cast(np.ndarray, None))
     groups: np.ndarray = field(default=cast(np.ndarray, None))
     group_titles: Sequence[str] = field(default=cast(Sequence[str], None))
@@ -191,11 +295,11 @@ class Corpus:
         for what in ("dates", "titles", "doc_ids", "groups"):
             length = len(getattr(self, what))
             if length != num_documents:
-                raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}: give one a document.")
+                raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}. Give one per document.")
         if len(self.vocabulary) != vocab_size:
-            raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words: give one a column.")
+            raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Use one each.")
         if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(self.group_titles):
-            raise CorpusError(f"{self.name}: a group has no title: groups are places in group_titles.")
+            raise CorpusError(f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1.")
         _check_choice("split", self.split_by, SPLITS)
 
     def __repr__(self) -> str:
@@ -205,23 +309,26 @@ class Corpus:
 
     @property
     def num_documents(self) -> int:
+        """The number of documents D."""
         return int(self.counts.shape[0])
 
     @property
     def vocab_size(self) -> int:
+        """The number of words V in the vocabulary."""
         return int(self.counts.shape[1])
 
     @cached_property
     def num_tokens(self) -> int:
+        """The sum of all counts."""
         return int(self.counts.data.sum(dtype=np.int64))
 
     @property
     def has_dates(self) -> bool:
-        """Whether every document has a date; without dates the order of the file is the chronology."""
+        """Whether every document has a date; without dates, the chronological order is the order of the file."""
         return self.num_documents > 0 and not np.isnat(self.dates).any()
 
     def documents(self) -> Documents:
-        """All documents, in reading order, as read-only arrays."""
+        """Return all D documents in reading order, as read-only arrays."""
         return self._rows(0, self.num_documents)
 
     def _rows(self, start: int, stop: int) -> Documents:
@@ -229,27 +336,40 @@ class Corpus:
         entries = slice(starts[0], starts[-1])
         starts -= starts[0]
         starts.setflags(write=False)
-        # The sparse matrix may hold wider indices; kernels are compiled for int32 alone.
+        # SciPy may store int64 indices; kernels are compiled for int32 only.
         words = self.counts.indices[entries].astype(np.int32, copy=False)
         words.setflags(write=False)
         return Documents(starts, words, self.counts.data[entries])
 
     def select(self, rows: Sequence[int] | np.ndarray) -> "Corpus":
-        """The documents at these positions, in this order; a mask of D booleans keeps the reading order.
+        """Return a corpus of some of the documents.
 
-        Raises CorpusError where the mask is of another length, or a position is none of this corpus.
+        Parameters
+        ----------
+        rows : (S,) int or (D,) bool
+            Positions of the documents, in the order wanted, or a mask, which keeps the reading order.
+
+        Returns
+        -------
+        Corpus
+            The selected documents, with their ids.
+
+        Raises
+        ------
+        CorpusError
+            If the mask has another length than D, or a position is outside the corpus.
         """
         size, rows = self.num_documents, np.asarray(rows)
         if rows.dtype == bool:
             if rows.shape != (size,):
-                raise CorpusError(f"{self.name}: a mask of {rows.size} does not fit its {size} documents.")
+                raise CorpusError(f"{self.name}: the mask has {rows.size} values for {size} documents. Use one each.")
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-            raise CorpusError(f"{self.name}: positions of documents are a list of whole numbers, or a mask.")
+            raise CorpusError(f"{self.name}: rows must be a list of whole numbers, or a mask.")
         rows = rows.astype(np.int64)
         is_beyond = (rows < -size) | (rows >= size)
         if is_beyond.any():
-            raise CorpusError(f"{self.name}: there is no document {rows[is_beyond][0]}: it has {size}, counted from 0.")
+            raise CorpusError(f"{self.name}: no document {rows[is_beyond][0]} among {size}. Positions start at 0.")
         return replace(
             self,
             counts=self.counts[rows],
@@ -260,7 +380,18 @@ class Corpus:
         )
 
     def merge_groups(self, name: str) -> "Corpus":
-        """Whole groups as documents, in the order of their ids, dated by the first document of each."""
+        """Return a corpus in which each group is one document.
+
+        Parameters
+        ----------
+        name : str
+            The name of the new corpus.
+
+        Returns
+        -------
+        Corpus
+            The groups in ascending order; each has the date of its first document in the file.
+        """
         groups, members = np.unique(self.groups, return_inverse=True)
         ones, own = np.ones(self.num_documents, np.int32), np.arange(self.num_documents, dtype=np.int32)
         membership = csr_array((ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents))
@@ -270,7 +401,25 @@ class Corpus:
         return Corpus(name, membership @ self.counts, self.vocabulary, self.dates[first], titles)
 
     def order(self, order: str, seed: int = 0) -> "Corpus":
-        """The same documents by date (equal dates by `doc_ids`, so in the order of the file), or shuffled by `seed`."""
+        """Return the same documents in another reading order.
+
+        Parameters
+        ----------
+        order : str
+            "chronological" sorts by date, then by `doc_ids`, which is the order of the file. "shuffled" is random.
+        seed : int
+            The seed of the random order.
+
+        Returns
+        -------
+        Corpus
+            The documents with their ids, in the new order.
+
+        Raises
+        ------
+        CorpusError
+            If the order is unknown.
+        """
         _check_choice("order", order, ORDERS)
         if order == "shuffled":
             return self.select(np.random.default_rng(seed).permutation(self.num_documents))
@@ -280,19 +429,35 @@ class Corpus:
         return np.lexsort((self.doc_ids, self.dates))
 
     def split(self, num_test: int, seed: int = 0, by: str | None = None) -> tuple["Corpus", "Corpus"]:
-        """Set documents of all times aside: returns (train, test), both in the present reading order.
+        """Split the corpus into documents to train on and documents to test on.
 
-        by: "document" sets single documents aside, `num_test` of them; "group" sets whole groups aside, so many that
-            they have about `num_test` documents in all. Without it `split_by`.
+        The chronological order is cut into intervals of equal length (to within one), as many as documents or groups
+        are drawn, and one is drawn from each. The position of a group is that of its first document.
 
-        The chronology is cut into as many stretches as there are documents or groups to be drawn, of equal length (one
-        more or less), and one is drawn from each; a group stands where its first document does. At most half are set
-        aside, which leaves a small corpus something to learn.
+        Parameters
+        ----------
+        num_test : int
+            The number of test documents; at most half of the documents or groups are drawn.
+        seed : int
+            The seed of the draw. The test set does not depend on the reading order.
+        by : str, optional
+            "document" draws exactly `num_test` documents; "group" draws whole groups with about `num_test` documents in
+            total. The default is `split_by`.
+
+        Returns
+        -------
+        train, test : Corpus
+            Both in the present reading order.
+
+        Raises
+        ------
+        CorpusError
+            If `num_test` is not a whole number, 0 or more, or `by` is unknown.
         """
         if not isinstance(num_test, (int, np.integer)):
-            raise CorpusError(f"{num_test!r} is no number of documents to hold out: choose a whole number, 0 or more.")
+            raise CorpusError(f"num_test is {num_test!r}. Use a whole number, 0 or more.")
         if num_test < 0:
-            raise CorpusError(f"{num_test} documents cannot be held out: choose 0 or more.")
+            raise CorpusError(f"num_test is {num_test}. Use a whole number, 0 or more.")
         by = by or self.split_by
         _check_choice("split", by, SPLITS)
         ids = self.groups if by == "group" else self.doc_ids
@@ -300,8 +465,8 @@ class Corpus:
         return self.select(~is_test), self.select(is_test)
 
     def _draw(self, ids: np.ndarray, num_test: int, seed: int) -> np.ndarray:
-        """Some of the ids that the D documents go by, of all times, with about `num_test` documents in all."""
-        # A fixed order under equal dates makes the test set the same however the corpus is ordered now.
+        """Draw ids, spread over time, that cover about `num_test` documents; `ids` (D,) has one for each document."""
+        # Sorting by date and id makes the test set independent of the present reading order.
         ids, first, sizes = np.unique(ids[self._chronology()], return_index=True, return_counts=True)
         order = np.argsort(first)
         ids, sizes = ids[order], sizes[order]
@@ -309,7 +474,7 @@ class Corpus:
         edges = np.arange(num_drawn + 1) * len(ids) // max(num_drawn, 1)
         rng = np.random.default_rng(seed)
         pairs = np.stack([rng.integers(edges[:-1], edges[1:]) for _ in range(2)], axis=1)
-        # Groups differ much in size: of two, the one is taken that leaves the total nearer to its share of the whole.
+        # Group sizes vary: of two candidates, take the one that brings the running total closer to its target.
         drawn, total = [], 0
         for number, pair in enumerate(pairs, start=1):
             off = np.abs(total + sizes[pair] - number * num_test / num_drawn)
@@ -318,9 +483,27 @@ class Corpus:
         return ids[np.array(drawn, dtype=np.int64)]
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Mini-batches of `size` documents in reading order, from the document at `start`; the last may be short."""
+        """Yield mini-batches in reading order; the last one may be short.
+
+        Parameters
+        ----------
+        size : int
+            The number of documents S in a mini-batch, 1 or more.
+        start : int
+            The position of the first document.
+
+        Yields
+        ------
+        Batch
+            The next mini-batch.
+
+        Raises
+        ------
+        CorpusError
+            If `size` is less than 1.
+        """
         if size < 1:
-            raise CorpusError(f"A mini-batch of {size} documents teaches nothing: choose 1 or more.")
+            raise CorpusError(f"The mini-batch size is {size}. Use 1 or more.")
         for first in range(start, self.num_documents, size):
             last = min(first + size, self.num_documents)
             yield Batch(self.doc_ids[first:last], self._rows(first, last), self.num_documents)

@@ -1,4 +1,8 @@
-"""Files of words already counted: UCI bag-of-words, LDA-C and Matrix Market, each with its list of words."""
+"""Read files of word counts: UCI bag-of-words, LDA-C and Matrix Market, each with its list of words.
+
+pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file stop at the first wrong line instead of
+skipping it, and report no progress.
+"""
 
 import gzip
 import io
@@ -6,7 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,14 +26,27 @@ MAX_ENTRIES = 500_000_000
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 Report = Callable[[float, str], None]
-# Of a file: counts, the rows that were left out, and the documents that were left out whole.
+# Counts, bad lines, and the documents that were skipped.
 Read = tuple[csr_array, BadRows, list[int]]
 
 
 class Counted(NamedTuple):
-    """Words counted by somebody else: (D, V) counts, V words, the rows that were left out, and sentences to show.
+    """The content of a file of word counts.
 
-    faulty: numbers from 0 of the documents that were left out whole.
+    Attributes
+    ----------
+    kind : str
+        The file format, as `name_kind` gives it.
+    counts : (D, V) CSR array
+        How often each word occurs in each document.
+    words : list of V str
+        The words of the columns.
+    bad : BadRows
+        The lines that were skipped.
+    faulty : list of int
+        The documents that were skipped, numbered from 0; their rows of `counts` are empty.
+    notes : tuple of str
+        Sentences to show to the user.
     """
 
     kind: str
@@ -41,8 +58,20 @@ class Counted(NamedTuple):
 
 
 def name_kind(path: Path) -> str:
-    """Which kind of counts a file holds by its name, or "".
+    """Name the format of a file of word counts.
 
+    Parameters
+    ----------
+    path : Path
+        A file; only its name is used.
+
+    Returns
+    -------
+    str
+        "UCI bag-of-words", "LDA-C", "Matrix Market", or "" for any other file.
+
+    Examples
+    --------
     >>> [name_kind(Path(name)) for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx", "ap.csv")]
     ['UCI bag-of-words', 'LDA-C', 'Matrix Market', '']
     """
@@ -53,16 +82,34 @@ def name_kind(path: Path) -> str:
 
 
 def read_counts(path: Path, report: Report = lambda share, message: None) -> Counted:
-    """Read counts with the list of words that lies beside them. Raises CorpusError, which names place and remedy."""
+    """Read a file of word counts, and the list of words in the same folder.
+
+    Parameters
+    ----------
+    path : Path
+        A file for which `name_kind` gives a format.
+    report : callable
+        Receives the share of the file that is read (0 to 1) and a message. It may raise an exception to cancel.
+
+    Returns
+    -------
+    Counted
+        The counts, the words and the bad lines.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing, unreadable or too large.
+    """
     if not path.is_file():
-        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
+        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     words, notes = read_vocabulary(find_vocabulary(path))
     read = {"UCI bag-of-words": _read_uci, "LDA-C": _read_lda_c, "Matrix Market": _read_matrix}[name_kind(path)]
     try:
         with _open(path) as stream:
             counts, bad, faulty = read(path, stream, len(words), report)
     except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"{path} cannot be read ({error}): pack or copy it again.") from error
+        raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
     return Counted(name_kind(path), counts, words, bad, faulty, notes)
 
 
@@ -71,8 +118,20 @@ def _stem(path: Path) -> str:
 
 
 def name_counts(path: Path) -> str:
-    """What a file of counts is called.
+    """Derive the name of a corpus from the name of its file of counts.
 
+    Parameters
+    ----------
+    path : Path
+        A file of counts.
+
+    Returns
+    -------
+    str
+        The name without extensions and without "docword".
+
+    Examples
+    --------
     >>> [name_counts(Path(name)) for name in ("docword.kos.txt.gz", "ap.2.ldac", "ap.mtx.gz")]
     ['kos', 'ap.2', 'ap']
     """
@@ -81,7 +140,23 @@ def name_counts(path: Path) -> str:
 
 
 def find_vocabulary(path: Path) -> Path:
-    """The list of words beside a file of counts, by its name."""
+    """Find the list of words in the folder of a file of counts.
+
+    Parameters
+    ----------
+    path : Path
+        A file of counts.
+
+    Returns
+    -------
+    Path
+        The file with one word per line.
+
+    Raises
+    ------
+    CorpusError
+        If the folder contains no file with one of the usual names.
+    """
     stem = _stem(path)
     plain = Path(stem).stem
     names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if name_kind(path) == "UCI bag-of-words" else []
@@ -90,18 +165,36 @@ def find_vocabulary(path: Path) -> Path:
     for name in names:
         if (found := path.parent / name).is_file():
             return found
-    raise CorpusError(f"{path} needs its list of words, one a line, beside it: name that file {names[0]}.")
+    raise CorpusError(f"No list of words for {path}. Put one word per line into {names[0]} in the same folder.")
 
 
 def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """The words of a list, one a line; one that comes twice is told apart by its line."""
+    """Read a list of words, one per line.
+
+    Parameters
+    ----------
+    path : Path
+        A text file.
+
+    Returns
+    -------
+    words : list of str
+        Unique words; a repeated or missing word gets its line number.
+    notes : tuple of str
+        Sentences to show to the user.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, not text, or has more than `MAX_WORDS` lines.
+    """
     encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace") as text:
         lines = text.read(MAX_WORDS * 40).splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) > MAX_WORDS:
-        raise CorpusError(f"{path} lists more than {MAX_WORDS:,} words: keep the most frequent.")
+        raise CorpusError(f"{path} has more than {MAX_WORDS:,} words. Keep the most frequent ones.")
     seen: set[str] = set()
     words = []
     for number, line in enumerate(lines, start=1):
@@ -111,38 +204,38 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     return words, ((encoding.note,) if encoding.note else ())
 
 
-def _open(path: Path) -> BinaryIO:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
-def _read_uci(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
     head = [stream.readline(100).strip() for _ in range(3)]
     if not all(line.isdigit() for line in head):
-        raise CorpusError(f"{path} must begin with three lines: how many documents, words and entries it has.")
+        raise CorpusError(f"{path} must begin with three lines: the numbers of documents, words and entries.")
     num_documents, declared, num_entries = map(int, head)
     if declared != num_words:
         raise CorpusError(
-            f"{path} has {declared:,} words but its list of words has {num_words:,}: put the right one beside it."
+            f"{path} has {declared:,} words but its list has {num_words:,}. Use the list that belongs to it."
         )
     return _read_entries(path, stream, (num_documents, num_words, num_entries), 4, report)
 
 
-def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
     head, line_number = stream.readline(1000).decode("ascii", "replace").lower().split(), 2
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
-        raise CorpusError(f"{path} does not begin with %%MatrixMarket: write it as Matrix Market.")
+        raise CorpusError(f"{path} does not begin with %%MatrixMarket. Save it as Matrix Market.")
     if head[2] != "coordinate" or head[3] not in ("integer", "real") or head[4] != "general":
-        raise CorpusError(f"{path} is {' '.join(head[2:5])}: write it as coordinate integer general.")
+        raise CorpusError(f"{path} is in the form {' '.join(head[2:5])!r}. Save it as coordinate integer general.")
     while (line := stream.readline(10_000)).startswith(b"%"):
         line_number += 1
     try:
         num_rows, num_columns, num_entries = map(int, line.split())
     except ValueError as error:
-        raise CorpusError(f"{path}, line {line_number} must give the numbers of rows, columns and entries.") from error
+        raise CorpusError(f"{path}, line {line_number}: write the numbers of rows, columns and entries.") from error
     if num_words not in (num_rows, num_columns):
         raise CorpusError(
-            f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words: one"
-            " of the two must be the words."
+            f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words."
+            " The rows or the columns must be the words."
         )
     is_by_document = num_columns == num_words
     shape = (num_rows if is_by_document else num_columns, num_words, num_entries)
@@ -150,9 +243,9 @@ def _read_matrix(path: Path, stream: BinaryIO, num_words: int, report: Report) -
 
 
 def _read_entries(
-    path: Path, stream: BinaryIO, shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
+    path: Path, stream: IO[bytes], shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
 ) -> Read:
-    """Lines of document, word and count, numbered from 1; `line` is the number of the first one."""
+    """Read lines of document, word and count, with ids from 1; `line` is the number of the first line."""
     num_documents, num_words, num_entries = shape
     _check_size(path, num_documents, num_entries)
     parts, bad, num_read = [], BadRows(), 0
@@ -169,20 +262,21 @@ def _read_entries(
         _check_size(path, num_documents, num_read)
         report(min(1.0, num_read / max(1, num_entries)), "Reading the counts")
     if num_read + bad.count < num_entries:
-        reason = f"it announces {num_entries:,} entries and has {num_read + bad.count:,}: it is cut short"
+        reason = f"the file is incomplete, with {num_read + bad.count:,} of {num_entries:,} entries: copy it again"
         bad.add([BadRow(str(path), None, reason)])
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
-    # Entries that come twice add up to more than int32 may hold.
+    # The sum of repeated entries may exceed int32.
     counts = counts.astype(np.int64)
     return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad, []
 
 
 def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
     if num_documents > MAX_DOCUMENTS or num_entries > MAX_ENTRIES:
-        raise CorpusError(f"{path} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries: part it.")
+        raise CorpusError(f"{path} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it.")
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield blocks of whole lines."""
     rest = b""
     while block := stream.read(BLOCK):
         whole, _, rest_after = (rest + block).rpartition(b"\n")
@@ -196,7 +290,7 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow]]:
-    """Entries (N, 4): two places, a count and the line; and the lines that are none."""
+    """Parse whole lines into entries (N, 4) of row, column, count and line number, and into bad lines."""
     import pandas as pd
 
     try:
@@ -223,9 +317,7 @@ def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow
         except ValueError:
             if text.strip():
                 shown = text[:40].decode("ascii", "replace")
-                bad.append(
-                    BadRow(str(path), number, f"{shown!r} is not a document, a word and a count: write three numbers")
-                )
+                bad.append(BadRow(str(path), number, f"{shown!r} is wrong: write the document, word and count"))
     return np.array(entries, np.float64).reshape(-1, 4), bad
 
 
@@ -233,23 +325,27 @@ def _are_good(entries: np.ndarray, num_documents: int, num_words: int) -> np.nda
     documents, words, counts = entries[:, :3].T
     is_whole = (np.floor(entries[:, :3]) == entries[:, :3]).all(axis=1)
     is_inside = (documents >= 1) & (documents <= num_documents) & (words >= 1) & (words <= num_words)
-    return is_whole & is_inside & (counts >= 1) & (counts <= LARGEST_COUNT)
+    is_good: np.ndarray = is_whole & is_inside & (counts >= 1) & (counts <= LARGEST_COUNT)
+    return is_good
 
 
 def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
     document, word, count, line = entry
     if count > LARGEST_COUNT:
-        reason = f"the count {count:g} is too large: give counts up to {LARGEST_COUNT}"
+        reason = f"the count {count:g} is too large: use at most {LARGEST_COUNT}"
     elif count < 1 or count != np.floor(count):
-        reason = f"the count {count:g} is no number of occurrences: give whole counts of 1 or more, not weights"
+        reason = f"the count {count:g} is not a number of occurrences: use whole numbers, 1 or more"
     else:
-        reason = f"document {document:g} or word {word:g} is beyond what the file announces: count both from 1"
+        reason = f"document {document:g} or word {word:g} is outside the size in the header: number both from 1"
     return BadRow(str(path), int(line), reason)
 
 
-def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) -> Read:
+def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
     size = max(1, path.stat().st_size)
-    parts, lengths, bad, faulty, num_read = [np.zeros((0, 2), np.int64)], [], BadRows(), [], 0
+    parts = [np.zeros((0, 2), np.int64)]
+    lengths: list[int] = []
+    faulty: list[int] = []
+    bad, num_read = BadRows(), 0
     for block in _blocks(stream):
         for line in block.splitlines():
             pairs = _parse_document(line, num_words)
@@ -268,21 +364,21 @@ def _read_lda_c(path: Path, stream: BinaryIO, num_words: int, report: Report) ->
 
 
 def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:
-    """Pairs (N, 2) of word and count, or why there are none."""
+    """Parse a line into pairs (N, 2) of word and count, or explain why it is wrong."""
     if not line.strip():
         return np.zeros((0, 2), np.int64)
     try:
         first, *values = map(int, line.replace(b":", b" ").split())
     except ValueError:
-        return "it is not of the form '2 0:1 7:3': write how many words, then word:count"
+        return "the line must look like '2 0:1 7:3': write the number of words, then word:count"
     if len(values) != 2 * first:
-        return f"it announces {first} words and has {len(values) / 2:g}: write word:count for each"
-    # Of whatever size they are, and so no array of int64 yet.
+        return f"the line has {len(values) / 2:g} words instead of {first}: write word:count for each"
+    # Checked before the conversion, because int64 cannot hold every integer.
     if max(values, default=0) > LARGEST_COUNT:
-        return f"{max(values)} is too large: give word numbers and counts up to {LARGEST_COUNT}"
+        return f"{max(values)} is too large: use word numbers and counts of at most {LARGEST_COUNT}"
     pairs = np.array(values, np.int64).reshape(-1, 2)
     if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
-        return f"it has a word beyond the {num_words:,} of the list: count words from 0"
+        return f"a word number is outside the list of {num_words:,} words: number words from 0"
     if len(pairs) and pairs[:, 1].min() < 1:
-        return "a count is less than 1: give whole counts of 1 or more"
+        return "a count is less than 1: use whole numbers, 1 or more"
     return pairs

@@ -1,4 +1,8 @@
-"""Dates as people write them, each as precise as it is written."""
+"""Read dates as people write them, with the precision that they have.
+
+pandas parses each form. It cannot do the rest: it turns "1863" into a full date and guesses the form from the first
+cell only. dateutil also fills missing parts from today's date, and parses each cell by itself.
+"""
 
 import re
 import warnings
@@ -12,14 +16,25 @@ if TYPE_CHECKING:
 
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 NUM_GUESSED_FROM = 20
-HINT = "write a year (1863) or an ISO date (1863-12-08), or one other form throughout"
+HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
 
 def read_dates(cells: Sequence[str]) -> np.ndarray:
-    """Dates (D,) of the form that most cells have: years as years, months as months, days as days, times to the second.
+    """Read dates in the form that most cells have.
 
-    NaT where a cell is empty, of another form, or absurd: before the year 1000 or after 2100.
+    Parameters
+    ----------
+    cells : sequence of D str
+        The dates as they are written.
 
+    Returns
+    -------
+    (D,) datetime64
+        The unit is the precision: years, months, days or seconds. NaT marks a cell that is empty, has another form, or
+        lies outside the years 1000 to 2100.
+
+    Examples
+    --------
     >>> read_dates(["1863", "soon", "1864.0"]).astype(str).tolist()
     ['1863', 'NaT', '1864']
     >>> read_dates(["13/12/1863", "12/1/1864"]).astype(str).tolist()
@@ -27,17 +42,17 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
     >>> read_dates(["now", "today"]).astype(str).tolist()
     ['NaT', 'NaT']
     """
-    # pandas takes a second to import, and the corpora that come with the project do without.
+    # pandas takes a second to import, and the bundled corpora do not need it.
     import pandas as pd
 
-    cells = pd.Series(list(cells), dtype=str).str.strip()
+    texts = pd.Series(list(cells), dtype=str).str.strip()
     forms = (_read_years, _read_months, _read_named_months, _read_iso, _read_stamps, _read_other)
-    best, most = np.full(len(cells), "NaT", "datetime64[D]"), 0
-    num_filled = int((cells != "").sum())
-    # What a day of this is called, as "today", is another date tomorrow.
-    cells = cells.where(cells.str.contains(r"\d"), "")
+    best, most = np.full(len(texts), "NaT", "datetime64[D]"), 0
+    num_filled = int(texts.ne("").sum())
+    # pandas reads words such as "today" as the date on which it runs.
+    texts = texts.where(texts.str.contains(r"\d"), "")
     for form in forms:
-        dates = _drop_absurd(form(cells))
+        dates = _drop_implausible(form(texts))
         num_read = int((~np.isnat(dates)).sum())
         if num_read > most:
             best, most = dates, num_read
@@ -47,30 +62,42 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
 
 
 def explain_date(cell: str) -> str:
-    """Why a cell gave no date, as a reason of a bad row.
+    """Explain why a cell has no date that can be read.
 
-    >>> explain_date("0001-01-01")[:62]
-    "'0001-01-01' is a date before 1000 or after 2100, hardly of a "
+    Parameters
+    ----------
+    cell : str
+        A cell for which `read_dates` gives NaT.
+
+    Returns
+    -------
+    str
+        The reason and the remedy, for a `BadRow`.
+
+    Examples
+    --------
+    >>> explain_date("0001-01-01")
+    "'0001-01-01' is outside the years 1000 to 2100: correct the date"
     """
     if not cell.strip():
-        return "it has no date: give it one, or leave the dates out to take the rows in their order"
+        return "the date is missing: add one, or choose no date column to keep the order of the rows"
     shown = repr(cell.strip() if len(cell.strip()) <= 60 else cell.strip()[:59] + "…")
     years = [int(year) for year in re.findall(r"(?<!\d)\d{4,5}(?!\d)", cell)]
     if len(years) == 1 and not FIRST_YEAR <= years[0] <= LAST_YEAR:
-        return f"{shown} is a date before {FIRST_YEAR} or after {LAST_YEAR}, hardly of a text: correct it"
+        return f"{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}: correct the date"
     return f"{shown} is not a date: {HINT}"
 
 
-def _drop_absurd(dates: np.ndarray) -> np.ndarray:
+def _drop_implausible(dates: np.ndarray) -> np.ndarray:
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
-    is_absurd = ~np.isnat(dates) & ((years < FIRST_YEAR) | (years > LAST_YEAR))
+    is_implausible = ~np.isnat(dates) & ((years < FIRST_YEAR) | (years > LAST_YEAR))
     dates = dates.copy()
-    dates[is_absurd] = np.datetime64("NaT")
+    dates[is_implausible] = np.datetime64("NaT")
     return dates
 
 
 def _read_years(cells: "pd.Series") -> np.ndarray:
-    is_year = cells.str.fullmatch(r"\d{4}(\.0)?").to_numpy(bool)
+    is_year = cells.str.fullmatch(r"\d{4}(\.0)?").to_numpy(dtype=bool)
     return np.where(is_year, cells.str[:4].to_numpy(dtype=str), "NaT").astype("datetime64[Y]")
 
 
@@ -80,12 +107,13 @@ def _read_months(cells: "pd.Series") -> np.ndarray:
 
 
 def _read_named_months(cells: "pd.Series") -> np.ndarray:
-    """May 1863, in full or by three letters."""
+    """Read "May 1863" and "Dec 1863"."""
     import pandas as pd
 
     months = (pd.to_datetime(cells, format=form, errors="coerce") for form in ("%b %Y", "%B %Y"))
     short, full = (each.to_numpy().astype("datetime64[M]") for each in months)
-    return np.where(np.isnat(short), full, short)
+    dates: np.ndarray = np.where(np.isnat(short), full, short)
+    return dates
 
 
 def _read_iso(cells: "pd.Series") -> np.ndarray:
@@ -95,23 +123,23 @@ def _read_iso(cells: "pd.Series") -> np.ndarray:
 
 
 def _read_stamps(cells: "pd.Series") -> np.ndarray:
-    """Seconds or milliseconds since 1970, as computers write them."""
+    """Read Unix times in seconds or milliseconds."""
     digits = cells.str.fullmatch(r"\d{10}|\d{13}").to_numpy(bool)
     seconds = np.where(digits, cells.str[:10].to_numpy(dtype=str), "0").astype(np.int64)
     return np.where(digits, seconds.astype("datetime64[s]"), np.datetime64("NaT"))
 
 
 def _read_other(cells: "pd.Series") -> np.ndarray:
-    """The form pandas sees in the first cells, or the same with day and month changed round: whichever reads more."""
+    """Try the forms that pandas guesses from the first cells, with day and month in both orders; keep the best."""
     import pandas as pd
     from pandas.tseries.api import guess_datetime_format
 
     forms: dict[str, None] = {}
     with warnings.catch_warnings():
-        # pandas warns where a date speaks against the order of day and month it was told.
+        # pandas warns if a date contradicts the given order of day and month.
         warnings.simplefilter("ignore")
         for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
-            # 12.5.2020 is the 12th of May wherever dots are written, 12/5/2020 as pandas takes it.
+            # With dots the day comes first (12.5.2020 is 12 May); otherwise pandas' default is tried first.
             for day_first in (True, False) if "." in cell else (False, True):
                 if form := guess_datetime_format(cell, dayfirst=day_first):
                     forms[form] = None
@@ -125,6 +153,6 @@ def _read_other(cells: "pd.Series") -> np.ndarray:
 
 
 def _coarsest(times: "pd.Series") -> np.ndarray:
-    seconds = times.dt.tz_localize(None).to_numpy().astype("datetime64[s]")
+    seconds: np.ndarray = times.dt.tz_localize(None).to_numpy().astype("datetime64[s]")
     days = seconds.astype("datetime64[D]")
     return days if ((days == seconds) | np.isnat(seconds)).all() else seconds

@@ -1,4 +1,4 @@
-"""Corpora built from one's own text, kept under the user's data directory, each a folder of Parquet files."""
+"""Keep the corpora that a user builds in the user's data folder, each as a folder of Parquet files."""
 
 import json
 import logging
@@ -40,7 +40,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """What to build: the file or folder, the name it shall have, its columns, the words, and whether text is kept."""
+    """A request to build a corpus.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    name : str
+        The name of the new corpus.
+    columns : Columns
+        The columns to use.
+    words : WordChoices, optional
+        Which words are counted.
+    keeps_text : bool
+        Whether the texts are stored with the counts.
+    """
 
     path: Path
     name: str
@@ -51,7 +65,29 @@ class BuildRequest:
 
 @dataclass(frozen=True)
 class OwnCorpus:
-    """A corpus of the library: `source` is the name of the file it was built from, `built_at` an ISO time."""
+    """The description of a corpus that a user has built.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    num_documents, vocab_size, num_tokens : int
+        Its size.
+    date_span : tuple of two str, or None
+        The first and the last date.
+    date_unit : str
+        The precision of the dates, as a NumPy unit.
+    split_by : str
+        "document" or "group".
+    has_text : bool
+        Whether the texts are stored.
+    source : str
+        The name of the file or folder that it was built from.
+    num_bad : int
+        The number of rows that were skipped.
+    built_at : str
+        The time of building, in ISO 8601.
+    """
 
     name: str
     num_documents: int
@@ -67,7 +103,18 @@ class OwnCorpus:
 
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
-    """Where corpora are kept: `folder`, or below what STICKBREAKER_DATA names, or below the user's data directory."""
+    """Return the folder of the built corpora.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        Returned if given.
+
+    Returns
+    -------
+    Path
+        By default, `corpora` in the folder named by the variable STICKBREAKER_DATA, or in the user's data folder.
+    """
     if folder is not None:
         return Path(folder)
     if named := os.environ.get(FOLDER_VARIABLE):
@@ -78,7 +125,18 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
 
 
 def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
-    """All corpora of the library by name; a folder that holds none is passed over."""
+    """List the corpora that the user has built.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    tuple of OwnCorpus
+        Sorted by name. Damaged corpora are skipped, with a warning in the log.
+    """
     found = []
     try:
         places = sorted(place for place in find_folder(folder).iterdir() if (place / ABOUT).is_file())
@@ -92,30 +150,68 @@ def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]
             span = about["date_span"]
             found.append(OwnCorpus(**about | {"date_span": tuple(span) if span else None}))
         except (OSError, ValueError, TypeError, KeyError):
-            logger.warning("%s holds no corpus that can be read: delete it", place)
+            logger.warning("Cannot read the corpus in %s: delete this folder", place)
     return tuple(sorted(found, key=lambda corpus: corpus.name.lower()))
 
 
 def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnCorpus:
-    """A corpus of the library. Raises CorpusError where there is none of this name."""
+    """Find a corpus that the user has built.
+
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    OwnCorpus
+        Its description.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus.
+    """
     for corpus in list_own(folder):
         if corpus.name == name:
             return corpus
-    raise CorpusError(f"No corpus of your own is called {name!r}: build it, or choose another.")
+    raise CorpusError(f"No corpus {name!r} has been built. Build it, or choose another one.")
 
 
 def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
-    """A name that a new corpus may have. Raises CorpusError where it may not, with the reason."""
+    """Check the name of a new corpus.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    str
+        The name without leading and trailing spaces.
+
+    Raises
+    ------
+    CorpusError
+        If the name is not valid or already in use.
+    """
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
-        raise CorpusError(f"{name[:MAX_NAME]!r} is no name for a corpus: give one of 1 to {MAX_NAME} letters.")
+        raise CorpusError(
+            f"Invalid corpus name {name[:MAX_NAME]!r}: use 1 to {MAX_NAME} characters, with a letter or digit."
+        )
     if name.startswith("."):
-        raise CorpusError(f"{name!r} is no name for a corpus: begin with a letter.")
+        raise CorpusError(f"Invalid corpus name {name!r}: start with a letter or digit.")
     if len(_place(name)) > 200:
-        raise CorpusError(f"{name!r} is no name for a corpus: use fewer letters of other scripts than Latin.")
+        raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
     taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
     if name.lower() in taken or (find_folder(folder) / _place(name)).exists():
-        raise CorpusError(f"There is a corpus called {name!r} already: choose another name, or delete that one.")
+        raise CorpusError(f"A corpus {name!r} already exists. Choose another name, or delete that corpus.")
     return name
 
 
@@ -128,7 +224,29 @@ def build_own(
     report: Report = lambda share, message: None,
     folder: str | PathLike[str] | None = None,
 ) -> tuple[OwnCorpus, Built]:
-    """Build a corpus and keep it. It appears whole or not at all: whatever `report` raises leaves nothing behind."""
+    """Build a corpus and store it; after an error or a cancellation, nothing is stored.
+
+    Parameters
+    ----------
+    request : BuildRequest
+        What to build.
+    report : callable
+        Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    own : OwnCorpus
+        The description of the stored corpus.
+    built : Built
+        The corpus and the skipped rows.
+
+    Raises
+    ------
+    CorpusError
+        If the name is not valid, the source cannot be read, or the folder cannot be written.
+    """
     name, library = check_name(request.name, folder), find_folder(folder)
     try:
         library.mkdir(parents=True, exist_ok=True)
@@ -136,7 +254,9 @@ def build_own(
         work = library / f"{BEING_BUILT}{uuid.uuid4().hex}"
         work.mkdir()
     except OSError as error:
-        raise CorpusError(f"{library} cannot be written ({error.strerror}): make room, or allow it.") from error
+        raise CorpusError(
+            f"Cannot write {library} ({error.strerror}). Check the free space and the permissions."
+        ) from error
     try:
         source = find_source(request.path)
         has_text = request.keeps_text and not name_kind(source)
@@ -148,7 +268,7 @@ def build_own(
         os.rename(work, library / _place(name))
     except OSError as error:
         raise CorpusError(
-            f"{name} cannot be kept in {library} ({error}): make room there, or free the name."
+            f"Cannot store {name} in {library} ({error}). Check the free space, or choose another name."
         ) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -156,14 +276,14 @@ def build_own(
 
 
 def _forget_stale(library: Path) -> None:
-    """What builds that were killed have left, a day later."""
+    """Delete what interrupted builds left more than a day ago."""
     for place in library.glob(f"{BEING_BUILT}*"):
         if time.time() - place.stat().st_mtime > STALE_SECONDS:
             shutil.rmtree(place, ignore_errors=True)
 
 
 class _TextWriter:
-    """Texts on their way to the disk, so that a large file never stands in memory."""
+    """Writes texts to a temporary file, so that a large corpus need not fit in memory."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -179,7 +299,7 @@ class _TextWriter:
         self._writer.write_table(batch)
 
     def read(self, kept: np.ndarray) -> Iterator["pa.Array"]:
-        """The texts at these ascending places."""
+        """Yield the texts at these positions, which ascend."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -222,7 +342,7 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
 
 
 def _write_documents(path: Path, corpus: Corpus, texts: Iterator["pa.Array"] | None) -> None:
-    """Title, date, group and text of each document, in order."""
+    """Write the title, date, group and text of each document."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -239,7 +359,18 @@ def _write_documents(path: Path, corpus: Corpus, texts: Iterator["pa.Array"] | N
 
 
 def describe_documents(corpus: Corpus) -> "pa.Table":
-    """Title, date (ISO, as precise as it is known) and group of each document as a table."""
+    """Return the titles, dates and groups of the documents.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The corpus.
+
+    Returns
+    -------
+    pyarrow.Table
+        D rows of text columns: title, date (ISO 8601 in the known precision) and group.
+    """
     import pyarrow as pa
 
     dates = np.datetime_as_string(corpus.dates)
@@ -254,7 +385,25 @@ def describe_documents(corpus: Corpus) -> "pa.Table":
 
 
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
-    """A corpus of the library. Raises CorpusError where it is not there or damaged."""
+    """Load a corpus that the user has built.
+
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    Corpus
+        The corpus in the order of its file.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus, or it is damaged.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -265,7 +414,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
         counts = parquet.read_table(place / "counts.parquet")
         documents = parquet.read_table(place / "documents.parquet", columns=["title", "date", "group"])
     except (OSError, pa.ArrowException) as error:
-        raise CorpusError(f"{name} cannot be read ({error}): delete it and build it again.") from error
+        raise CorpusError(f"Cannot read {name} ({error}). Delete it and build it again.") from error
     rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
     dates = [date or "NaT" for date in documents["date"].to_pylist()]
     grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
@@ -280,11 +429,31 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
 
 
 def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike[str] | None = None) -> list[str]:
-    """The texts of some documents. Raises CorpusError where the corpus was built without its text."""
+    """Read the texts of some documents.
+
+    Parameters
+    ----------
+    name : str
+        The name of a corpus that the user has built.
+    doc_ids : sequence of int
+        The ids of the documents.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    list of str
+        The texts in the order of `doc_ids`.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus, or it was built without its texts.
+    """
     from pyarrow import parquet
 
     if not find_own(name, folder).has_text:
-        raise CorpusError(f"{name} was built with counts only: build it again with its text to read documents.")
+        raise CorpusError(f"{name} was built without its texts. Build it again with them to read documents.")
     found: dict[int, str] = {}
     wanted, start = np.asarray(doc_ids, np.int64), 0
     with parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet") as file:
@@ -299,17 +468,50 @@ def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike[str] | 
 
 
 def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
-    """Remove a corpus from the library for good. Raises CorpusError where there is none of this name."""
+    """Delete a corpus that the user has built.
+
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus.
+    """
     find_own(name, folder)
     place = find_folder(folder) / _place(name)
     gone = place.with_name(f"{BEING_BUILT}{uuid.uuid4().hex}")
-    # In one step, so that nobody sees half a corpus.
+    # A rename is atomic, so no other process finds half a corpus.
     os.rename(place, gone)
     shutil.rmtree(gone, ignore_errors=True)
 
 
 def export_own(name: str, target: Path, folder: str | PathLike[str] | None = None) -> Path:
-    """Write a corpus as one Parquet file, a row a document: title, date, group, text where kept, words and counts."""
+    """Write a corpus that the user has built to one Parquet file.
+
+    Parameters
+    ----------
+    name : str
+        The name of the corpus.
+    target : Path
+        The file to write.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    Path
+        `target`. It has one row per document: title, date, group, text (if stored), words and counts.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus, or it is damaged.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 

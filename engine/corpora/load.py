@@ -1,4 +1,4 @@
-"""The one door to corpora: by name those that come with the project or were built, by path one's own files."""
+"""Load any corpus: bundled or built ones by name, other files and folders by path."""
 
 import logging
 import os
@@ -28,25 +28,43 @@ def load_corpus(
     group: str | None = None,
     words: WordChoices | None = None,
 ) -> Corpus:
-    """A corpus by its name (`list_corpora()`), or from a file or folder of one's own, of any kind of `KINDS`.
+    """Load a corpus by name, or build one from a file or folder.
 
-    text: the column with the documents; needed unless it is called "text" or is the only one.
-    date: the column with their dates: years, ISO dates, or what pandas reads as dates (3/4/1863 is the 4th of March).
-        Without it the order of the rows is the chronology.
-    title: the column with their titles; without it documents are called by their row.
-    group: the column with the longer text that each is a part of; held-out documents are then whole groups.
-    words: which words are counted; without it `WordChoices()`, and words already counted stay as they are.
+    Rows that cannot be used are skipped; a warning in the log lists the first of them.
 
-    Rows that cannot be used are left out, with a warning in the log that lists the first. Raises CorpusError, which
-    names the file, the row as a spreadsheet numbers it, and the remedy.
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name from `list_corpora()`, or a path to one of `KINDS`.
+    text : str, optional
+        The column with the documents. By default, the column called "text", or the only one.
+    date : str, optional
+        The column with their dates: years, ISO dates, or another form that pandas reads (3/4/1863 is 4 March). Without
+        it, the chronological order is the order of the rows.
+    title : str, optional
+        The column with their titles. Without it, a document is named by its row.
+    group : str, optional
+        The column with the longer text that each document is a part of. Held-out documents are then whole groups.
+    words : WordChoices, optional
+        Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
+
+    Returns
+    -------
+    Corpus
+        The corpus in the order of its file.
+
+    Raises
+    ------
+    CorpusError
+        If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
     """
     columns = Columns(text, date, title, group)
     if not isinstance(name_or_path, PathLike) and name_or_path in list_corpora():
         if any(columns) or words is not None:
-            raise CorpusError(f"{name_or_path} has its text and dates: leave text, date, title, group and words out.")
+            raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
         return load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
     path = Path(name_or_path).expanduser()
-    # Unlike those of Path, these say no to an empty name and to one that is too long.
+    # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
     is_there = os.path.exists(os.path.expanduser(name_or_path))
     if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
@@ -60,13 +78,25 @@ def load_corpus(
         left = f"{number} of {number + built.corpus.num_documents} rows"
         if name_kind(source):
             left = "1 line" if number == 1 else f"{number} lines"
-        logger.warning("%s: left %s out, first %s", path, left, listed)
+        logger.warning("%s: skipped %s. First: %s", path, left, listed)
     return built.corpus
 
 
 def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
-    """Names of the corpora that come with the project, then of those built here, or kept in `folder`.
+    """List the names of all corpora.
 
+    Parameters
+    ----------
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`.
+
+    Returns
+    -------
+    tuple of str
+        The bundled corpora, then the built ones.
+
+    Examples
+    --------
     >>> list_corpora()[:3]
     ('state-of-the-union', 'rfc', 'rfc-documents')
     """
@@ -78,4 +108,4 @@ def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
     name = name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
     near = get_close_matches(name, known, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return f"There is no corpus {name!r}.{guess} Known corpora: {', '.join(known)}; a file of your own must be {KINDS}."
+    return f"No corpus {name!r}.{guess} Use {', '.join(known)}, or a file of a supported type: {KINDS}."

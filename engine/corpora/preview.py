@@ -1,4 +1,4 @@
-"""What a file of one's own holds, before anything is built of it, and what choices of words would do to it."""
+"""Preview a file before a corpus is built from it, and try word choices on it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ MAX_SAMPLE_TEXT = 3_000_000
 NUM_SHOWN = 5
 MAX_SHOWN_TEXT = 600
 MAX_GUESSED_FROM = 100
-# Letters: people and places are hardly ever called by more, and texts are longer.
+# In characters: names are rarely longer, and texts are.
 LONG_NAME = 20
 
-# Names that people give to such columns; they only tip the scales between columns that would do.
+# Usual names of such columns; they decide between columns with suitable content.
 TEXT_NAMES = re.compile(r"(?i)text|body|content|abstract|message|description|document|speech|comment|review")
 DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issued")
 TITLE_NAMES = re.compile(r"(?i)title|name|headline|subject|heading|label|\bid\b")
@@ -34,7 +34,7 @@ Report = Callable[[float, str], None]
 
 
 class ShownDocument(NamedTuple):
-    """A document as a preview shows it: the beginning of its text."""
+    """A document in a preview, with the beginning of its text."""
 
     title: str
     date: str
@@ -43,14 +43,36 @@ class ShownDocument(NamedTuple):
 
 @dataclass(frozen=True)
 class Preview:
-    """What a source holds.
+    """The content of a file or folder.
 
-    columns: all there are, empty for words already counted; chosen: those that hold text, date, title and group.
-    num_rows: rows with text, dated or not; bad: rows that a corpus would leave out; num_undated: of them, those for
-        want of a date.
-    date_span: the first and the last date as texts, or None.
-    language, language_share: see `guess_language`.
-    sample: texts that `measure` tries word choices on, of all parts of the file; counted: where words were counted.
+    Attributes
+    ----------
+    kind : str
+        The file format.
+    columns : tuple of str
+        All columns; empty for a file of counts.
+    chosen : Columns
+        The columns with text, date, title and group.
+    num_rows : int
+        The number of rows with text, with or without a date.
+    num_bad : int
+        The number of rows that a corpus would skip.
+    bad : tuple of BadRow
+        The first of these rows.
+    num_undated : int
+        The number of rows with text whose date cannot be read.
+    date_span : tuple of two str, or None
+        The first and the last date.
+    language, language_share : str, float
+        As returned by `guess_language`.
+    first : tuple of ShownDocument
+        The first documents.
+    notes : tuple of str
+        Sentences to show to the user.
+    sample : tuple of str
+        Texts from all parts of the file, used by `measure`.
+    counted : Counted, optional
+        The content of a file of counts.
     """
 
     kind: str
@@ -70,11 +92,27 @@ class Preview:
 
     @property
     def is_sample(self) -> bool:
-        """Whether `measure` looks at some documents only."""
+        """Whether `measure` examines only a sample of the documents."""
         return self.counted is None and len(self.sample) < self.num_rows
 
     def measure(self, words: WordChoices) -> WordEffect:
-        """Try choices of words. Raises CorpusError where they leave none of words already counted."""
+        """Try word choices.
+
+        Parameters
+        ----------
+        words : WordChoices
+            The choices.
+
+        Returns
+        -------
+        WordEffect
+            What the choices keep.
+
+        Raises
+        ------
+        CorpusError
+            If the choices keep no word of a file of counts.
+        """
         if self.counted is None:
             return measure_words(self.sample, words, self.num_rows)
         counts, left = drop_words(self.counted.counts, self.counted.words, words)
@@ -90,7 +128,7 @@ class Preview:
         )
 
     def without_sample(self) -> "Preview":
-        """The same without what only `measure` needs, small enough to be sent elsewhere."""
+        """Return a copy without `sample` and `counted`, which is small enough to send to another process."""
         return replace(self, sample=(), counted=None)
 
 
@@ -103,10 +141,26 @@ def preview(
     group: str | None = None,
     report: Report = lambda share, message: None,
 ) -> Preview:
-    """Read a file of one's own to its end and say what it holds; nothing is kept but a sample of its texts.
+    """Read a file or folder to its end, and describe its content.
 
-    text, date, title, group: the columns that hold them; None leaves text, date and title to a guess, "" is for none.
-    Raises CorpusError, which names the file, the row and the remedy.
+    Parameters
+    ----------
+    path : str or path
+        A file or a folder.
+    text, date, title, group : str, optional
+        The columns to use. None guesses the text, date and title columns; "" means no column.
+    report : callable
+        Receives the share that is read (0 to 1) and a message. It may raise an exception to cancel.
+
+    Returns
+    -------
+    Preview
+        The columns, the size, the bad rows, the first documents and a sample of the texts.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be read or has no usable row; the message names the file, the row and the remedy.
     """
     source = find_source(path)
     if name_kind(source):
@@ -124,10 +178,10 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
-        reason = f"The first: {bad.listed[0]}" if bad.listed else "Put a text into every row below its first"
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the first"
         is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
-        remedy = f" Put text into its column {columns.text!r}, or choose another for it." if is_empty else ""
-        raise CorpusError(f"{table.path} has no row that can be used. {reason}.{remedy}")
+        remedy = f" Put text into the column {columns.text!r}, or choose another column." if is_empty else ""
+        raise CorpusError(f"{table.path} has no usable rows. {reason}.{remedy}")
     dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
@@ -152,7 +206,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
 
 
 class _Sample:
-    """Texts of all parts of a file: every one, then every second, every fourth, as there come to be too many."""
+    """A sample of texts, evenly spaced in the file; the spacing doubles whenever the sample grows too large."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -174,7 +228,18 @@ class _Sample:
 
 
 def guess_columns(table: Table) -> Columns:
-    """Which columns look like the text (the longest that holds no dates), the date and the title, by the first rows."""
+    """Guess the columns from the first rows.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    Columns
+        The text is the column with the longest cells and no dates. Date and title are None if no column is suitable.
+    """
     names = table.columns[:MAX_GUESSED_FROM]
     chunk = next(iter(table.read(names)))
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
@@ -190,19 +255,19 @@ def guess_columns(table: Table) -> Columns:
 
 
 def _weigh_texts(name: str, length: float) -> float:
-    """How much a column looks like texts: by their length; an empty one that is called so outweighs names of people."""
+    """Score a column as the text, by the mean length of its cells and its name; an empty "text" column beats names."""
     if not TEXT_NAMES.search(name):
         return length
     return 3 * length or LONG_NAME
 
 
 def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
-    """How much a column looks like dates: 0 where fewer than three cells of five are any."""
+    """Score a column as the date; 0 if less than 60 % of the cells are dates."""
     if not 4 <= length <= 40 or len(cells) < 0.5 * num_rows:
         return 0.0
     dates = read_dates(cells)
     is_named = bool(DATE_NAMES.search(name))
-    # Any number of four digits could be a year, so that only a name makes one of early ones.
+    # Any number of four digits may be a year, so years before 1400 count only in a column named as a date.
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
     is_likely = ~np.isnat(dates) & (is_named | (years >= 1400))
     share = float(is_likely.mean())
@@ -210,7 +275,7 @@ def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
 
 
 def _weigh_titles(name: str, cells: Sequence[str], length: float) -> float:
-    """How much a column looks like titles: short, hardly ever twice the same, and of letters."""
+    """Score a column as the title: short cells that are mostly distinct and contain letters."""
     if not cells or length > 200:
         return 0.0
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)

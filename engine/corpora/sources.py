@@ -1,4 +1,4 @@
-"""A path to what lies there: a table, a folder or archive of text files, or words already counted."""
+"""Find out what a path contains (a table, a folder or archive of text files, or word counts) and open it."""
 
 import os
 from os import PathLike
@@ -11,24 +11,40 @@ from stickbreaker.engine.corpora.text_files import open_archive, open_folder
 
 KINDS = (
     "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text files, UCI"
-    " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words beside it"
+    " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
 MAX_FILE_BYTES = 4_000_000_000
 REMEDIES = (
-    dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "unpack it first")
-    | dict.fromkeys((".xls", ".xlsx", ".ods"), "save its table as CSV")
-    | dict.fromkeys((".txt", ".md"), "put it into a folder, of which each file is a document")
-    | dict.fromkeys((".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "save its text as .txt, in a folder")
-    | {".json": "write one object a line, and name it .jsonl"}
+    dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "Unpack it first")
+    | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the table as CSV")
+    | dict.fromkeys((".txt", ".md"), "Put it into a folder with one document per file")
+    | dict.fromkeys((".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "Save the text as .txt, in a folder")
+    | {".json": "Write one object per line into a .jsonl file"}
 )
 
 
-def find_source(path: str | PathLike) -> Path:
-    """The file that a path means: itself, or within a folder the only table or the counts. Raises CorpusError."""
+def find_source(path: str | PathLike[str]) -> Path:
+    """Find the file or folder to read for a path.
+
+    Parameters
+    ----------
+    path : str or path
+        A file or a folder.
+
+    Returns
+    -------
+    Path
+        The path itself. For a folder that contains a single table or archive, or a single file of counts: that file.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, too large or of an unsupported type.
+    """
     if not os.fspath(path):
-        raise CorpusError("No path is given: name a file or a folder.")
+        raise CorpusError("The path is empty. Name a file or a folder.")
     path = Path(path).expanduser()
-    # A corpus is called by its path, and "." names nothing.
+    # The corpus takes its name from the path, and "." has none.
     path = path if path.name else path.resolve()
     if os.path.isdir(path):
         files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
@@ -36,27 +52,65 @@ def find_source(path: str | PathLike) -> Path:
         is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
         return counted[0] if len(counted) == 1 else files[0] if is_alone else path
     if not is_known(path):
-        remedy = REMEDIES.get(path.suffix.lower(), f"give {KINDS}")
-        raise CorpusError(f"{path} is of no kind that is read here: {remedy}.")
+        remedy = REMEDIES.get(path.suffix.lower(), f"Use {KINDS}")
+        raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
     if not os.path.isfile(path):
-        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
+        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise CorpusError(f"{path} is larger than {MAX_FILE_BYTES / 1e9:g} GB: part it, or take a sample of it.")
+        raise CorpusError(f"{path} is larger than {MAX_FILE_BYTES / 1e9:g} GB. Split it, or take a sample.")
     return path
 
 
 def is_known(path: Path) -> bool:
-    """Whether the end of its name says what a file is."""
+    """Return whether the name of a file has a supported extension or form.
+
+    Parameters
+    ----------
+    path : Path
+        A file; only its name is used.
+
+    Returns
+    -------
+    bool
+        True for tables, zip archives and files of counts.
+    """
     return path.suffix.lower() in (*TABLE_SUFFIXES, ".zip") or bool(name_kind(path))
 
 
 def name_source(source: Path) -> str:
-    """What a corpus from there is called."""
+    """Derive the name of a corpus from its file or folder.
+
+    Parameters
+    ----------
+    source : Path
+        As returned by `find_source`.
+
+    Returns
+    -------
+    str
+        The name without extensions.
+    """
     return name_counts(source) if name_kind(source) else source.stem
 
 
 def open_source(source: Path) -> Table:
-    """A source of texts as a table."""
+    """Open a table, a folder or an archive.
+
+    Parameters
+    ----------
+    source : Path
+        As returned by `find_source`, but not a file of counts.
+
+    Returns
+    -------
+    Table
+        Its columns, and a function that reads the rows.
+
+    Raises
+    ------
+    CorpusError
+        If it cannot be opened.
+    """
     if source.is_dir():
         return open_folder(source)
     return open_archive(source) if source.suffix.lower() == ".zip" else open_table(source)

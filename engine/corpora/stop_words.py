@@ -1,7 +1,7 @@
-"""Function words of eight languages: what a topic need not know, and what tells a text's language.
+"""Stop words of eight languages, also used to guess the language of a text.
 
-English is scikit-learn's list. The others are the closed classes of each grammar (articles, pronouns, prepositions,
-conjunctions, auxiliaries, common adverbs) as written down for this project.
+The English list is scikit-learn's. The other lists were written for this project; they contain the function words of
+each language (articles, pronouns, prepositions, conjunctions, auxiliary verbs, common adverbs).
 """
 
 import re
@@ -120,23 +120,53 @@ MIN_SHARE = 0.12
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The function words of a language in `LANGUAGES`, in lower case."""
+    """Return the stop words of a language.
+
+    Parameters
+    ----------
+    language : str
+        One of `LANGUAGES`.
+
+    Returns
+    -------
+    frozenset of str
+        The stop words, in lower case.
+
+    Raises
+    ------
+    KeyError
+        If there is no list for the language.
+    """
     if language == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-        return ENGLISH_STOP_WORDS
+        return frozenset(ENGLISH_STOP_WORDS)
     return frozenset(_LISTS[language].split())
 
 
 def guess_language(texts: Iterable[str]) -> tuple[str, float]:
-    """The language whose function words are the largest share of the words, with that share.
+    """Guess the language of some texts from the share of stop words.
 
-    ("", share) where no list reaches a tenth and a bit; ("unspaced", share of letters) for Chinese, Japanese or Thai.
+    Parameters
+    ----------
+    texts : iterable of str
+        Texts; the first 5,000 characters of each are used.
 
+    Returns
+    -------
+    language : str
+        The language whose stop words have the largest share; "" if no share reaches `MIN_SHARE`; "unspaced" for scripts
+        without spaces between words (Chinese, Japanese, Thai).
+    share : float
+        The share of stop words among all words. For "unspaced", the ratio of unspaced characters to letters.
+
+    Examples
+    --------
     >>> guess_language(["Der Friede und die Zölle, von denen wir nicht reden wollen"])[0]
     'german'
     """
-    words, num_letters, num_unspaced = Counter(), 0, 0
+    words: Counter[str] = Counter()
+    num_unspaced = 0
     for text in texts:
         words.update(LETTERS.findall(text[:5000].lower()))
         num_unspaced += len(UNSPACED.findall(text[:5000]))
@@ -145,5 +175,5 @@ def guess_language(texts: Iterable[str]) -> tuple[str, float]:
     if num_unspaced > 0.3 * max(1, num_letters):
         return "unspaced", num_unspaced / max(1, num_letters)
     shares = {name: sum(words[word] for word in stop_words(name) if word in words) / total for name in LANGUAGES}
-    best = max(shares, key=shares.get)
+    best = max(shares, key=lambda name: shares[name])
     return (best if shares[best] >= MIN_SHARE else ""), shares[best]

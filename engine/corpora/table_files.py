@@ -1,4 +1,8 @@
-"""Files with a text a row (CSV, TSV, JSON lines, Parquet), read in chunks; rows that cannot be read are told of."""
+"""Read tables with one text per row (CSV, TSV, JSON lines, Parquet) in chunks, and report rows that cannot be read.
+
+pyarrow reads Parquet. For the other formats, neither pandas nor pyarrow can skip every broken row (one with an open
+quote, for example), give its number and name the fault.
+"""
 
 import csv
 import io
@@ -8,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
@@ -16,11 +20,11 @@ from stickbreaker.engine.corpora.encodings import find_encoding
 MAX_COLUMNS = 1_000
 MAX_ROWS = 5_000_000
 MAX_LISTED = 1_000
-# Of one text, in characters; a line of a file may not be longer either.
+# The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 TABLE_SUFFIXES = {".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines"} | {
     ".parquet": "Parquet",
     ".pq": "Parquet",
@@ -28,7 +32,7 @@ TABLE_SUFFIXES = {".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON l
 
 
 class BadRow(NamedTuple):
-    """A row, or a whole file (row None), that is left out, and why."""
+    """A row that is skipped, and the reason; `row` is None for a whole file."""
 
     file: str
     row: int | None
@@ -38,15 +42,27 @@ class BadRow(NamedTuple):
         return f"{self.file}: {self.reason}" if self.row is None else f"{self.file}, row {self.row}: {self.reason}"
 
 
+# The number and the cells of a row, or the reason why it is skipped.
+Row = tuple[int, list[str]] | BadRow
+
+
 @dataclass
 class BadRows:
-    """Rows left out: how many, and the first of them."""
+    """The number of skipped rows, and the first `MAX_LISTED` of them in order."""
 
     count: int = 0
     listed: list[BadRow] = field(default_factory=list)
 
     def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
-        """Add rows; count: how many they are where not all of them are given."""
+        """Add skipped rows.
+
+        Parameters
+        ----------
+        rows : sequence of BadRow
+            The rows, or the first of them.
+        count : int, optional
+            The number of rows, if `rows` does not contain all.
+        """
         self.count += len(rows) if count is None else count
         if listed := rows[: max(0, MAX_LISTED - len(self.listed))]:
             self.listed += listed
@@ -54,7 +70,19 @@ class BadRows:
 
 
 class Chunk(NamedTuple):
-    """Some rows: their numbers as a person counts them, cells by column, bad rows, and the share of the file read."""
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    rows : list of int
+        Row numbers as in a spreadsheet.
+    cells : dict of str to list of str
+        The cells of each column.
+    bad : list of BadRow
+        The rows that were skipped.
+    share : float
+        The share of the file that has been read, 0 to 1.
+    """
 
     rows: list[int]
     cells: dict[str, list[str]]
@@ -64,10 +92,24 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A file with a text a row. `read(columns)` gives its chunks from the start; every cell is text.
+    """A file or folder with one text per row.
 
-    has: columns that are what their names say, as a folder's "text" and "title".
-    files: names of files within `path`, where each is a row.
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    kind : str
+        The file format.
+    columns : tuple of str
+        The names of the columns.
+    read : callable
+        `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
+    notes : tuple of str
+        Sentences to show to the user.
+    has : tuple of str
+        Columns whose meaning is certain, such as "text" and "title" of a folder.
+    files : tuple of str
+        The names of the files in `path`, if each file is a row.
     """
 
     path: Path
@@ -79,40 +121,104 @@ class Table:
     files: tuple[str, ...] = ()
 
     def name_bad(self, row: int, reason: str) -> BadRow:
-        """A row that is left out, by its number, or by its file where it is one."""
+        """Describe a row to be skipped, by its number, or by its file if each file is a row.
+
+        Parameters
+        ----------
+        row : int
+            The number of the row.
+        reason : str
+            The fault and the remedy.
+
+        Returns
+        -------
+        BadRow
+            The row, with the file that contains it.
+        """
         if self.files:
             return BadRow(f"{self.path.name}/{self.files[row - 1]}", None, reason)
         return BadRow(str(self.path), row, reason)
 
 
 def open_table(path: Path) -> Table:
-    """A CSV, TSV, JSON lines or Parquet file by the end of its name. Raises CorpusError where it is none."""
+    """Open a CSV, TSV, JSON lines or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        A file with an extension in `TABLE_SUFFIXES`.
+
+    Returns
+    -------
+    Table
+        Its columns, and a function that reads the rows.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, unreadable, not of its format, or has too many columns.
+    """
     kind = TABLE_SUFFIXES[path.suffix.lower()]
     opened = {"Parquet": open_parquet, "JSON lines": open_json_lines}.get(kind, open_delimited)(path)
     return check_columns(opened)
 
 
 def check_columns(table: Table) -> Table:
-    """Refuse a file with too many columns."""
+    """Check the number of columns.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    Table
+        The same table.
+
+    Raises
+    ------
+    CorpusError
+        If it has more than `MAX_COLUMNS` columns.
+    """
     if len(table.columns) > MAX_COLUMNS:
         raise CorpusError(
-            f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}: keep those for text, date and"
-            " title only."
+            f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
+            " Keep only those for text, date and title."
         )
     return table
 
 
-def gather(
-    file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[tuple[int, list[str]] | BadRow]
-) -> Iterator[Chunk]:
-    """Rows into chunks of a bounded number and size; `rows` have their cells in the order of the columns.
+def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]) -> Iterator[Chunk]:
+    """Group rows into chunks of limited length.
 
-    Raises CorpusError after `MAX_ROWS`.
+    Parameters
+    ----------
+    file : str
+        The file in messages.
+    columns : sequence of str
+        The names of the columns.
+    share : callable
+        Returns the share of the file that has been read.
+    rows : iterable
+        Row numbers with their cells in the order of the columns, and bad rows.
+
+    Yields
+    ------
+    Chunk
+        The next rows; the last chunk has share 1.
+
+    Raises
+    ------
+    CorpusError
+        If there are more than `MAX_ROWS` rows.
     """
-    kept, bad, size = [], [], 0
+    kept: list[tuple[int, list[str]]] = []
+    bad: list[BadRow] = []
+    size = 0
     for num_seen, row in enumerate(rows):
         if num_seen == MAX_ROWS:
-            raise CorpusError(f"{file} has more than {MAX_ROWS:,} rows: part it, or take a sample of it.")
+            raise CorpusError(f"{file} has more than {MAX_ROWS:,} rows. Split it, or take a sample.")
         if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
             row = BadRow(file, row[0], reason)
         if isinstance(row, BadRow):
@@ -127,25 +233,54 @@ def gather(
 
 
 def mend(text: str) -> str:
-    """The text without halves of characters, which JSON and names of files can hold and no encoding can write."""
+    """Replace lone surrogates, which JSON and file names can contain but no encoding can write.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The text with "?" for each lone surrogate.
+    """
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _find_fault(cells: Sequence[str]) -> str:
     if any("\0" in cell for cell in cells):
-        return "it holds a NUL byte: remove it"
+        return "the text contains a NUL byte: remove it"
     if any(len(cell) > MAX_TEXT for cell in cells):
-        return f"a cell is longer than {MAX_TEXT:,} characters: part the text"
+        return f"a cell is longer than {MAX_TEXT:,} characters: split the text"
     return ""
 
 
-def _make_chunk(columns: Sequence[str], kept: list, bad: list[BadRow], share: float) -> Chunk:
+def _make_chunk(
+    columns: Sequence[str], kept: Sequence[tuple[int, list[str]]], bad: list[BadRow], share: float
+) -> Chunk:
     cells = {column: [cells[place] for _, cells in kept] for place, column in enumerate(columns)}
     return Chunk([row for row, _ in kept], cells, bad, share)
 
 
 def open_delimited(path: Path) -> Table:
-    """A CSV or TSV file whose first row names the columns; commas, semicolons, tabs or bars part them."""
+    """Open a CSV or TSV file with column names in the first row.
+
+    Parameters
+    ----------
+    path : Path
+        A file with cells separated by commas, semicolons, tabs or vertical bars.
+
+    Returns
+    -------
+    Table
+        Its columns, and a function that reads the rows.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, empty or not text, or the first row cannot be read.
+    """
     encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         head = text.readline(MAX_TEXT)
@@ -155,11 +290,11 @@ def open_delimited(path: Path) -> Table:
             header = next(csv.reader(_lines(path, text), delimiter=delimiter, strict=True), [])
         except csv.Error as error:
             raise CorpusError(
-                f"{path}, row 1 cannot be read as {path.suffix[1:].upper()} ({error}): close every quote."
+                f"Cannot read {path}, row 1, as {path.suffix[1:].upper()} ({error}). Close every quote."
             ) from error
     columns = _name_columns(header)
     if not columns:
-        raise CorpusError(f"{path} is empty: its first row must name the columns.")
+        raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         with path.open("rb") as stream:
@@ -179,17 +314,17 @@ def _find_delimiter(path: Path, head: str) -> str:
     return max(DELIMITERS, key=lambda sign: (bare.count(sign), sign == ","))
 
 
-def _lines(path: Path, text: Iterable[str]) -> Iterator[str]:
+def _lines(path: Path, text: TextIO) -> Iterator[str]:
     number = 0
     while line := text.readline(MAX_TEXT):
         number += 1
         if len(line) == MAX_TEXT and not line.endswith("\n"):
-            raise CorpusError(f"{path}, line {number} is longer than {MAX_TEXT:,} characters: part its text into rows.")
+            raise CorpusError(f"{path}, line {number} is longer than {MAX_TEXT:,} characters. Split it into rows.")
         yield line
 
 
 def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
-    """Names that are all there and all different."""
+    """Fill in missing column names, and number repeated ones."""
     names: dict[str, None] = {}
     for number, cell in enumerate(header, start=1):
         name = cell.strip() or f"column {number}"
@@ -197,7 +332,7 @@ def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _delimited_rows(path: Path, text: Any, delimiter: str, places: Sequence[int], num_columns: int) -> Iterator:
+def _delimited_rows(path: Path, text: TextIO, delimiter: str, places: Sequence[int], num_columns: int) -> Iterator[Row]:
     csv.field_size_limit(MAX_TEXT)
     reader = csv.reader(_lines(path, text), delimiter=delimiter, strict=True)
     next(reader)
@@ -212,8 +347,8 @@ def _delimited_rows(path: Path, text: Any, delimiter: str, places: Sequence[int]
             yield BadRow(str(path), row, _explain(error))
             continue
         if len(cells) > num_columns:
-            reason = f"it has {len(cells)} cells where the first row has {num_columns}: put texts that hold"
-            yield BadRow(str(path), row, f"{reason} {DELIMITERS[delimiter]}s in quotes")
+            fault = f"the row has {len(cells)} cells instead of {num_columns}"
+            yield BadRow(str(path), row, f"{fault}: put texts with a {DELIMITERS[delimiter]} in quotes")
         else:
             cells += [""] * (num_columns - len(cells))
             yield row, [cells[place] for place in places]
@@ -222,26 +357,42 @@ def _delimited_rows(path: Path, text: Any, delimiter: str, places: Sequence[int]
 def _explain(error: csv.Error) -> str:
     said = str(error)
     if "unexpected end" in said:
-        return "a quote is opened and never closed, and all that follows is lost: close every quote"
+        return "a quote is not closed, so the rest of the file is lost: close every quote"
     if "field larger" in said:
         return f"a cell is longer than {MAX_TEXT:,} characters: close every quote"
-    return f"it cannot be read ({said}): close every quote, and write quotes within a text twice"
+    return f"the row cannot be read ({said}): close every quote, and double quotes inside a text"
 
 
 def open_json_lines(path: Path) -> Table:
-    """A file with a JSON object a line; its columns are the keys of the first thousand."""
+    """Open a file with one JSON object per line.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Table
+        The columns are the keys of the first thousand objects.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, empty or not text, or has no JSON object in its first lines.
+    """
     encoding = find_encoding(path)
     columns: dict[str, None] = {}
     with path.open(encoding=encoding.name, errors="replace") as text:
         for number, line in enumerate(_lines(path, text)):
             if number == 0 and line.lstrip().startswith("["):
-                raise CorpusError(f"{path} is one JSON list, not JSON lines: write one object a line.")
+                raise CorpusError(f"{path} is one JSON list, not JSON lines. Write one object per line.")
             found = _read_object(line)
             columns |= dict.fromkeys(found if isinstance(found, dict) else ())
             if number == 1_000 or len(columns) > MAX_COLUMNS:
                 break
     if not columns:
-        raise CorpusError(f'{path} has no JSON object in its first lines: write one object a line, as {{"text": ...}}.')
+        raise CorpusError(f'{path} has no JSON object in its first lines. Write one per line, like {{"text": ...}}.')
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         with path.open("rb") as stream:
@@ -252,18 +403,18 @@ def open_json_lines(path: Path) -> Table:
     return Table(path, "JSON lines", tuple(columns), read, (encoding.note,) if encoding.note else ())
 
 
-def _read_object(line: str) -> dict | str:
-    """The object of a line, or why there is none."""
+def _read_object(line: str) -> dict[str, Any] | str:
+    """Parse a line into a JSON object, or explain why it is wrong."""
     try:
         found = json.loads(line)
     except json.JSONDecodeError as error:
-        return f"it is not JSON ({error.msg} at character {error.pos + 1}): write one object a line"
+        return f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per line"
     except (ValueError, RecursionError):
-        return "its JSON is too deep or holds too long a number: write a flat object"
-    return found if isinstance(found, dict) else "it is no JSON object: write one object a line"
+        return "the JSON is nested too deeply or has too long a number: write a flat object"
+    return found if isinstance(found, dict) else "the line is not a JSON object: write one object per line"
 
 
-def _json_rows(path: Path, text: Any, wanted: Sequence[str]) -> Iterator:
+def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]:
     for row, line in enumerate(_lines(path, text), start=1):
         found = _read_object(line) if line.strip() else {}
         if isinstance(found, str):
@@ -273,7 +424,18 @@ def _json_rows(path: Path, text: Any, wanted: Sequence[str]) -> Iterator:
 
 
 def write_cell(value: Any) -> str:
-    """Any value as text: nothing for None and NaN, ISO for dates, JSON for what is nested."""
+    """Convert a value to text.
+
+    Parameters
+    ----------
+    value : object
+        A value from JSON or Parquet.
+
+    Returns
+    -------
+    str
+        "" for None and NaN, ISO 8601 for dates, JSON for lists and dicts, otherwise `str(value)`.
+    """
     if isinstance(value, str):
         return value
     if value is None or value != value:
@@ -281,26 +443,42 @@ def write_cell(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     if hasattr(value, "isoformat"):
-        # Before there were time zones clocks differed by seconds, which ISO dates do not write.
+        # Local times before 1900 have offsets with seconds, which ISO 8601 cannot write.
         is_zoned = hasattr(value, "astimezone") and value.tzinfo is not None
-        return (value.astimezone(UTC) if is_zoned else value).isoformat()
+        return str((value.astimezone(UTC) if is_zoned else value).isoformat())
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
 
 
 def open_parquet(path: Path) -> Table:
-    """A Parquet file; its rows are numbered from 1."""
+    """Open a Parquet file; its rows are numbered from 1.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Table
+        Its columns, and a function that reads the rows.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, not Parquet, or has two columns of the same name.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     if not path.is_file():
-        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.")
+        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
         with parquet.ParquetFile(path) as file:
             columns, num_rows = tuple(file.schema_arrow.names), file.metadata.num_rows
     except (pa.ArrowException, OSError) as error:
-        raise CorpusError(f"{path} cannot be read as Parquet ({_first_line(error)}): write it again.") from error
+        raise CorpusError(f"Cannot read {path} as Parquet ({_first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
-        raise CorpusError(f"{path} has two columns of one name: name each column differently.")
+        raise CorpusError(f"{path} has two columns of the same name. Rename one.")
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         seen = [0]
@@ -310,7 +488,7 @@ def open_parquet(path: Path) -> Table:
     return Table(path, "Parquet", columns, read)
 
 
-def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterator:
+def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterator[Row]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -322,7 +500,7 @@ def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterato
                     seen[0] += 1
                     yield seen[0], [write_cell(cell) for cell in cells]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = f"from here on it cannot be read ({_first_line(error)}): write the file again"
+        reason = f"the file cannot be read from here on ({_first_line(error)}): save it again"
         yield BadRow(str(path), seen[0] + 1, reason)
 
 

@@ -1,4 +1,4 @@
-"""Text files of a folder or of a zip archive, each a document; nothing is ever unpacked onto the disk."""
+"""Read the text files of a folder or a zip archive, one document each; archives are unpacked in memory only."""
 
 import io
 import re
@@ -16,6 +16,7 @@ from stickbreaker.engine.corpora.table_files import (
     TABLE_SUFFIXES,
     BadRow,
     Chunk,
+    Row,
     Table,
     gather,
     mend,
@@ -25,7 +26,7 @@ COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
 ARCHIVES = (".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".jar", ".docx", ".xlsx", ".epub", ".odt")
 MAX_UNPACKED = 2_000_000_000
-# Text shrinks to a third or a tenth; an archive made to burst has thousands.
+# Text compresses 3 to 10 times; a zip bomb thousands of times.
 MAX_RATIO = 200
 RATIO_FROM = 10_000_000
 
@@ -33,7 +34,7 @@ DATE_IN_NAME = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-
 
 
 class TextFile(NamedTuple):
-    """A file by its path within the folder or archive, with its bytes, or with the reason why it is left out."""
+    """A file in a folder or archive: its relative path, and its bytes or the reason why it is skipped."""
 
     name: str
     content: bytes = b""
@@ -41,11 +42,27 @@ class TextFile(NamedTuple):
 
 
 def open_folder(path: Path) -> Table:
-    """A folder with its folders: columns text, title (the file's name), folder, and date where the name holds one."""
+    """Open a folder of text files, with its subfolders.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Returns
+    -------
+    Table
+        One row per file, with the columns text, title (the file name), folder, and date (if the name contains one).
+
+    Raises
+    ------
+    CorpusError
+        If the folder contains no file.
+    """
     found = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
     files = [file for file in found if file.is_file() or file.is_symlink()][: MAX_ROWS + 1]
     if not files:
-        raise CorpusError(f"{path} holds no file: choose a folder with text files.")
+        raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         yield from _read(path, wanted, (_load(path, file) for file in files), len(files))
@@ -57,24 +74,40 @@ def open_folder(path: Path) -> Table:
 def _load(path: Path, file: Path) -> TextFile:
     name = file.relative_to(path).as_posix()
     if file.is_symlink():
-        return TextFile(name, fault="it is a link to elsewhere: copy the file itself into the folder")
+        return TextFile(name, fault="it is a symbolic link: copy the file itself into the folder")
     if fault := _find_fault(name, file.stat().st_size):
         return TextFile(name, fault=fault)
     try:
         return TextFile(name, file.read_bytes())
     except OSError as error:
-        return TextFile(name, fault=f"it cannot be read ({error.strerror}): check that it may be read")
+        return TextFile(name, fault=f"the file cannot be read ({error.strerror}): check its permissions")
 
 
 def open_archive(path: Path) -> Table:
-    """A zip archive of text files, as `open_folder`. Raises CorpusError where it would burst."""
+    """Open a zip archive of text files.
+
+    Parameters
+    ----------
+    path : Path
+        The archive.
+
+    Returns
+    -------
+    Table
+        As for `open_folder`.
+
+    Raises
+    ------
+    CorpusError
+        If the archive is missing, damaged, empty, or too large when unpacked.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir() and not _is_hidden_name(member)]
     except FileNotFoundError as error:
-        raise CorpusError(f"There is no file {path.absolute()}: check its folder and its name.") from error
+        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.") from error
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise CorpusError(f"{path} cannot be opened as a zip archive ({error}): pack it again.") from error
+        raise CorpusError(f"Cannot open {path} as a zip archive ({error}). Create it again.") from error
     _check_size(path, members)
     members.sort(key=lambda member: _natural(member.filename))
 
@@ -88,18 +121,16 @@ def open_archive(path: Path) -> Table:
 
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     if not members:
-        raise CorpusError(f"{path} holds no file: pack text files into it.")
+        raise CorpusError(f"{path} contains no files. Create an archive of text files.")
     unpacked, packed = sum(member.file_size for member in members), max(1, path.stat().st_size)
     if len(members) > MAX_ROWS:
-        raise CorpusError(f"{path} holds more than {MAX_ROWS:,} files: part it.")
+        raise CorpusError(f"{path} contains more than {MAX_ROWS:,} files. Split it.")
     if unpacked > MAX_UNPACKED:
-        raise CorpusError(
-            f"{path} would unpack to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB: part it."
-        )
+        raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
         raise CorpusError(
-            f"{path} would unpack to {unpacked // packed:,} times its size, as no text does: it is not opened."
-            " Pack the text files themselves."
+            f"{path} unpacks to {unpacked // packed:,} times its size, more than text can."
+            " Create an archive of text files only."
         )
 
 
@@ -107,35 +138,35 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or ":" in name.partition("/")[0]:
-        return TextFile(name, fault="its name leads out of the archive: pack it without folders above it")
+        return TextFile(name, fault="its path is outside the archive: create the archive with relative paths")
     if member.flag_bits & 1:
-        return TextFile(name, fault="it is locked by a password: pack it without one")
+        return TextFile(name, fault="it is encrypted: create the archive without a password")
     if fault := _find_fault(name, member.file_size):
         return TextFile(name, fault=fault)
     try:
         with archive.open(member) as stream:
-            # What a member says of its size need not be true.
+            # The size in the header may be wrong.
             content = stream.read(MAX_TEXT + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        return TextFile(name, fault=f"it is damaged ({error}): pack it again")
+        return TextFile(name, fault=f"it is damaged ({error}): create the archive again")
     return TextFile(name, content, _find_fault(name, len(content)))
 
 
 def _find_fault(name: str, size: int) -> str:
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in ARCHIVES:
-        return "it is an archive within the folder or archive, which is not opened: unpack it first"
+        return "archives inside a folder or archive are not opened: unpack it first"
     if suffix in TABLE_SUFFIXES:
-        return "it is a table, and tables are read one at a time: choose this file alone, unpacked"
+        return "tables are read one at a time: choose this file on its own, unpacked"
     if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
-        return f"{suffix} is not among the text files read (.txt, .md, .rst, .tex, .log): leave it out or rename it"
-    return f"it is larger than {MAX_TEXT:,} bytes: part it" if size > MAX_TEXT else ""
+        return f"unsupported file type {suffix}: use .txt, .md, .rst, .tex or .log"
+    return f"it is larger than {MAX_TEXT:,} bytes: split it" if size > MAX_TEXT else ""
 
 
 def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_files: int) -> Iterator[Chunk]:
     done = 0
 
-    def rows() -> Iterator[tuple[int, list[str]] | BadRow]:
+    def rows() -> Iterator[Row]:
         nonlocal done
         for file in files:
             done += 1
@@ -144,7 +175,7 @@ def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_file
     yield from gather(str(path), wanted, lambda: done / max(1, num_files), rows())
 
 
-def _make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> tuple[int, list[str]] | BadRow:
+def _make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
     place = f"{path.name}/{file.name}"
     if file.fault:
         return BadRow(place, None, file.fault)
@@ -171,7 +202,7 @@ def _is_hidden_name(member: zipfile.ZipInfo) -> bool:
     return _is_hidden(PurePosixPath(member.filename))
 
 
-def _natural(name: Path | str) -> list:
-    """Order in which chapter 2 stands before chapter 10."""
+def _natural(name: Path | str) -> list[tuple[int, str]]:
+    """Return a sort key that puts chapter 2 before chapter 10."""
     parts = re.split(r"(\d+)", str(name))
     return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Texts to counts: which words are counted, and what each choice leaves."""
+"""Count the words of texts, and show what different word choices would keep."""
 
 import re
 from array import array
@@ -15,34 +15,52 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES, stop_words
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
-# Different words and phrases held while counting, before rare ones go: some two gigabytes.
+# Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
 BY_SIZE = "the number of documents"
 
-# Vowel signs and the like count as letters; so do the joiners of Persian and of Indian scripts.
+# Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as letters.
 MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc")) + "\u200c\u200d"
-# Letters only; not the "don" of "don't", whose whole form is a stop word.
+# Letters only. "don't" gives no "don", because the whole word is a stop word.
 WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,}}(?![\w{MARKS}])(?!['’]t\b)"
 
 
 @dataclass(frozen=True)
 class WordChoices:
-    """Which words are counted. Raises ValueError where a value is outside its bounds.
+    """Which words are counted.
 
-    languages: whose stop words are left out, of `LANGUAGES`; own_stop_words: further ones, parted by spaces or commas.
-    Words of fewer than `min_documents` documents and of more than `max_share` of them are left out, and of the rest the
-    `max_words` most frequent stay.
+    Parameters
+    ----------
+    min_letters : int
+        The least number of letters in a word.
+    max_ngram : int
+        The largest number of consecutive words that are counted as one phrase.
+    min_documents : int, optional
+        Words in fewer documents are removed. The default depends on the number of documents, as in `limits`.
+    max_share : float, optional
+        Words in a larger share of the documents are removed. The default depends on the number of documents.
+    max_words : int
+        Of the other words, the most frequent are kept.
+    languages : tuple of str
+        The languages in `LANGUAGES` whose stop words are removed.
+    own_stop_words : str
+        More stop words, separated by spaces or commas.
+
+    Raises
+    ------
+    ValueError
+        If a value is outside its bounds.
     """
 
-    min_letters: int = setting(3, "", (1, 30), "letters a word must have")
-    max_ngram: int = setting(1, "", (1, 3), "words in a row that may be counted as one phrase")
+    min_letters: int = setting(3, "", (1, 30), "fewest letters in a word")
+    max_ngram: int = setting(1, "", (1, 3), "most consecutive words counted as one phrase")
     min_documents: int | None = setting(
-        None, "", (1, 1_000_000), "documents a word must stand in", whole=True, left_to=BY_SIZE
+        None, "", (1, 1_000_000), "fewest documents that contain a word", whole=True, left_to=BY_SIZE
     )
     max_share: float | None = setting(
-        None, "", (0.001, 1.0), "largest share of documents a word may stand in", whole=False, left_to=BY_SIZE
+        None, "", (0.001, 1.0), "largest share of documents that contain a word", whole=False, left_to=BY_SIZE
     )
-    max_words: int = setting(50_000, "", (1, MAX_VOCABULARY), "words kept, the most frequent")
+    max_words: int = setting(50_000, "", (1, MAX_VOCABULARY), "most words in the vocabulary")
     languages: tuple[str, ...] = ("english",)
     own_stop_words: str = ""
 
@@ -51,18 +69,34 @@ class WordChoices:
         languages = (self.languages,) if isinstance(self.languages, str) else self.languages
         object.__setattr__(self, "languages", tuple(languages))
         if not isinstance(self.own_stop_words, str):
-            raise ValueError(f"own_stop_words is {self.own_stop_words!r}: give one text, words parted by spaces.")
+            raise ValueError(
+                f"own_stop_words is {self.own_stop_words!r}. Use one string of words, separated by spaces."
+            )
         if unknown := set(self.languages) - set(LANGUAGES):
-            raise ValueError(f"There are no stop words called {unknown.pop()!r}: choose of {', '.join(LANGUAGES)}.")
+            raise ValueError(f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}.")
 
     def left_out(self) -> frozenset[str]:
-        """All stop words, in lower case."""
+        """Return all stop words, in lower case."""
         own = re.split(r"[\s,;]+", normalize("NFC", self.own_stop_words).lower())
         return frozenset(own).union(*map(stop_words, self.languages)) - {""}
 
     def limits(self, num_documents: int) -> tuple[int, float]:
-        """The least number of documents and the largest share, for a corpus of this size where they are left to it.
+        """Return `min_documents` and `max_share`, with their defaults for a corpus of this size.
 
+        Parameters
+        ----------
+        num_documents : int
+            The number of documents in the corpus.
+
+        Returns
+        -------
+        min_documents : int
+            A word must be in at least this number of documents.
+        max_share : float
+            A word may be in at most this share of the documents.
+
+        Examples
+        --------
         >>> WordChoices().limits(10), WordChoices().limits(100_000), WordChoices(min_documents=3).limits(100)
         ((1, 1.0), (10, 0.2), (3, 0.5))
         """
@@ -74,9 +108,12 @@ class WordChoices:
 
 
 class WordCounter:
-    """Counts words chunk by chunk: `add` texts, then `finish` with the words that stay.
+    """Counts words chunk by chunk: call `add` for each chunk of texts, then `finish` once.
 
-    Raises CorpusError where the texts hold more different words and phrases than `MAX_TERMS`.
+    Parameters
+    ----------
+    choices : WordChoices
+        Which words are counted.
     """
 
     def __init__(self, choices: WordChoices):
@@ -84,7 +121,6 @@ class WordCounter:
 
         vectorizer = CountVectorizer(
             token_pattern=WORD % choices.min_letters,
-            # An order of its own would draw a warning for each stop word that the pattern cannot give.
             stop_words=sorted(choices.left_out()) or None,
             ngram_range=(1, choices.max_ngram),
             preprocessor=_prepare,
@@ -94,7 +130,18 @@ class WordCounter:
         self._words, self._counts, self._starts = array("i"), array("i"), array("q", [0])
 
     def add(self, texts: Iterable[str]) -> None:
-        """Count the words of some documents more."""
+        """Count the words of more documents.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            One text per document.
+
+        Raises
+        ------
+        CorpusError
+            If the texts have more than `MAX_TERMS` distinct words and phrases.
+        """
         ids = self._ids
         for text in texts:
             counted: dict[int, int] = {}
@@ -106,12 +153,12 @@ class WordCounter:
             self._starts.append(len(self._words))
             if len(ids) > MAX_TERMS:
                 raise CorpusError(
-                    f"The texts hold more than {MAX_TERMS:,} different words and phrases: count shorter phrases, or"
-                    " part the file."
+                    f"The texts have more than {MAX_TERMS:,} distinct words and phrases. Count shorter phrases, or"
+                    " split the file."
                 )
 
     def everything(self) -> tuple[csr_array, list[str]]:
-        """All that was counted: (D, V) counts, and the V words in order."""
+        """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
         shape = (len(self._starts) - 1, len(self._ids))
         parts = [np.array(part, kind) for part, kind in ((self._counts, "i4"), (self._words, "i4"))]
         counts = csr_array((*parts, np.array(self._starts, np.int64)), shape=shape)
@@ -120,36 +167,69 @@ class WordCounter:
         return _take_columns(counts, order), [words[word] for word in order]
 
     def finish(self) -> tuple[csr_array, list[str]]:
-        """Counts and words under the choices. Raises CorpusError when no word is left."""
+        """Return the counts (D, V) and the V words that the choices keep; raise CorpusError if there are none."""
         return limit_words(*self.everything(), self._choices)
 
 
 def _prepare(text: str) -> str:
-    # Letters with combining marks would otherwise break words in two.
+    # NFC joins letters and combining marks, so that equal words have equal characters.
     return normalize("NFC", text).lower()
 
 
 def limit_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
-    """The columns of words that are neither rare nor common, the most frequent of them: (D, V) counts and V words.
+    """Remove rare and common words, and keep the most frequent of the others.
 
-    Raises CorpusError when none is left.
+    Parameters
+    ----------
+    counts : (D, W) CSR array
+        How often each word occurs in each document.
+    words : sequence of W str
+        The words of the columns.
+    choices : WordChoices
+        The limits.
+
+    Returns
+    -------
+    counts : (D, V) CSR array
+        The counts of the remaining words.
+    words : list of V str
+        The remaining words.
+
+    Raises
+    ------
+    CorpusError
+        If no word remains.
     """
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
     if not len(kept):
         is_limited = len(words) and (min_documents > 1 or max_share < 1)
-        limits = "a lower least number of documents or a larger share"
-        remedy = limits if is_limited else "another column, fewer letters or stop words"
+        limits = "a smaller min_documents or a larger max_share"
+        remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
         raise CorpusError(
-            f"There are no words left to count in {counts.shape[0]:,} rows with text: a word must have"
-            f" {choices.min_letters} letters, be no stop word and stand in {min_documents} or more and at most"
-            f" {max_share:.0%} of the rows. Choose {remedy}."
+            f"No words remain in {counts.shape[0]:,} rows: words need {choices.min_letters} letters, may not be stop"
+            f" words, and must be in at least {min_documents} and at most {max_share:.0%} of the rows. Choose {remedy}."
         )
     return _take_columns(counts, kept), [words[word] for word in kept]
 
 
 def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, most: float) -> np.ndarray:
-    """Ascending columns of words in `min_documents` to `most` documents, the `max_words` most frequent of them."""
+    """Find the columns of the words to keep.
+
+    Parameters
+    ----------
+    counts : (D, W) CSR array
+        How often each word occurs in each document.
+    choices : WordChoices
+        Gives `max_words`.
+    min_documents, most : float
+        A word must be in at least, and at most, this number of documents.
+
+    Returns
+    -------
+    (V,) int64
+        The columns, ascending; the `max_words` most frequent if there are more.
+    """
     num_words = counts.shape[1]
     frequency = np.bincount(counts.indices, minlength=num_words)
     kept = np.flatnonzero((frequency >= min_documents) & (frequency <= most))
@@ -160,14 +240,36 @@ def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, 
 
 
 def _take_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
-    """Some columns in this order, the entries of each row ascending."""
+    """Return the columns in this order, with sorted indices in each row."""
     taken = counts[:, columns] if len(columns) else csr_array((counts.shape[0], 0), dtype=np.int32)
     taken.sort_indices()
     return taken
 
 
 def drop_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
-    """What `choices` leave of words that somebody else has counted; phrases stay as they are."""
+    """Apply word choices to words that are already counted; `max_ngram` has no effect.
+
+    Parameters
+    ----------
+    counts : (D, W) CSR array
+        How often each word occurs in each document.
+    words : sequence of W str
+        The words of the columns.
+    choices : WordChoices
+        Which words are kept.
+
+    Returns
+    -------
+    counts : (D, V) CSR array
+        The counts of the remaining words.
+    words : list of V str
+        The remaining words.
+
+    Raises
+    ------
+    CorpusError
+        If no word remains.
+    """
     left_out = choices.left_out()
     is_short = [len(word) < choices.min_letters or word.lower() in left_out for word in words]
     kept = np.flatnonzero(~np.array(is_short, bool))
@@ -175,11 +277,24 @@ def drop_words(counts: csr_array, words: Sequence[str], choices: WordChoices) ->
 
 
 class WordEffect(NamedTuple):
-    """What word choices leave of some documents.
+    """What word choices keep of some documents.
 
-    num_terms, num_tokens: different words, and words in all, that the vocabulary holds; raw_tokens: all words.
-    num_empty: documents left without a word; words: the most frequent ones.
-    num_documents: how many were looked at; of_documents: how many there are.
+    Attributes
+    ----------
+    num_terms : int
+        The number of distinct words kept.
+    num_tokens : int
+        The number of tokens kept.
+    raw_tokens : int
+        The number of tokens before the choices.
+    num_empty : int
+        The number of documents without a word.
+    words : tuple of str
+        The most frequent words.
+    num_documents : int
+        The number of documents examined.
+    of_documents : int
+        The number of documents in the corpus.
     """
 
     num_terms: int
@@ -192,7 +307,27 @@ class WordEffect(NamedTuple):
 
 
 def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int | None = None) -> WordEffect:
-    """Try word choices on some of `of_documents` documents; the least number of documents is taken in proportion."""
+    """Try word choices on a sample of documents.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The sample.
+    choices : WordChoices
+        The choices; `min_documents` is scaled to the size of the sample.
+    of_documents : int, optional
+        The number of documents in the corpus. The default is the size of the sample.
+
+    Returns
+    -------
+    WordEffect
+        What the choices keep of the sample.
+
+    Raises
+    ------
+    CorpusError
+        If the sample has more than `MAX_TERMS` distinct words and phrases.
+    """
     num_documents, of_documents = len(texts), of_documents or len(texts)
     counter = WordCounter(choices)
     counter.add(texts)
@@ -217,11 +352,33 @@ def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int 
 def count_words(
     texts: Sequence[str], min_documents: int, max_share: float, max_words: int | None = None
 ) -> tuple[csr_array, list[str]]:
-    """Count the words of three letters or more in each text: (D, V) counts, and the V words in order.
+    """Count the words with three or more letters in each text, without English stop words.
 
-    English stop words are left out, and words in fewer than `min_documents` texts or in more than `max_share` of them;
-    of the rest the `max_words` most frequent stay. Raises CorpusError when no word is left.
+    Parameters
+    ----------
+    texts : sequence of D str
+        One text per document.
+    min_documents : int
+        Words in fewer texts are removed.
+    max_share : float
+        Words in a larger share of the texts are removed.
+    max_words : int, optional
+        Of the other words, the most frequent are kept.
 
+    Returns
+    -------
+    counts : (D, V) CSR array
+        How often each word occurs in each text.
+    words : list of V str
+        The words in alphabetical order.
+
+    Raises
+    ------
+    CorpusError
+        If no word remains.
+
+    Examples
+    --------
     >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"], 1, 1.0)
     >>> words, counts.toarray().tolist()
     (['fear', 'peace', 'treaties'], [[0, 2, 0], [1, 1, 1]])

@@ -72,8 +72,8 @@ def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
     ValueError unless there is one id per document.
     """
-    if len(doc_ids) != len(documents.starts) - 1:
-        raise ValueError(f"{len(doc_ids)} ids for {len(documents.starts) - 1} documents: give one id per document.")
+    if len(doc_ids) != documents.num_documents:
+        raise ValueError(f"{len(doc_ids)} ids for {documents.num_documents} documents: give one id per document.")
     is_held = np.zeros(len(documents.words), bool)
     # Copies, because numba would compile the kernel a second time for read-only arrays.
     starts = np.array(documents.starts, np.int64)
@@ -101,7 +101,7 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
     """Split by observed and held-out counts (nnz,); documents without held-out words are left out."""
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     is_held = held > 0
     rows = np.repeat(np.arange(num_documents), np.diff(documents.starts))
     is_scored = np.zeros(num_documents, bool)
@@ -189,7 +189,7 @@ def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray
     if not len(documents.words):
         return float("nan")
     shares = fold_in(documents, topics, prior)
-    sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts]).astype(float)
+    sizes = documents.sizes().astype(float)
     g = shares * (prior.sum() + sizes)[:, None]
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
@@ -246,7 +246,7 @@ def importance_sampling(
         return float("nan")
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words], np.float64)
-    logs = np.empty(len(documents.starts) - 1)
+    logs = np.empty(documents.num_documents)
     weigh_documents(documents.indexed(words), weights, np.maximum(prior, 1e-30).astype(float), effort, rng, logs)
     return float(logs.sum() / documents.counts.sum(dtype=np.float64))
 
@@ -260,7 +260,7 @@ def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.nda
     """
     if not len(documents.words):
         return float("nan")
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     of_words = documents.counts[:, None] * np.log(topics.T[documents.words], dtype=np.float64)
     logs = np.zeros((num_documents, len(weights))) + np.log(weights)
     np.add.at(logs, np.repeat(np.arange(num_documents), np.diff(documents.starts)), of_words)

@@ -42,7 +42,7 @@ def sum_documents(documents, expectations, fit):
 
     A corpus' expected counts document by document are many times as large as their sums.
     """
-    topic_words, num_documents = np.zeros_like(expectations.topics), len(documents.starts) - 1
+    topic_words, num_documents = np.zeros_like(expectations.topics), documents.num_documents
     tables, tokens = np.zeros((2, topic_words.shape[1]))
     total = 0.0
     for first in range(0, num_documents, DOCUMENTS_AT_ONCE):
@@ -67,7 +67,7 @@ def _add_counts(counts, topic_words):
 
 def shares_bound(statistics, shares, documents, prior):
     """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from their Statistics."""
-    sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts])
+    sizes = documents.sizes()
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
     doc_topics = shares * (prior.sum(dtype=np.float64) + sizes)[:, None].astype(shares.dtype)
     bound_documents(counts, documents.counts.astype(shares.dtype), doc_topics, prior, bounds)
@@ -110,7 +110,7 @@ def spread(totals, words, vocab_size):
 
 def take_pilot(documents):
     """Some documents from all over the corpus."""
-    num_documents = len(documents.starts) - 1
+    num_documents = documents.num_documents
     places = np.unique(np.linspace(0, num_documents - 1, min(PILOT_DOCUMENTS, num_documents)).astype(int))
     parts = [documents.cut(place, place + 1) for place in places]
     starts = np.append(0, np.cumsum([len(part.words) for part in parts]))

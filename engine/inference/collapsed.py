@@ -116,16 +116,11 @@ def _measure(assignments, documents, priors):
     word_terms = kernels.measure_words(counts, priors.words, word_tables)
     # What Eq. 12 has for tables is Eq. 11 times -E[β], with a topic's total in place of a word's count.
     total_terms = kernels.measure_words(counts.sum(0)[None], np.array([priors.word_total]), topic_tables)
-    sizes = document_sizes(documents)
+    sizes = documents.sizes()
     log_joint = len(sizes) * gammaln(priors.doc_total) - gammaln(priors.doc_total + sizes).sum()
     log_joint += doc_terms + word_terms - total_terms + entropy
     log_xi = -topic_tables[0] / priors.word_total
     return assignments, Measures(doc_tables, word_tables, float(log_xi), float(log_joint))
-
-
-def document_sizes(documents):
-    """Tokens of each document (S,)."""
-    return np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts])
 
 
 def expected_topics(assignments, word_prior, precision=np.float32):
@@ -141,7 +136,7 @@ def infer_shares(documents, topics, geometric_prior, mean_prior):
     """
     words = documents.distinct_words()
     logs = np.log(np.maximum(topics.T[words], np.finfo(topics.dtype).tiny))
-    tokens = np.empty((len(documents.starts) - 1, len(mean_prior)), topics.dtype)
+    tokens = np.empty((documents.num_documents, len(mean_prior)), topics.dtype)
     own = documents.indexed(words)
     kernels.infer_documents(own, logs, geometric_prior.astype(topics.dtype), MOST_SWEEPS, SETTLED, tokens)
     shares = tokens + mean_prior.astype(topics.dtype)

@@ -81,7 +81,7 @@ def blend_doc(posterior, tables, table_rate, batch, rate):
     tables, of the batch, is shaped as the posterior's shape: one number, or one a topic for an asymmetric α. It is the
     natural-gradient step of Hoffman et al. (2013, sec. 2.5) for a conjugate prior Gamma(1, 1) of the sum.
     """
-    corpus_size, batch_size = batch.corpus_size, len(batch.documents.starts) - 1
+    corpus_size, batch_size = batch.corpus_size, batch.documents.num_documents
     target = 1.0 / (corpus_size * len(tables)) + tables / batch_size
     target_rate = 1.0 / corpus_size + table_rate / batch_size
     return DocPosterior((1 - rate) * posterior.shape + rate * target, (1 - rate) * posterior.rate + rate * target_rate)
@@ -94,7 +94,7 @@ def learn_from_tables(posterior, tables, batch, rate):
     whatever α₀ is), so that tables say T and not α₀.
     """
     documents = batch.documents
-    sizes = np.diff(np.append(0, documents.counts.cumsum(dtype=np.int64))[documents.starts])
+    sizes = documents.sizes()
     return blend_doc(posterior, tables, restaurant_rate(posterior.total, sizes), batch, rate)
 
 

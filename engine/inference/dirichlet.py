@@ -34,7 +34,7 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     """
     topics, prior = np.ascontiguousarray(expectations.topics), expectations.prior
     tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
-    num_documents, precision = len(documents.starts) - 1, topics.dtype
+    num_documents, precision = documents.num_documents, topics.dtype
     shares, weights = np.empty((num_documents, len(prior)), precision), np.empty((num_documents, len(prior)), precision)
     own = documents.indexed(expectations.words)
     scales = np.empty(len(own.words) if is_learning else 0, precision)

@@ -57,8 +57,7 @@ def no_averages(num_topics):
 
 def count_tokens(documents):
     """Tokens of each document (S,). Raises CorpusError where they are more than a sampler can remember."""
-    sizes = np.add.reduceat(np.append(documents.counts, 0), documents.starts[:-1], dtype=np.int64)
-    sizes[np.diff(documents.starts) == 0] = 0
+    sizes = documents.sizes()
     if sizes.sum() > MOST_TOKENS:
         raise CorpusError(
             f"The corpus has {sizes.sum()} tokens, and a sampler remembers the topic of each, of {MOST_TOKENS} at most:"

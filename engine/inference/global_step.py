@@ -62,4 +62,4 @@ def blend_tables(tables, doc_tables, batch, rate):
 
 def batch_scale(batch):
     """D/S: documents of the corpus for each one of the batch, by the batch's true size."""
-    return batch.corpus_size / (len(batch.documents.starts) - 1)
+    return batch.corpus_size / batch.documents.num_documents

@@ -86,7 +86,7 @@ def grow(state, batch, found, criterion):
     tokens = found.counts.sum(0)
     born = num_known + np.flatnonzero(tokens[num_known:])
     columns = np.append(np.arange(num_known), born)
-    num_documents = len(batch.documents.starts) - 1
+    num_documents = batch.documents.num_documents
     seen, scale = state.documents_seen + num_documents, batch_scale(batch)
     rate = learning_rate(num_documents, seen, batch.corpus_size)
     kept, factor = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born))), rate * scale

@@ -62,7 +62,7 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has
     Eq. 15-18 until they resolve; nothing is drawn, and statistics of shards add up. α₀ is that of the expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
-    num_topics, num_documents = len(expectations.prior), len(documents.starts) - 1
+    num_topics, num_documents = len(expectations.prior), documents.num_documents
     prior = _prior_of(expectations)
     tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
     shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)

@@ -31,7 +31,7 @@ def cool(config, state, batch, expectations, until_parted=False):
     if state.phase != Phase.WARM_UP:
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
-    pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, len(batch.documents.starts) - 1))
+    pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, batch.documents.num_documents))
     return cool_to(progress, state.temperature, pilot, expectations, until_parted)
 
 

@@ -73,7 +73,7 @@ class Unigram:
 
     def infer(self, documents):
         """One topic, of which every document is made."""
-        return np.ones((len(documents.starts) - 1, 1))
+        return np.ones((documents.num_documents, 1))
 
     def topics(self):
         """Word probabilities (1, V)."""
@@ -111,7 +111,7 @@ class ScikitLearnLDA:
         )
 
     def _matrix(self, documents):
-        shape = (len(documents.starts) - 1, self.vocab_size)
+        shape = (documents.num_documents, self.vocab_size)
         return csr_array((documents.counts, documents.words, documents.starts), shape=shape)
 
     def learn(self, batch):

@@ -187,7 +187,7 @@ def measure_within(train, entry, seed):
 
 def to_matrix(documents, vocab_size):
     """Documents as a sparse matrix (S, V)."""
-    shape = (len(documents.starts) - 1, vocab_size)
+    shape = (documents.num_documents, vocab_size)
     return csr_array((documents.counts, documents.words, documents.starts), shape=shape)
 
 

@@ -94,7 +94,7 @@ def measure_ratios(found, truth, word_concentration=0.01):
 def score_word_frequencies(train, split, word_concentration=0.01):
     """Nats per held-out token of the training documents' words alone."""
     counts = np.asarray(train.counts.sum(0)).ravel() + word_concentration
-    return score(split, np.ones((len(split.observed.starts) - 1, 1)), counts[None] / counts.sum())
+    return score(split, np.ones((split.observed.num_documents, 1)), counts[None] / counts.sum())
 
 
 @pytest.mark.parametrize("max_topics", [150, 300])

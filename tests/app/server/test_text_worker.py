@@ -42,7 +42,7 @@ def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_repla
         try:
             seen = await process.ask("look", path, {}, report=lambda share, said: told.append(share))
             assert (seen.num_rows, told[-1]) == (3_000, 1.0)
-            with pytest.raises(CorpusError, match="There is no file"):
+            with pytest.raises(CorpusError, match="File not found"):
                 await process.ask("look", path.with_name("none.csv"), {})
 
             def stop(share, said):

@@ -253,7 +253,7 @@ def test_own_corpora_are_seen_by_their_owner_only_also_under_the_same_name(visit
     assert (of["anna"][3:], of["ben"][3:], of[None][3:]) == (["diary", "letters"], ["letters"], [])
     texts = [load_by_name("letters", find_data(user) / "corpora").vocabulary.words for user in ("anna", "ben", "anna")]
     assert texts == [("navy", "peace", "treaty", "war"), ("cotton", "grain", "tariff", "trade"), texts[0]]
-    with pytest.raises(CorpusError, match="No corpus of your own is called 'diary'"):
+    with pytest.raises(CorpusError, match="No corpus 'diary' has been built"):
         load_by_name("diary", find_data("ben") / "corpora")
     assert refused.said == ["The link asks for the corpus “diary”, which is not here; state-of-the-union is taken."]
     assert list_own() == ()

@@ -251,7 +251,7 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     view.mover._handle_msg({"kind": "end"})
     assert [message["is_taken"] for message in sent] == [True] * 4
     look(view, *begun[0][1])
-    assert 'role="alert">mine.csv has no row' in view._fault.object
+    assert 'role="alert">mine.csv has no usable rows' in view._fault.object
     for message in ({"kind": "open"}, {"kind": "part", "content": 3}, {"kind": "what"}, "x", None):
         view.mover._handle_msg(message)
     view.mover._handle_msg({"kind": "fault", "text": EVIL})
@@ -266,7 +266,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
         view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
     view.mover._handle_msg({"kind": "end"})
     look(view, *begun[0][1])
-    assert "The first: one.csv: it is a table, and tables are read one at a time" in view._fault.object
+    assert "First problem: one.csv: tables are read one at a time" in view._fault.object
     assert "stickbreaker-" not in view._fault.object
 
 

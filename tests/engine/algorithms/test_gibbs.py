@@ -31,7 +31,7 @@ def draw_documents(rng, num_documents=6, vocab_size=7):
 
 
 def as_batch(documents, first_id=0):
-    size = len(documents.starts) - 1
+    size = documents.num_documents
     return Batch(np.arange(first_id, first_id + size), documents, size)
 
 

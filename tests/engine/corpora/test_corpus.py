@@ -1,4 +1,4 @@
-"""Corpora: immutable, ordered, split over all times, cut into mini-batches."""
+"""Corpora: immutability, reading order, splits over time and mini-batches."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 
 
 def corpus_of(num_documents, years=None, sizes=None):
-    """Documents of one year after another, in groups of these sizes if any are given."""
+    """Return a corpus with one document per year, in groups of these sizes if they are given."""
     counts = np.eye(num_documents, 3, dtype=np.int32) + 1
     years = np.arange(num_documents) if years is None else years
     dates = np.datetime64("1800", "Y") + np.asarray(years, dtype=int)
@@ -32,7 +32,7 @@ def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
         tiny_corpus.name = "other"
 
 
-def test_a_corpus_does_not_follow_the_arrays_it_was_made_from():
+def test_a_corpus_does_not_change_with_the_arrays_it_was_built_from():
     counts, dates = csr_array(np.eye(2, dtype=np.int32)), np.array(["1800", "1801"], "datetime64[Y]")
     corpus = Corpus("made", counts, Vocabulary(("a", "b")), dates, ["x", "y"])
     counts.data[:] = 7
@@ -41,20 +41,20 @@ def test_a_corpus_does_not_follow_the_arrays_it_was_made_from():
     assert corpus.dates.astype(str).tolist() == ["1800", "1801"]
 
 
-def test_words_stored_twice_are_added_and_zeros_dropped():
+def test_repeated_entries_are_added_and_zeros_are_dropped():
     counts = csr_array(([1, 2, 0], [1, 1, 0], [0, 3]), shape=(1, 2))
     documents = Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"]).documents()
     assert (documents.words.tolist(), documents.counts.tolist()) == ([1], [3])
 
 
-def test_kernels_get_the_types_they_are_compiled_for(state_of_the_union):
+def test_documents_have_the_types_that_kernels_are_compiled_for(state_of_the_union):
     batch = next(state_of_the_union.batches(7, start=5))
     types = [array.dtype.name for array in (batch.doc_ids, *batch.documents)]
     assert types == ["int64", "int64", "int32", "int32"]
 
 
 @pytest.mark.parametrize("what", ["dates", "titles", "doc_ids", "groups", "words"])
-def test_parts_of_unequal_length_are_refused(tiny_corpus, what):
+def test_fields_of_different_lengths_are_refused(tiny_corpus, what):
     parts = {"dates": tiny_corpus.dates, "titles": tiny_corpus.titles, "doc_ids": tiny_corpus.doc_ids}
     parts |= {"groups": tiny_corpus.groups, "group_titles": tiny_corpus.group_titles}
     words = tiny_corpus.vocabulary.words[what == "words" :]
@@ -68,13 +68,13 @@ def test_negative_counts_are_refused():
         Corpus("made", [[-1]], Vocabulary(("a",)), np.array(["1800"], "datetime64[Y]"), ["x"])
 
 
-def test_a_missing_word_is_answered_with_the_nearest_there_are(tiny_corpus):
+def test_the_error_for_a_missing_word_lists_similar_words(tiny_corpus):
     assert tiny_corpus.vocabulary.index("peace") == 3
-    with pytest.raises(KeyError, match="'peaces' .nearest: peace"):
+    with pytest.raises(KeyError, match="'peaces' .similar words: peace"):
         tiny_corpus.vocabulary.index("peaces")
 
 
-def test_a_word_twice_is_no_vocabulary():
+def test_a_vocabulary_with_a_repeated_word_is_refused():
     with pytest.raises(CorpusError, match="'a' more than once"):
         Vocabulary(("a", "b", "a"))
 
@@ -85,7 +85,7 @@ def test_chronological_order_keeps_the_file_order_of_equal_dates():
     assert corpus.order("shuffled", 5).order("chronological").doc_ids.tolist() == [1, 3, 0, 2]
 
 
-def test_without_dates_the_file_order_is_the_chronology(tiny_corpus):
+def test_without_dates_the_chronological_order_is_the_file_order(tiny_corpus):
     undated = Corpus(
         "undated", tiny_corpus.counts, tiny_corpus.vocabulary, np.full(12, "NaT", "datetime64[D]"), tiny_corpus.titles
     )
@@ -93,7 +93,7 @@ def test_without_dates_the_file_order_is_the_chronology(tiny_corpus):
     assert undated.order("shuffled", 1).order("chronological").titles == tiny_corpus.titles
 
 
-def test_shuffling_follows_its_seed_and_moves_everything_of_a_document(tiny_corpus):
+def test_shuffling_depends_on_its_seed_and_moves_all_fields_of_a_document(tiny_corpus):
     one, same, other = (tiny_corpus.order("shuffled", seed) for seed in (1, 1, 2))
     assert one.doc_ids.tolist() == same.doc_ids.tolist() != other.doc_ids.tolist()
     assert [tiny_corpus.titles[i] for i in one.doc_ids] == list(one.titles)
@@ -101,26 +101,26 @@ def test_shuffling_follows_its_seed_and_moves_everything_of_a_document(tiny_corp
     assert (tiny_corpus.dates[one.doc_ids] == one.dates).all()
 
 
-def test_an_unknown_order_is_answered_with_the_known_ones(tiny_corpus):
+def test_the_error_for_an_unknown_order_lists_the_orders(tiny_corpus):
     with pytest.raises(CorpusError, match="chronological, shuffled"):
         tiny_corpus.order("random")
 
 
 @given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
-def test_a_split_parts_the_documents_and_keeps_at_least_half_to_learn_from(num_documents, num_test, seed):
+def test_a_split_is_a_partition_with_at_least_half_of_the_documents_to_train_on(num_documents, num_test, seed):
     train, test = corpus_of(num_documents).split(num_test, seed)
     assert test.num_documents == min(num_test, num_documents // 2)
     assert sorted([*train.doc_ids, *test.doc_ids]) == list(range(num_documents))
 
 
-def test_held_out_documents_come_from_all_times(state_of_the_union):
+def test_held_out_documents_are_spread_over_time(state_of_the_union):
     train, test = state_of_the_union.split(1000, seed=3)
     stretch = np.searchsorted(np.arange(1000) * 10384 // 1000, test.doc_ids, side="right")
     assert (train.num_documents, test.num_documents) == (9384, 1000)
     assert np.unique(stretch).size == 1000
 
 
-def test_the_held_out_documents_do_not_depend_on_the_reading_order(tiny_corpus):
+def test_held_out_documents_do_not_depend_on_the_reading_order(tiny_corpus):
     held_out = tiny_corpus.split(4, seed=1)[1]
     same = tiny_corpus.order("shuffled", 9).split(4, seed=1)[1]
     assert sorted(held_out.doc_ids) == sorted(same.doc_ids)
@@ -141,13 +141,13 @@ def test_no_group_is_in_both_parts_of_a_split(sizes, num_test, seed):
 
 
 @given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
-def test_a_group_a_document_splits_as_documents_do(num_documents, num_test, seed):
+def test_groups_of_one_document_are_split_like_documents(num_documents, num_test, seed):
     corpus = corpus_of(num_documents)
     by_group, by_document = (corpus.split(num_test, seed, by)[1] for by in ("group", "document"))
     assert by_group.doc_ids.tolist() == by_document.doc_ids.tolist()
 
 
-def test_held_out_addresses_come_from_all_times_and_are_about_as_many_passages_as_asked_for(state_of_the_union):
+def test_held_out_addresses_are_spread_over_time_and_have_about_the_requested_number_of_passages(state_of_the_union):
     of_seeds = [state_of_the_union.split(1000, seed, by="group")[1] for seed in range(5)]
     for test in of_seeds:
         stretches = np.arange(24) * 233 // 23
@@ -157,7 +157,7 @@ def test_held_out_addresses_come_from_all_times_and_are_about_as_many_passages_a
     assert len({tuple(test.doc_ids) for test in of_seeds}) == 5
 
 
-def test_a_split_follows_the_corpus_unless_told_otherwise(state_of_the_union):
+def test_a_split_uses_the_default_of_the_corpus(state_of_the_union):
     passages, addresses = state_of_the_union, replace(state_of_the_union, split_by="group")
     assert passages.split(50)[1].doc_ids.tolist() == addresses.split(50, by="document")[1].doc_ids.tolist()
     assert addresses.split(50)[1].doc_ids.tolist() == passages.split(50, by="group")[1].doc_ids.tolist()
@@ -173,8 +173,8 @@ def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
     assert (whole.titles, whole.dates.astype(str).tolist()) == (("Group 0", "Group 1"), ["1805", "1807"])
 
 
-def test_dates_that_are_none_are_refused_in_a_sentence(tiny_corpus):
-    with pytest.raises(CorpusError, match="dates cannot be read .* write them as 1863-12-08"):
+def test_the_error_for_wrong_dates_shows_a_valid_date(tiny_corpus):
+    with pytest.raises(CorpusError, match="cannot read the dates .* Write 1863-12-08"):
         replace(tiny_corpus, dates=["hello"] * tiny_corpus.num_documents)
 
 
@@ -186,13 +186,13 @@ def test_a_group_without_a_title_is_refused(tiny_corpus):
 
 
 @pytest.mark.parametrize("number", [-1, 0.2, "10", float("nan"), None])
-def test_what_is_no_number_of_documents_cannot_be_held_out(tiny_corpus, number):
+def test_the_number_of_held_out_documents_must_be_a_whole_number(tiny_corpus, number):
     with pytest.raises(CorpusError, match="0 or more"):
         tiny_corpus.split(number, seed=0)
 
 
 @given(st.integers(1, 30), st.integers(0, 25), st.integers(0, 25))
-def test_batches_are_the_corpus_from_the_start_asked_for(size, num_documents, start):
+def test_batches_contain_the_documents_from_the_given_start(size, num_documents, start):
     corpus = corpus_of(num_documents)
     batches = list(corpus.batches(size, start))
     assert [doc_id for batch in batches for doc_id in batch.doc_ids] == list(range(start, num_documents))
@@ -204,7 +204,7 @@ def test_batches_are_the_corpus_from_the_start_asked_for(size, num_documents, st
         assert batch.corpus_size == num_documents
 
 
-def test_a_batch_holds_a_document_or_more(tiny_corpus):
+def test_the_batch_size_must_be_at_least_one(tiny_corpus):
     with pytest.raises(CorpusError, match="1 or more"):
         next(tiny_corpus.batches(0))
 
@@ -212,13 +212,13 @@ def test_a_batch_holds_a_document_or_more(tiny_corpus):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([True], "a mask of 1 does not fit its 12 documents"),
-        ([1.5], "a list of whole numbers, or a mask"),
-        ([[1, 2]], "a list of whole numbers, or a mask"),
-        ([3, 12], "there is no document 12: it has 12, counted from 0"),
+        ([True], "the mask has 1 values for 12 documents"),
+        ([1.5], "rows must be a list of whole numbers, or a mask"),
+        ([[1, 2]], "rows must be a list of whole numbers, or a mask"),
+        ([3, 12], "no document 12 among 12. Positions start at 0"),
     ],
 )
-def test_documents_that_are_not_there_cannot_be_selected(tiny_corpus, rows, message):
+def test_wrong_positions_and_masks_are_refused(tiny_corpus, rows, message):
     with pytest.raises(CorpusError, match=message):
         tiny_corpus.select(rows)
 
@@ -226,7 +226,7 @@ def test_documents_that_are_not_there_cannot_be_selected(tiny_corpus, rows, mess
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([[0.5, 1.0]], "a count is 0.5: give whole numbers up to 2147483647"),
+        ([[0.5, 1.0]], "a count is 0.5. Use whole numbers up to 2147483647"),
         ([[np.nan, 1.0]], "a count is nan"),
         ([[2**32 + 1, 1]], "a count is 4294967297"),
         ([[-1, 1]], "a count is negative"),
@@ -234,10 +234,10 @@ def test_documents_that_are_not_there_cannot_be_selected(tiny_corpus, rows, mess
         (csr_array((np.array([1]), np.array([0]), np.array([0, 1])), shape=(1, 2)), None),
     ],
 )
-def test_counts_that_are_none_are_refused_and_never_changed(counts, message):
+def test_wrong_counts_are_refused_and_never_changed(counts, message):
     if message is None:
-        # An index that SciPy itself does not look at.
+        # SciPy does not check this index.
         counts.indices[0] = 5
-        message = "no sparse matrix by rows"
+        message = "not a valid CSR matrix"
     with pytest.raises(CorpusError, match=message):
         Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"])

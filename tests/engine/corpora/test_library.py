@@ -1,4 +1,4 @@
-"""Corpora built from one's own text: kept, listed, loaded, read, deleted and exported."""
+"""Corpora that a user builds: stored, listed, loaded, read, deleted and exported."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def make(table, shelf, name="mine", **more):
     return build_own(BuildRequest(table, name, ALL, EVERYTHING, **more), folder=shelf)
 
 
-def test_a_built_corpus_is_loaded_as_it_was_built(table, shelf):
+def test_a_loaded_corpus_equals_the_built_one(table, shelf):
     about, built = make(table, shelf)
     again = load_own("mine", shelf)
     assert (again.counts != built.corpus.counts).nnz == 0
@@ -61,32 +61,32 @@ def test_a_built_corpus_is_loaded_as_it_was_built(table, shelf):
     assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
 
 
-def test_a_corpus_without_dates_and_groups_is_kept_too(table, shelf):
+def test_a_corpus_without_dates_and_groups_is_stored(table, shelf):
     build_own(BuildRequest(table, "plain", Columns("said"), EVERYTHING), folder=shelf)
     again = load_own("plain", shelf)
     assert (again.num_documents, again.has_dates, again.split_by) == (4, False, "document")
     assert again.titles[1] == "mine, row 3"
 
 
-def test_the_texts_of_the_documents_are_kept_in_their_order(table, shelf, monkeypatch):
+def test_the_texts_of_the_documents_are_stored_in_order(table, shelf, monkeypatch):
     monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
     make(table, shelf)
     assert load_own("mine", shelf).titles == ("A", "C", "E")
     assert read_texts("mine", [2, 0, 1], shelf) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
 
 
-def test_counts_only_keeps_no_text_anywhere(table, shelf):
+def test_a_corpus_without_texts_stores_no_text(table, shelf):
     about, _ = make(table, shelf, keeps_text=False)
     assert not about.has_text
     assert load_own("mine", shelf).num_documents == 3
-    with pytest.raises(CorpusError, match="counts only: build it again with its text"):
+    with pytest.raises(CorpusError, match="built without its texts. Build it again with them"):
         read_texts("mine", [0], shelf)
     assert not any(b"half a pair" in file.read_bytes() for file in shelf.rglob("*") if file.is_file())
     frames = [pd.read_parquet(file) for file in shelf.rglob("*.parquet")]
     assert all("text" not in frame for frame in frames)
 
 
-def test_words_already_counted_are_kept_though_they_have_no_text(tmp_path, shelf):
+def test_a_file_of_counts_is_stored_without_texts(tmp_path, shelf):
     (tmp_path / "vocab.txt").write_text("cotton\npeace\n")
     (tmp_path / "a.ldac").write_text("2 0:1 1:3\n1 1:2\n")
     about, built = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=shelf)
@@ -95,7 +95,7 @@ def test_words_already_counted_are_kept_though_they_have_no_text(tmp_path, shelf
     assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", shelf))["counts"].map(sum)) == [4, 2]
 
 
-def test_own_corpora_stand_beside_those_that_come_along_and_go_when_deleted(table, own_corpora):
+def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(table, own_corpora):
     assert find_folder() == own_corpora / "corpora"
     build_own(BuildRequest(table, "Räte & <b>mine</b>", ALL, EVERYTHING))
     try:
@@ -105,39 +105,39 @@ def test_own_corpora_stand_beside_those_that_come_along_and_go_when_deleted(tabl
         delete_own("Räte & <b>mine</b>")
     assert len(list_corpora()) == 3
     assert list((own_corpora / "corpora").iterdir()) == []
-    with pytest.raises(CorpusError, match="No corpus of your own is called 'state-of-the-union'"):
+    with pytest.raises(CorpusError, match="No corpus 'state-of-the-union' has been built"):
         delete_own("state-of-the-union")
 
 
 @pytest.mark.parametrize("name", ["", " . ", "..", "-", "x" * 81, "a\nb", ".hidden a", "平" * 40])
-def test_a_name_that_is_none_is_refused(shelf, name):
-    with pytest.raises(CorpusError, match="is no name for a corpus"):
+def test_invalid_names_are_refused(shelf, name):
+    with pytest.raises(CorpusError, match="Invalid corpus name"):
         check_name(name, shelf)
 
 
-def test_a_name_is_refused_for_what_is_wrong_with_it(shelf):
-    with pytest.raises(CorpusError, match="begin with a letter"):
+def test_the_error_for_an_invalid_name_says_what_to_change(shelf):
+    with pytest.raises(CorpusError, match="start with a letter"):
         check_name("../../x", shelf)
-    with pytest.raises(CorpusError, match="fewer letters of other scripts"):
+    with pytest.raises(CorpusError, match="fewer non-Latin letters"):
         check_name("平" * 40, shelf)
 
 
-def test_a_name_is_given_once(table, shelf):
+def test_a_name_can_be_used_only_once(table, shelf):
     make(table, shelf, "Mine")
     for taken in ("mine", "Mine", "rfc"):
-        with pytest.raises(CorpusError, match="already: choose another name"):
+        with pytest.raises(CorpusError, match="already exists. Choose another name"):
             make(table, shelf, taken)
     assert check_name(" /etc/passwd ", shelf) == "/etc/passwd"
 
 
-def test_a_name_with_folders_in_it_stays_in_the_library(table, shelf, tmp_path):
+def test_a_name_with_slashes_stays_in_the_folder_of_the_corpora(table, shelf, tmp_path):
     before = set(tmp_path.iterdir())
     make(table, shelf, "a/../../b")
     assert set(tmp_path.iterdir()) == before | {shelf}
     assert load_own("a/../../b", shelf).num_documents == 3
 
 
-def test_a_build_that_is_cancelled_or_fails_leaves_nothing(table, shelf):
+def test_a_cancelled_or_failed_build_leaves_nothing(table, shelf):
     def cancel(share, said):
         raise KeyboardInterrupt
 
@@ -148,7 +148,7 @@ def test_a_build_that_is_cancelled_or_fails_leaves_nothing(table, shelf):
     assert list(shelf.iterdir()) == []
 
 
-def test_what_a_killed_build_left_is_cleared_a_day_later(table, shelf):
+def test_the_files_of_an_interrupted_build_are_deleted_after_a_day(table, shelf):
     old, new = shelf / ".building-old", shelf / ".building-new"
     for left in (old, new):
         left.mkdir(parents=True)
@@ -159,15 +159,15 @@ def test_what_a_killed_build_left_is_cleared_a_day_later(table, shelf):
     assert [corpus.name for corpus in list_own(shelf)] == ["mine"]
 
 
-def test_a_library_that_cannot_be_written_or_read_is_named(table, shelf, caplog):
+def test_the_error_for_an_unreadable_or_unwritable_folder_names_it(table, shelf, caplog):
     make(table, shelf)
     (shelf / "mine" / "counts.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CorpusError, match="mine cannot be read .* delete it and build it again"):
+    with pytest.raises(CorpusError, match="Cannot read mine .* Delete it and build it again"):
         load_own("mine", shelf)
     (shelf / "mine" / "corpus.json").write_text("{}")
     assert list_own(shelf) == ()
-    assert "holds no corpus that can be read" in caplog.text
-    with pytest.raises(CorpusError, match=r"mine\.jsonl.* cannot be written .*make room"):
+    assert "Cannot read the corpus in" in caplog.text
+    with pytest.raises(CorpusError, match=r"Cannot write .*mine\.jsonl.* Check the free space"):
         make(table, table)
 
 

@@ -1,4 +1,4 @@
-"""Reading corpora: the ones that come with the project, and CSV files of all kinds of damage."""
+"""Loading corpora: the bundled ones, and CSV files, intact and damaged."""
 
 import hashlib
 import re
@@ -42,14 +42,14 @@ def rfc():
 
 
 def figures_in_readme(corpus):
-    """Documents, words, tokens, entries and groups of a corpus, all of which its README must give."""
+    """Return the numbers of documents, words, tokens, entries and groups, which the README must contain."""
     figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz, len(corpus.group_titles))
     readme = (DATA / "README.md").read_text(encoding="utf-8")
     assert all(f"{figure:,}" in readme for figure in figures)
     return figures
 
 
-def test_state_of_the_union_is_what_its_readme_says(state_of_the_union):
+def test_state_of_the_union_agrees_with_its_readme(state_of_the_union):
     corpus = state_of_the_union
     assert figures_in_readme(corpus) == (10384, 7399, 699107, 612672, 233)
     assert (str(corpus.dates.min()), str(corpus.dates.max())) == ("1790", "2021")
@@ -57,7 +57,7 @@ def test_state_of_the_union_is_what_its_readme_says(state_of_the_union):
     assert (np.diff(corpus.counts.indptr).min() > 0, corpus.split_by) == (True, "document")
 
 
-def test_rfc_is_what_its_readme_says(rfc):
+def test_rfc_agrees_with_its_readme(rfc):
     assert figures_in_readme(rfc) == (185791, 8000, 25586356, 14477868, 9135)
     assert (rfc.dates.dtype, str(rfc.dates.min()), str(rfc.dates.max())) == ("datetime64[M]", "1969-03", "2023-01")
     assert "RFC 8446 The Transport Layer Security (TLS) Protocol Version 1.3, passage 12" in rfc.titles
@@ -65,7 +65,7 @@ def test_rfc_is_what_its_readme_says(rfc):
     assert {"routing", "arpanet", "yang"} <= set(rfc.vocabulary)
 
 
-def test_rfcs_stand_in_order_of_publication_and_number(rfc):
+def test_rfcs_are_in_order_of_publication_and_number(rfc):
     assert (np.diff(rfc.groups) >= 0).all()
     assert (np.diff(rfc.dates.astype(int)) >= 0).all()
     numbers = [int(title.split()[1]) for title in rfc.group_titles]
@@ -73,7 +73,7 @@ def test_rfcs_stand_in_order_of_publication_and_number(rfc):
     assert np.lexsort((numbers, months)).tolist() == list(range(9135))
 
 
-def test_whole_rfcs_hold_what_their_passages_hold(rfc):
+def test_whole_rfcs_have_the_words_of_their_passages(rfc):
     whole = rfc.merge_groups("rfc-documents")
     assert (whole.name, whole.num_documents, whole.num_tokens) == ("rfc-documents", 9135, rfc.num_tokens)
     assert whole.titles == rfc.group_titles
@@ -83,7 +83,7 @@ def test_whole_rfcs_hold_what_their_passages_hold(rfc):
     assert whole.dates[number] == passages.dates[0] == np.datetime64("1969-04")
 
 
-def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_the_union):
+def test_two_addresses_of_one_year_are_in_the_order_of_delivery(state_of_the_union):
     names = list(dict.fromkeys(title.split(",")[0] for title in state_of_the_union.titles))
     for outgoing, incoming in (
         ("1953 Harry S Truman", "1953 Dwight D Eisenhower"),
@@ -95,20 +95,20 @@ def test_two_addresses_of_one_year_stand_in_the_order_they_were_given(state_of_t
 
 
 @pytest.mark.parametrize(("name", "most_bytes"), [("state-of-the-union", 1_000_000), ("rfc", 16_000_000)])
-def test_the_checksum_of_the_readme_is_the_files(name, most_bytes):
+def test_the_checksum_in_the_readme_is_that_of_the_file(name, most_bytes):
     content = (DATA / f"{name}.npz").read_bytes()
     assert len(content) < most_bytes
     assert hashlib.sha256(content).hexdigest() in (DATA / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_built_in_corpus_loads_in_half_a_second():
+def test_the_bundled_corpus_loads_in_half_a_second():
     start = time.perf_counter()
     load_corpus("state-of-the-union")
     assert time.perf_counter() - start < 0.5
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data, name):
+def test_the_error_for_a_damaged_corpus_file_names_it_and_the_remedy(copied_data, name):
     file = copied_data / f"{FILES[name]}.npz"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     with pytest.raises(CorpusError, match=rf"{file.name} is damaged.*reinstall"):
@@ -116,14 +116,14 @@ def test_a_damaged_corpus_file_is_named_with_its_remedy(copied_data, name):
 
 
 @pytest.mark.parametrize("missing", ["state-of-the-union.npz", "checksums.json"])
-def test_a_lost_corpus_file_is_named_with_its_remedy(copied_data, missing):
+def test_the_error_for_a_missing_corpus_file_names_it_and_the_remedy(copied_data, missing):
     (copied_data / missing).unlink()
-    with pytest.raises(CorpusError, match=rf"{re.escape(missing)} cannot be read.*git checkout"):
+    with pytest.raises(CorpusError, match=rf"Cannot read .*{re.escape(missing)}.*git checkout"):
         load_corpus("state-of-the-union")
 
 
-def test_packing_a_corpus_and_unpacking_it_gives_it_back(state_of_the_union):
-    # The first twelve addresses, so that words of the vocabulary are in no passage, and gaps of all lengths.
+def test_a_packed_corpus_is_unpacked_unchanged(state_of_the_union):
+    # With the first twelve addresses only, some words do not occur, and gaps of all lengths do.
     corpus = state_of_the_union.select(state_of_the_union.groups < 12)
     corpus = replace(corpus, doc_ids=None, group_titles=corpus.group_titles[:12], split_by="group")
     again = bundled._unpack(corpus.name, pack(corpus))
@@ -138,16 +138,16 @@ def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
     assert pack(state_of_the_union) == pack(state_of_the_union)
 
 
-def test_a_misspelt_name_is_answered_with_the_known_ones():
+def test_the_error_for_an_unknown_name_lists_the_corpora():
     with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
-    with pytest.raises(CorpusError, match=r"Known corpora: state-of-the-union, rfc, rfc-documents; .*\.csv.*Parquet"):
+    with pytest.raises(CorpusError, match=r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"):
         load_corpus("speeches.xlsx")
 
 
-def test_a_built_in_corpus_takes_no_columns():
+def test_a_bundled_corpus_takes_no_columns():
     assert list_corpora()[:3] == ("state-of-the-union", "rfc", "rfc-documents")
-    with pytest.raises(CorpusError, match="leave text, date, title, group and words out"):
+    with pytest.raises(CorpusError, match="Omit text, date, title, group and words"):
         load_corpus("state-of-the-union", text="text")
 
 
@@ -160,7 +160,7 @@ def test_a_csv_file_becomes_a_corpus(write_csv):
     assert corpus.dates.dtype == "datetime64[Y]"
 
 
-def test_without_dates_and_titles_the_rows_name_and_order_the_documents(write_csv):
+def test_without_dates_and_titles_documents_have_the_order_and_numbers_of_their_rows(write_csv):
     corpus = load_corpus(write_csv("text", *(f'"{note}"' for note in NOTES)))
     assert not corpus.has_dates
     assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
@@ -169,7 +169,7 @@ def test_without_dates_and_titles_the_rows_name_and_order_the_documents(write_cs
 def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
     path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBA ", strict=True)))
     assert load_corpus(path, text="part", group="of").group_titles == ("B", "A")
-    assert re.search(r"left 1 of 4 rows out, first .*mine\.csv, row 5: no group is named", caplog.text)
+    assert re.search(r"skipped 1 of 4 rows\. First: .*mine\.csv, row 5: the group is missing", caplog.text)
     path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBAA", strict=True)))
     corpus = load_corpus(path, text="part", group="of")
     assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
@@ -186,19 +186,19 @@ def test_twenty_documents_and_one_document_are_enough(write_csv):
     assert load_corpus(write_csv("text", "peace and trade")).vocabulary.words == ("peace", "trade")
 
 
-def test_a_large_file_loses_rare_and_common_words(write_csv):
+def test_rare_and_common_words_of_a_large_file_are_removed(write_csv):
     lines = [f"everywhere {'cotton' if i % 8 == 0 else 'indigo' if i < 3 else 'trade'}" for i in range(1200)]
     assert load_corpus(write_csv("text", *lines)).vocabulary.words == ("cotton",)
 
 
-def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
+def test_rows_without_words_are_skipped_and_reported(write_csv, caplog):
     corpus = load_corpus(
         write_csv("text,year", "peace,1900", ",1901", "", "the,not a year", "treaty,1904"), date="year"
     )
     assert corpus.titles == ("mine, row 2", "mine, row 6")
-    assert "left 3 of 5 rows out" in caplog.text
+    assert "skipped 3 of 5 rows" in caplog.text
     assert re.search(
-        r"row 3: it has no text; .*row 4: it has no text; .*row 5: 'not a year' is not a date", caplog.text
+        r"row 3: the text is empty; .*row 4: the text is empty; .*row 5: 'not a year' is not a date", caplog.text
     )
 
 
@@ -215,43 +215,43 @@ def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
         (["Dec 1863", "January 1864"], ["1863-12", "1864-01"]),
     ],
 )
-def test_dates_keep_the_precision_they_are_written_in(write_csv, cells, dates):
+def test_dates_keep_their_precision(write_csv, cells, dates):
     path = write_csv("text,when", *(f"peace,{cell}" for cell in cells))
     assert load_corpus(path, date="when").dates.astype(str).tolist() == dates
 
 
 @pytest.mark.parametrize("cell", ["soon", "1863-13-40", "13/13/1863", "0063-01-01", "9999-12-31"])
-def test_a_row_whose_date_is_none_or_absurd_is_left_out_and_named(write_csv, caplog, cell):
+def test_a_row_with_a_wrong_date_is_skipped_and_listed(write_csv, caplog, cell):
     path = write_csv("text,when", "peace,1863-12-08", '"two\nlines",1863-12-09', f"treaty,{cell}")
     corpus = load_corpus(path, date="when")
     assert corpus.dates.astype(str).tolist() == ["1863-12-08", "1863-12-09"]
-    assert re.search(rf"left 1 of 3 rows out, first .*mine\.csv, row 4: '{cell}' is ", caplog.text)
+    assert re.search(rf"skipped 1 of 3 rows\. First: .*mine\.csv, row 4: '{cell}' is ", caplog.text)
     assert load_corpus(path).num_documents == 3
 
 
-def test_a_column_without_any_date_is_named_by_its_first_row(write_csv):
+def test_the_error_for_a_column_without_dates_names_its_first_row(write_csv):
     with pytest.raises(CorpusError, match="row 2: 'yore' is not a date"):
         load_corpus(write_csv("text,when", "peace,yore"), date="when")
 
 
 @pytest.mark.parametrize("column", ["text", "date", "title", "group"])
-def test_a_missing_column_is_answered_with_the_columns_there_are(write_csv, column):
-    with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt': choose one of 'text', 'year'"):
+def test_the_error_for_a_missing_column_lists_the_columns(write_csv, column):
+    with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt'\. Choose one of 'text', 'year'"):
         load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
 
 
-def test_the_text_column_must_be_said_where_it_is_in_doubt(write_csv):
-    with pytest.raises(CorpusError, match="say which column .* 'body', 'year'"):
+def test_the_text_column_must_be_given_if_it_is_not_clear(write_csv):
+    with pytest.raises(CorpusError, match="choose the column with the text, .* 'body', 'year'"):
         load_corpus(write_csv("body,year", "peace,1900"))
 
 
-def test_a_column_called_text_holds_it_however_it_is_written(write_csv):
+def test_a_column_called_text_in_any_case_is_the_text(write_csv):
     assert load_corpus(write_csv("Text,Year", "peace,1900")).num_documents == 1
 
 
 @pytest.mark.parametrize("name", ["", "The treaty of peace. " * 500, "x" * 300 + ".csv"])
-def test_what_cannot_be_a_path_is_no_corpus(name):
-    with pytest.raises(CorpusError, match="There is no corpus '") as refused:
+def test_the_error_for_an_impossible_path_is_short(name):
+    with pytest.raises(CorpusError, match="No corpus '") as refused:
         load_corpus(name)
     assert len(str(refused.value)) < 600
 
@@ -259,47 +259,50 @@ def test_what_cannot_be_a_path_is_no_corpus(name):
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("mine.csv.gz", "unpack it first"),
-        ("mine.json", "one object a line"),
-        ("mine.txt", "put it into a folder"),
+        ("mine.csv.gz", "Unpack it first"),
+        ("mine.json", "one object per line"),
+        ("mine.txt", "Put it into a folder"),
         ("mine.xlsx", "as CSV"),
-        ("mine.dat", "give CSV"),
+        ("mine.dat", "Use CSV"),
     ],
 )
-def test_a_file_of_another_kind_is_refused_with_what_to_do_about_it(tmp_path, name, remedy):
+def test_the_error_for_an_unsupported_file_type_names_the_remedy(tmp_path, name, remedy):
     (tmp_path / name).write_text("peace")
-    with pytest.raises(CorpusError, match=f"{re.escape(name)} is of no kind that is read here: .*{remedy}"):
+    with pytest.raises(CorpusError, match=rf"Unsupported file type: .*{re.escape(name)}\. .*{remedy}"):
         load_corpus(tmp_path / name)
 
 
-def test_the_folder_one_is_in_gives_the_corpus_its_name(tmp_path, monkeypatch):
+def test_a_corpus_from_the_current_folder_has_the_name_of_the_folder(tmp_path, monkeypatch):
     (tmp_path / "one.txt").write_text("peace treaty")
     monkeypatch.chdir(tmp_path)
     assert load_corpus(".").name == tmp_path.name
 
 
-def test_a_missing_file_is_named_in_full(tmp_path):
-    with pytest.raises(CorpusError, match=re.escape(f"There is no file {tmp_path / 'mine.csv'}")):
+def test_the_error_for_a_missing_file_gives_its_full_path(tmp_path):
+    with pytest.raises(CorpusError, match=re.escape(f"File not found: {tmp_path / 'mine.csv'}")):
         load_corpus(tmp_path / "mine.csv")
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([""], "is empty: choose a file with text"),
+        ([""], "is empty. Choose a file with text"),
         (["text,year", '"peace,1900', "war,1901"], "close every quote"),
-        (['"text,year', "peace,1900"], "row 1 cannot be read .*close every quote"),
-        (["text"], "no row that can be used. Put a text"),
-        (["text", "the", "of a"], "no words left .* 2 rows .*Choose another column, fewer letters or stop words"),
-        (["text,year", "peace, trade and war,1900"], "put texts that hold commas in quotes"),
+        (['"text,year', "peace,1900"], "row 1, as CSV .*Close every quote"),
+        (["text"], "no usable rows. Put texts"),
+        (
+            ["text", "the", "of a"],
+            "No words remain in 2 rows.*Choose another column, fewer letters or fewer stop words",
+        ),
+        (["text,year", "peace, trade and war,1900"], "put texts with a comma in quotes"),
     ],
 )
-def test_a_file_that_is_no_corpus_says_what_to_do(write_csv, lines, message):
+def test_the_error_for_an_unusable_file_names_the_remedy(write_csv, lines, message):
     with pytest.raises(CorpusError, match=rf"mine\.csv.*{message}"):
         load_corpus(write_csv(*lines))
 
 
-def test_a_row_with_a_comma_too_many_is_left_out_and_the_others_stay(write_csv, caplog):
+def test_only_the_row_with_an_extra_comma_is_skipped(write_csv, caplog):
     corpus = load_corpus(write_csv("text,year", "peace,1900", "peace, trade and war,1900", "trade,1901"))
     assert corpus.titles == ("mine, row 2", "mine, row 4")
-    assert re.search("row 3: it has 3 cells where the first row has 2: put texts that hold commas", caplog.text)
+    assert re.search("row 3: the row has 3 cells instead of 2: put texts with a comma in quotes", caplog.text)

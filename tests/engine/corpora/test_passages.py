@@ -1,4 +1,4 @@
-"""How texts become the corpora that come with the project: pages stripped, passages cut, words counted."""
+"""How texts become the bundled corpora: pages are stripped, passages are cut, words are counted."""
 
 import re
 
@@ -10,7 +10,7 @@ from data.passages import Words, Writing, build_corpus
 
 
 def paged(head, foot, bodies):
-    """One page a body, headed and footed as RFCs are; `#` stands for the number of the page."""
+    """Return pages with the headers and footers of RFCs; `#` stands for the page number."""
     pages = enumerate(bodies, start=1)
     return "\n\f".join(f"{head}\n\n{body}\n\n{foot}".replace("#", str(number)) for number, body in pages)
 
@@ -24,12 +24,12 @@ def paged(head, foot, bodies):
         ("NWG/RFC 542     File Transfer Protocol", "                    - # -"),
     ],
 )
-def test_heads_and_feet_of_pages_go_and_the_text_stays(head, foot):
+def test_headers_and_footers_are_removed_and_the_text_stays(head, foot):
     bodies = [f"The {word} of the {word}" for word in ("host", "socket", "gateway", "terminal")]
     assert strip_pages(paged(head, foot, bodies)).split("\n") == bodies
 
 
-def test_lines_that_recur_inside_of_pages_that_have_heads_and_feet_stay():
+def test_repeated_lines_inside_pages_with_headers_and_footers_stay():
     body = "   STATUS current\n   DESCRIPTION\n   STATUS current"
     text = paged("RFC 1213          MIB-II          March 1991", "McCloghrie & Rose          [Page #]", [body] * 5)
     assert strip_pages(text) == "\n".join([body] * 5)
@@ -53,7 +53,7 @@ def test_addresses_are_cut_at_the_ends_of_sentences():
     assert len(passages) == 3
 
 
-def test_writings_without_a_counted_word_leave_no_passage_and_no_group():
+def test_texts_without_counted_words_give_no_passage_and_no_group():
     writings = [
         Writing("First", "1969-04", ["host host", "1 2 3", "socket socket"]),
         Writing("Second", "1969-05", ["4 5 6"]),

@@ -1,4 +1,4 @@
-"""What a preview says of a file before anything is built, and that it is what building then does."""
+"""Previews of files, and their agreement with the corpora built from them."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ def write(tmp_path, **columns):
     return path
 
 
-def test_a_preview_says_what_building_then_finds(tmp_path):
+def test_a_preview_agrees_with_the_built_corpus(tmp_path):
     years = ["1900", "1901", "soon", "1903"]
     path = write(tmp_path, published=years, body=[*TEXTS[:3], ""], headline=["A", "B", "C", "D"], pages=[7, 7, 7, 7])
     seen = preview(path)
@@ -32,12 +32,12 @@ def test_a_preview_says_what_building_then_finds(tmp_path):
     assert seen.num_bad == built.bad.count
 
 
-def test_columns_are_taken_as_told_and_none_can_be_told(tmp_path):
+def test_given_columns_are_used_and_a_column_can_be_omitted(tmp_path):
     path = write(tmp_path, published=["1900"] * 4, body=TEXTS, headline=list("ABCD"))
     seen = preview(path, text="headline", date="", title="")
     assert seen.chosen == Columns("headline")
     assert (seen.num_undated, seen.date_span, seen.first[0]) == (0, None, ("row 2", "", "A"))
-    with pytest.raises(CorpusError, match="has no column 'bdy': choose one of 'published', 'body', 'headline'"):
+    with pytest.raises(CorpusError, match="has no column 'bdy'. Choose one of 'published', 'body', 'headline'"):
         preview(path, text="bdy")
 
 
@@ -54,12 +54,12 @@ def test_columns_are_taken_as_told_and_none_can_be_told(tmp_path):
         ({"written": ["1 February 1900"] * 4, "a": ["Peace"] * 4}, Columns("a", "written")),
     ],
 )
-def test_columns_are_guessed_by_what_they_hold_and_by_their_names(tmp_path, columns, chosen):
+def test_columns_are_guessed_from_their_content_and_names(tmp_path, columns, chosen):
     columns = {name: [str(cell) * (2 if name == "who" else 1) for cell in cells] for name, cells in columns.items()}
     assert preview(write(tmp_path, **columns)).chosen == chosen
 
 
-def test_a_folder_needs_no_choice_of_columns(tmp_path):
+def test_a_folder_needs_no_chosen_columns(tmp_path):
     for year, text in zip(range(1900, 1904), TEXTS, strict=True):
         (tmp_path / f"{year} speech.txt").write_text(text)
     seen = preview(tmp_path)
@@ -67,7 +67,7 @@ def test_a_folder_needs_no_choice_of_columns(tmp_path):
     assert seen.first[3] == ("1903 speech", "1903", TEXTS[3])
 
 
-def test_a_large_file_is_tried_on_a_sample_of_all_its_parts(tmp_path, monkeypatch):
+def test_a_large_file_is_measured_on_a_sample_of_all_its_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(previews, "MAX_SAMPLE", 100)
     texts = [f"early peace {i}" if i < 500 else f"late tariff {i}" for i in range(1000)]
     path = write(tmp_path, text=texts)
@@ -81,7 +81,7 @@ def test_a_large_file_is_tried_on_a_sample_of_all_its_parts(tmp_path, monkeypatc
     assert seen.without_sample().sample == ()
 
 
-def test_each_choice_of_words_changes_what_is_left(tmp_path):
+def test_each_word_choice_changes_the_measured_effect(tmp_path):
     seen = preview(write(tmp_path, text=TEXTS))
     broad = seen.measure(WordChoices(min_documents=1, max_share=1.0, languages=(), min_letters=1))
     assert broad.num_tokens == broad.raw_tokens == sum(len(text.split()) for text in TEXTS)
@@ -93,7 +93,7 @@ def test_each_choice_of_words_changes_what_is_left(tmp_path):
         assert effect == measure_words(TEXTS, WordChoices(**settings))
 
 
-def test_words_already_counted_are_shown_and_measured(tmp_path):
+def test_a_file_of_counts_is_shown_and_measured(tmp_path):
     (tmp_path / "vocab.txt").write_text("cotton\npeace\nthe\n")
     (tmp_path / "mine.ldac").write_text("2 0:1 2:3\n1 1:2\n9\n")
     seen = preview(tmp_path / "mine.ldac")
@@ -105,28 +105,28 @@ def test_words_already_counted_are_shown_and_measured(tmp_path):
 
 
 @pytest.mark.parametrize("others", [{}, {"author": ["Jane Austen", "Mary Anne Evans", "Ann Radcliffe", "Anna Seward"]}])
-def test_no_date_or_author_is_taken_for_the_text_where_that_is_empty(tmp_path, others):
-    said = "row 2: it has no text. Put text into its column 'text', or choose another for it."
+def test_dates_and_authors_are_not_guessed_as_the_text_if_the_text_is_empty(tmp_path, others):
+    said = "row 2: the text is empty. Put text into the column 'text', or choose another column."
     with pytest.raises(CorpusError, match=said):
         preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4, **others))
 
 
-def test_texts_are_taken_where_another_column_is_called_so_and_empty(tmp_path):
+def test_a_column_with_texts_is_guessed_before_an_empty_one_with_a_better_name(tmp_path):
     assert preview(write(tmp_path, comment=[""] * len(TEXTS), answer=TEXTS)).chosen.text == "answer"
 
 
-def test_a_sample_of_one_long_document_keeps_words_as_the_whole_does():
+def test_a_sample_of_one_document_keeps_its_words():
     effect = measure_words(["peace treaty peace"], WordChoices(), of_documents=1_000)
     assert (effect.num_documents, effect.of_documents, effect.num_tokens) == (1, 1_000, 3)
 
 
-def test_no_path_is_not_taken_for_the_present_folder():
-    with pytest.raises(CorpusError, match="No path is given"):
+def test_an_empty_path_is_not_the_current_folder():
+    with pytest.raises(CorpusError, match="The path is empty"):
         preview("")
 
 
-def test_a_file_without_a_usable_row_says_so_at_once(tmp_path):
-    with pytest.raises(CorpusError, match="no row that can be used. The first: .*row 2: it has no text"):
+def test_the_error_for_a_file_without_usable_rows_names_the_first_row(tmp_path):
+    with pytest.raises(CorpusError, match="no usable rows. First problem: .*row 2: the text is empty"):
         preview(write(tmp_path, text=[" "], year=["1900"]), text="text")
-    with pytest.raises(CorpusError, match="There is no file"):
+    with pytest.raises(CorpusError, match="File not found"):
         preview(tmp_path / "none.csv")

@@ -23,7 +23,7 @@ def draw_documents(rng, num_documents, vocab_size):
 
 def fit(documents, topics, prior, sweeps):
     """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
-    num_topics, num_documents = len(prior), len(documents.starts) - 1
+    num_topics, num_documents = len(prior), documents.num_documents
     tables, tokens, scales = np.zeros(num_topics), np.zeros(num_topics), np.empty(len(documents.words), topics.dtype)
     g, e = np.zeros((2, num_documents, num_topics), topics.dtype)
     fit_dirichlet(documents, topics, prior, sweeps, scales, e, tables, tokens, g)

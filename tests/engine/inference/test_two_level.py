@@ -56,7 +56,7 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     tables, tokens, shares = (
         np.zeros(num_topics),
         np.zeros(num_topics),
-        np.zeros((len(documents.starts) - 1, num_topics)),
+        np.zeros((documents.num_documents, num_topics)),
     )
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
@@ -98,7 +98,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
     tables, tokens, shares = (
         np.zeros(num_topics),
         np.zeros(num_topics),
-        np.zeros((len(documents.starts) - 1, num_topics)),
+        np.zeros((documents.num_documents, num_topics)),
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = room_for(documents, 0, np.float64)
