@@ -37,9 +37,15 @@ def map_shards(function: Callable[[Documents], Any], documents: Documents) -> li
 def step(
     algorithm: Algorithm, config: Any, state: Any, batch: Batch, rng: np.random.Generator | None = None
 ) -> tuple[Any, StepInfo]:
-    """One step of an algorithm: its own, or expect, local on shards, blend."""
+    """Take one step of an algorithm: its own, or expect, local on shards, blend.
+
+    Raises ValueError if an algorithm with its own step gets no generator.
+    """
     if algorithm.step is not None:
+        if rng is None:
+            raise ValueError(f"Algorithm {algorithm.name!r} draws random numbers: give a generator.")
         return algorithm.step(config, state, batch, rng)
-    expectations = algorithm.expect(config, state, batch)
-    parts = map_shards(lambda part: algorithm.local(config, expectations, part, rng), batch.documents)
-    return algorithm.blend(config, state, reduce(add, parts), batch)
+    expect, local, blend = algorithm.parts()
+    expectations = expect(config, state, batch)
+    parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents)
+    return blend(config, state, reduce(add, parts), batch)
