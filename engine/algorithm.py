@@ -1,6 +1,6 @@
-"""The contract every algorithm keeps, and nothing else.
+"""The contract that every algorithm follows.
 
-An algorithm is pure functions over tuples of arrays, bound in one `Algorithm` record that closes its file:
+An algorithm is a set of pure functions over tuples of arrays. One `Algorithm` record at the end of its file binds them:
 
     init(config, vocab_size, rng)                  -> State
     expect(config, state, batch)                   -> Expectations
@@ -9,21 +9,23 @@ An algorithm is pure functions over tuples of arrays, bound in one `Algorithm` r
     infer(config, state, documents)                -> doc_shares (S, K)
     summarize(config, state)                       -> TopicSummary
 
-What cannot be cut into shards has, in place of expect, local and blend,
+An algorithm that cannot run on shards replaces expect, local and blend by
 
     step(config, state, batch, rng)                -> (State, StepInfo)
 
-Every State has `step` and `expected_tokens` (K,). What an algorithm remembers of documents is in its State, in the
-order of the `doc_ids` beside it. A config without `batch_size` asks for the whole corpus at each step. The driver, the
-app's form, checkpoints and the contract tests know algorithms by this record alone.
+Every State has `step` and `expected_tokens` (K,). If an algorithm remembers documents, its State holds their `doc_ids`
+and keeps what it remembers in that order. An algorithm that reads the whole corpus at each step has no `batch_size` in
+its config. The driver, the form of the app, the checkpoints and the contract tests use only this record.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+
+from stickbreaker.engine.corpora.corpus import Batch, Documents
 
 
 class Reads(StrEnum):
@@ -57,16 +59,28 @@ class Phase(StrEnum):
     SAMPLING = "sampling"
 
 
-class StepInfo(NamedTuple):
-    """What one blend did.
+class State(Protocol):
+    """What every State has: the number of its steps, and the tokens (K,) that each topic explains."""
 
-    step: number of the step just taken, from 1.
+    @property
+    def step(self) -> int:
+        """Steps taken so far."""
+
+    @property
+    def expected_tokens(self) -> np.ndarray:
+        """Tokens of the corpus that each topic explains (K,); 0 before the first batch."""
+
+
+class StepInfo(NamedTuple):
+    """What one step did.
+
+    step: number of the step, from 1.
     learning_rate: ρ_t of that step.
     phase: the part of its schedule that the step was in.
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
-    temperature: of the warm-up; 1 after it, and where there is none.
-    bound: the objective in nats per token where the algorithm computes it.
-    has_converged: whether further steps are not worth taking; the run ends there.
+    temperature: that of the warm-up; 1 otherwise.
+    bound: the objective in nats per token, if the algorithm computes it.
+    has_converged: whether the run should end here.
     """
 
     step: int
@@ -79,7 +93,7 @@ class StepInfo(NamedTuple):
 
 
 class TopicSummary(NamedTuple):
-    """What an algorithm believes about the corpus.
+    """What an algorithm has learned about the corpus.
 
     topic_ids: (K,) int64, stable names of the topics; all other fields are in this order.
     topics: (K, V) float32, E[topic], each row sums to 1.
@@ -93,28 +107,106 @@ class TopicSummary(NamedTuple):
     expected_tokens: np.ndarray
 
 
+# The id in a `Breaking` of the part of the stick that no topic has.
+NO_TOPIC = -1
+
+
+class Breaking(NamedTuple):
+    """A stick of length 1 from which the topics break off their weights, one after another.
+
+    topic_ids: (P,) the topic of each piece; NO_TOPIC marks the rest, which is left for topics not yet born.
+    cuts: (P,) E[β'_k], the share of the remaining stick; weights: (P,) E[β_k], which sum to 1.
+    """
+
+    topic_ids: np.ndarray
+    cuts: np.ndarray
+    weights: np.ndarray
+
+
+class SlotTrace(NamedTuple):
+    """The T slots of a document after each of I iterations. A run takes the first `num_taken` of these iterations.
+
+    topic_ids: (A,) the topics that the document considers; slot_topics: (I, T, A) φ_jt; tokens: (I, T) Σ_n ζ_jnt;
+    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats.
+    """
+
+    topic_ids: np.ndarray
+    slot_topics: np.ndarray
+    tokens: np.ndarray
+    shares: np.ndarray
+    bounds: np.ndarray
+    num_taken: int
+
+
+class NoisyStep(NamedTuple):
+    """A step of λ that has not been taken: the value of λ that a mini-batch alone asks for, and the learning rate.
+
+    step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch; target: (U, K) λ̂ - η of these words,
+    which is 0 for all other words.
+    """
+
+    step: int
+    learning_rate: float
+    scale: float
+    words: np.ndarray
+    target: np.ndarray
+
+
+Init = Callable[[Any, int, np.random.Generator], State]
+Expect = Callable[[Any, Any, Batch], Any]
+Local = Callable[[Any, Any, Documents, np.random.Generator | None], Any]
+Blend = Callable[[Any, Any, Any, Batch], tuple[Any, StepInfo]]
+Step = Callable[[Any, Any, Batch, np.random.Generator], tuple[Any, StepInfo]]
+Infer = Callable[[Any, Any, Documents], np.ndarray]
+Summarize = Callable[[Any, Any], TopicSummary]
+Memory = Callable[[Any, Documents], int]
+WordTopics = Callable[[Any, Any, np.ndarray], np.ndarray]
+Stick = Callable[[Any, Any], Breaking]
+Trace = Callable[[Any, Any, Documents, int], SlotTrace]
+Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """The record that binds an algorithm: `name` for files and commands, `title` for people.
 
     reads: what a step reads. infers_by: how it infers a document's topics.
-    passes: times the corpus is read unless a run is told otherwise.
-    memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
+    passes: default number of passes over the corpus.
+    memory: (config, documents) -> bytes that it needs to remember these training documents.
+    stick: (config, state) -> the corpus' stick as the topics break it.
     word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`.
+    trace: (config, state, documents, number of iterations) -> the slots of the first document.
+    preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
+
+    Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
 
     name: str
     title: str
-    config: type
+    config: type[Any]
     reads: Reads
     infers_by: InfersBy
-    init: Callable[..., Any]
-    infer: Callable[..., Any]
-    summarize: Callable[..., TopicSummary]
-    expect: Callable[..., Any] | None = None
-    local: Callable[..., Any] | None = None
-    blend: Callable[..., Any] | None = None
-    step: Callable[..., Any] | None = None
+    init: Init
+    infer: Infer
+    summarize: Summarize
+    expect: Expect | None = None
+    local: Local | None = None
+    blend: Blend | None = None
+    step: Step | None = None
     passes: int = 1
-    memory: Callable[..., int] | None = None
-    word_topics: Callable[[Any, Any, np.ndarray], np.ndarray] | None = None
+    memory: Memory | None = None
+    stick: Stick | None = None
+    trace: Trace | None = None
+    word_topics: WordTopics | None = None
+    preview: Preview | None = None
+
+    def __post_init__(self) -> None:
+        has_parts = [part is not None for part in (self.expect, self.local, self.blend)]
+        if any(has_parts) == (self.step is not None) or any(has_parts) != all(has_parts):
+            raise ValueError(f"Algorithm {self.name!r} needs either step, or all of expect, local and blend.")
+
+    def parts(self) -> tuple[Expect, Local, Blend]:
+        """Return expect, local and blend. Raises ValueError if the algorithm has a step of its own instead."""
+        if self.expect is None or self.local is None or self.blend is None:
+            raise ValueError(f"Algorithm {self.name!r} has a step of its own: it has no expect, local and blend.")
+        return self.expect, self.local, self.blend

@@ -1,30 +1,44 @@
-"""Settings that several algorithms have, each declared once: its symbol, its bounds and what it does.
+"""The settings that several algorithms share. Each is declared once: its symbol, its bounds and its help.
 
 A config gives the default: `max_topics: int = setting(150, **declared.MAX_TOPICS)`.
 """
 
 import math
-from dataclasses import field, fields
-from typing import Any
+from dataclasses import Field, field, fields
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-# What decides a setting whose default is None.
+INFINITY = float("inf")
+# What sets a setting whose default is None.
 LEFT_TO = "the corpus' size"
+Value = TypeVar("Value")
 
 
 def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
-    """Declare a config field: its symbol in the papers, its bounds, what it does, and `choices` or `live` where so.
+    """Declare a config field: its symbol in the papers, its bounds and its help; `choices`, `live` where they apply.
 
     A default of None leaves the setting to the corpus' size (`engine.schedules.resolve`), or to what `left_to` says.
     """
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
 
+def resolved(value: Value | None) -> Value:
+    """The value of a setting that may follow the corpus' size.
+
+    Raises ValueError if the config was not resolved.
+    """
+    if value is None:
+        raise ValueError(
+            "A setting follows the corpus' size: call engine.schedules.resolve(config, corpus_size) first."
+        )
+    return value
+
+
 def check_settings(config: Any) -> None:
     """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5.
 
-    Raises ValueError that names the setting, its value, what is allowed and the default.
+    Raises ValueError that names the setting, its value, the allowed values and the default.
     """
     for each in fields(config):
         value, choices, bounds = getattr(config, each.name), each.metadata.get("choices"), each.metadata.get("bounds")
@@ -32,51 +46,73 @@ def check_settings(config: Any) -> None:
             raise ValueError(f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
         if isinstance(each.default, bool) and not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{each.name} is {value!r}: give True or False; the default is {each.default}.")
-        if not bounds or (value is None and each.default is None):
-            continue
-        is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
-        is_fit = is_number and math.isfinite(value) and (not must_be_whole or float(value).is_integer())
-        if is_fit and must_be_whole:
-            object.__setattr__(config, each.name, int(value))
-        elif is_fit and isinstance(value, np.generic):
-            object.__setattr__(config, each.name, value.item())
-        if not is_fit or not bounds[0] <= value <= bounds[1]:
-            kind = "whole number" if must_be_whole else "number"
-            low, high = bounds
-            allowed = f"of at least {low:.10g}" if high == float("inf") else f"from {low:.10g} to {high:.10g}"
-            left_to = each.metadata.get("left_to", LEFT_TO)
-            default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
-            raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")
+        if bounds and not (value is None and each.default is None):
+            _check_number(config, each, value)
 
 
-INFINITY = float("inf")
+def _check_number(config: Any, each: Field[Any], value: Any) -> None:
+    """Check one setting that has bounds, and store it as a plain Python number."""
+    low, high = each.metadata["bounds"]
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    must_be_whole = each.metadata.get("whole", isinstance(each.default, int))
+    is_fit = is_number and math.isfinite(value) and (not must_be_whole or float(value).is_integer())
+    if is_fit and must_be_whole:
+        object.__setattr__(config, each.name, int(value))
+    elif is_fit and isinstance(value, np.generic):
+        object.__setattr__(config, each.name, value.item())
+    if not is_fit or not low <= value <= high:
+        kind = "whole number" if must_be_whole else "number"
+        allowed = f"of at least {low:.10g}" if high == INFINITY else f"from {low:.10g} to {high:.10g}"
+        left_to = each.metadata.get("left_to", LEFT_TO)
+        default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
+        raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")
 
 
-def _declare(symbol, bounds, explanation, **more):
-    return {"symbol": symbol, "bounds": bounds, "help": explanation, **more}
+class _Declared(TypedDict, total=False):
+    """The arguments of `setting` that several configs share."""
+
+    symbol: str
+    bounds: tuple[float, float] | None
+    help: str
+    choices: tuple[str, ...]
+    live: bool
+    whole: bool
 
 
-MAX_TOPICS = _declare("K", (1, 2000), "most topics the model may use", whole=True)
-MAX_SLOTS = _declare("T", (1, 200), "most places a document has to hold a topic")
-MAX_ACTIVE_TOPICS = _declare("M", (1, 2000), "topics that a document considers after its start")
-DOC_CONCENTRATION = _declare("α₀", (1e-6, 1e6), "larger: a document spreads over more topics")
-CORPUS_CONCENTRATION = _declare("γ", (1e-6, 1e6), "larger: the corpus spreads over more topics")
-WORD_CONCENTRATION = _declare("η", (1e-6, 1e3), "smaller: a topic keeps to fewer words")
-FORGETTING_RATE = _declare("κ", (0.5, 1.0), "how fast the steps shrink", live=True)
-DELAY = _declare("τ₀", (0.0, INFINITY), "how much the first steps are held back", live=True)
-BATCH_SIZE = _declare("S", (1, INFINITY), "documents in a mini-batch", live=True, whole=True)
-TOPIC_EXPECTATION = _declare(
-    "", None, "mean: E[topic]; geometric: exp E[log topic], as printed", choices=("mean", "geometric")
+def _number(symbol: str, bounds: tuple[float, float], help: str, live: bool = False) -> _Declared:
+    return {"symbol": symbol, "bounds": bounds, "help": help, "live": live}
+
+
+def _whole(symbol: str, bounds: tuple[float, float], help: str, live: bool = False) -> _Declared:
+    return {"symbol": symbol, "bounds": bounds, "help": help, "live": live, "whole": True}
+
+
+def _choice(help: str, *choices: str) -> _Declared:
+    return {"symbol": "", "bounds": None, "help": help, "choices": choices}
+
+
+MAX_TOPICS = _whole("K", (1, 2000), "Maximum number of topics in the model")
+NUM_TOPICS = _whole("K", (1, 2000), "Number of topics; the model uses all of them")
+MAX_SLOTS = _whole("T", (1, 200), "Maximum number of topic slots in a document")
+MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first sweeps")
+DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
+LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
+CORPUS_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values spread the corpus over more topics")
+WORD_CONCENTRATION = _number("η", (1e-6, 1e3), "Lower values give each topic fewer words")
+FORGETTING_RATE = _number("κ", (0.5, 1.0), "How fast the learning rate falls", live=True)
+DELAY = _number("τ₀", (0.0, INFINITY), "Higher values make the first steps smaller", live=True)
+BATCH_SIZE = _whole("S", (1, INFINITY), "Documents per mini-batch", live=True)
+TOPIC_EXPECTATION = _choice(
+    "Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers", "mean", "geometric"
 )
-CONCENTRATIONS = _declare(
-    "", None, "fixed: α₀, γ and η as set; learned: begun there, and learned", choices=("fixed", "learned")
-)
-DUPLICATES = _declare(
-    "",
-    None,
-    "merge: topics more alike than two samples of one topic become one; keep",
-    choices=("merge", "keep"),
-)
-PRECISION = _declare("", None, "of topics and local steps", choices=("float32", "float64"))
-TOLERANCE = _declare("", (0.0, 1.0), "the run ends when a pass gains less than this share of the bound")
+HOFFMAN_START = _choice("hoffman: as in the paper; warm: soft warm-up", "hoffman", "warm")
+CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
+DUPLICATES = _choice("merge: merge topics that differ by no more than chance; keep: keep them", "merge", "keep")
+PRECISION = _choice("Floating-point precision of topics and local steps", "float32", "float64")
+TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this share of it")
+SWEEP_TOLERANCE = _number("", (0.0, 1.0), "Stop when the relative change of the bound falls below this")
+WORD_TOTAL = _number("β", (1e-6, 1e9), "Total word concentration of a topic; lower values give each topic fewer words")
+BURN_IN = _whole("", (0, INFINITY), "Sweeps before the first sample")
+SAMPLE_EVERY = _whole("", (1, INFINITY), "Sweeps from one sample to the next")
+BATCH_BURN_IN = _whole("", (0, 1000), "Gibbs sweeps over a mini-batch before the first sample")
+BATCH_SAMPLES = _whole("", (1, 1000), "Number of samples, one per Gibbs sweep, that a mini-batch averages")

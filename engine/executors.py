@@ -38,18 +38,15 @@ def map_shards(function: Callable[[Documents], Result], documents: Documents) ->
 def step(
     algorithm: Algorithm, config: Any, state: Any, batch: Batch, rng: np.random.Generator | None = None
 ) -> tuple[Any, StepInfo]:
-    """Run one step of an algorithm: its own `step`, or expect, local on shards, and blend.
+    """Take one step of an algorithm: its own, or expect, local on shards, blend.
 
-    Raises TypeError if its record has neither.
+    Raises ValueError if an algorithm with its own step gets no generator.
     """
-    stepped: tuple[Any, StepInfo]
     if algorithm.step is not None:
-        stepped = algorithm.step(config, state, batch, rng)
-        return stepped
-    local = algorithm.local
-    if algorithm.expect is None or local is None or algorithm.blend is None:
-        raise TypeError(f"{algorithm.name} cannot learn: bind `step`, or `expect`, `local` and `blend`, in its record.")
-    expectations = algorithm.expect(config, state, batch)
+        if rng is None:
+            raise ValueError(f"Algorithm {algorithm.name!r} draws random numbers: give a generator.")
+        return algorithm.step(config, state, batch, rng)
+    expect, local, blend = algorithm.parts()
+    expectations = expect(config, state, batch)
     parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents)
-    stepped = algorithm.blend(config, state, reduce(add, parts), batch)
-    return stepped
+    return blend(config, state, reduce(add, parts), batch)

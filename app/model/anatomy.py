@@ -157,11 +157,11 @@ class Anatomist:
             tokens = model.state.expected_tokens
             is_there = question.topic is not None and question.topic < len(tokens)
             topic = question.topic if is_there else int(np.argmax(tokens))
-            arrows = step_topic(model.config, model.state, noisy, topic)
+            arrows = step_topic(model.state, noisy, topic)
         document = model.corpus.documents().cut(row, row + 1)
         return Dissection(
             model,
-            break_stick(model.config, model.state),
+            break_stick(model.algorithm, model.config, model.state),
             row,
             question.document is not None,
             trace_document(model.algorithm, model.config, model.state, document),

@@ -1,8 +1,8 @@
 """Batch variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011, Eq. 15-21).
 
-Each step reads the whole corpus: every document is fitted as the online HDP fits it, then sticks and topics are set,
-until the bound (Eq. 14) gains less than a share of itself. `start="wang"` and `topic_expectation="geometric"` are the
-paper; with them no update lowers the bound. The defaults are those of the online HDP, but that no topics are merged.
+Each step reads the whole corpus: it fits every document as the online HDP does, then sets sticks and topics, until the
+relative gain of the bound (Eq. 14) is small. `start="wang"` and `topic_expectation="geometric"` follow the paper; with
+them no update lowers the bound. The defaults are those of the online HDP, except that no topics are merged.
 """
 
 from dataclasses import dataclass
@@ -11,19 +11,27 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, SlotTrace, StepInfo, TopicSummary
+from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.batch import NO_BOUND, judge, spread, sum_documents, take_pilot, topics_bound
+from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, judge, spread, sum_by_phase, topics_bound
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.expectations import expected_topics
+from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.merging import find_merges
-from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights, sticks_bound
+from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights, sticks_bound
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.inference.two_level import START_SWEEPS, expect_slots, fit_slots, limits_of
-from stickbreaker.engine.inference.warm_up import cool_to, first_phase, scale_counts, startup_counts, sweeps_at
+from stickbreaker.engine.inference.two_level import (
+    START_SWEEPS,
+    Expectations,
+    expect_slots,
+    fit_slots,
+    limits_of,
+    trace_slots,
+)
+from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts
 
-LATER_PHASE = Phase.TWO_LEVEL
-WARM_UP_PASSES = 10
+# Passes between two searches for duplicates.
 PASSES_BETWEEN = 10
 
 
@@ -31,7 +39,7 @@ PASSES_BETWEEN = 10
 class BatchHDPConfig:
     """Settings of the batch HDP; the defaults are those of the online HDP.
 
-    Raises ValueError where a value is outside its bounds.
+    Raises ValueError if a value is outside its bounds.
     """
 
     max_topics: int = setting(150, **declared.MAX_TOPICS)
@@ -47,12 +55,12 @@ class BatchHDPConfig:
         "keep",
         "",
         None,
-        "keep: as in the paper; merge: topics become one where that raises the bound",
+        "keep: as in the paper; merge: merge topics if that raises the bound",
         choices=("keep", "merge"),
     )
     precision: str = setting("float32", **declared.PRECISION)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self)
 
 
@@ -60,8 +68,8 @@ class BatchHDPState(NamedTuple):
     """What the next pass needs.
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables; expected_tokens: (K,).
-    order: (K,), the topics as they stand along the corpus' sticks.
-    bound: Eq. 14 in nats, of the pass that made it; phase, temperature: of that pass.
+    order: (K,), the topics in the order of the corpus' sticks.
+    bound: Eq. 14 in nats, after the last pass; phase, temperature: those of the last pass.
     """
 
     topic_counts: DecayedCounts
@@ -74,62 +82,72 @@ class BatchHDPState(NamedTuple):
     temperature: float
 
 
-def init(config, vocab_size, rng):
-    """State before the first pass: λ - η is noise, for a corpus of one document; topics have as many tables."""
-    counts, num_topics = startup_counts(config, vocab_size, rng), config.max_topics
-    tables, order = np.full(num_topics, 1.0 / num_topics), np.arange(num_topics)
-    phase = first_phase(config.start, LATER_PHASE)
-    return BatchHDPState(counts, tables, np.zeros(num_topics), order, 0, NO_BOUND, *phase)
+def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> BatchHDPState:
+    """State before the first pass, which rescales it from D = 1 to D; every topic starts with the same tables."""
+    phase, temperature = first_phase(config.start, Phase.TWO_LEVEL)
+    return BatchHDPState(
+        topic_counts=startup_counts(config, vocab_size, rng),
+        tables=np.full(config.max_topics, 1.0 / config.max_topics),
+        expected_tokens=np.zeros(config.max_topics),
+        order=np.arange(config.max_topics),
+        step=0,
+        bound=NO_BOUND,
+        phase=phase,
+        temperature=temperature,
+    )
 
 
-def expect(config, state, batch):
+def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> Expectations:
     """Expectations of the next pass."""
     if state.step == 0:
         counts = scale_counts(state.topic_counts, config.start, len(batch.doc_ids))
         state = state._replace(topic_counts=counts, tables=state.tables * len(batch.doc_ids))
-    expectations = _expect_words(config, state, batch.documents.distinct_words(), LATER_PHASE)
-    if state.phase != Phase.WARM_UP:
-        return expectations
-    progress = min(1.0, state.step / WARM_UP_PASSES)
-    return cool_to(progress, state.temperature, take_pilot(batch.documents), expectations)
+    return cool_pass(state, batch, _expect_words(config, state, batch.documents, Phase.TWO_LEVEL))
 
 
-def _expect_words(config, state, words, phase):
-    return expect_slots(config, state, _sticks(config, state), words, phase)
+def _expect_words(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, phase: Phase) -> Expectations:
+    return expect_slots(config, state, _sticks(config, state), documents.distinct_words(), phase)
 
 
-def _sticks(config, state):
+def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:
     return corpus_sticks(state.tables, config.corpus_concentration, state.order)
 
 
-def local(config, expectations, documents, rng=None):
-    """Totals of some of the corpus' documents by Eq. 15-18; pure, nothing is drawn, and shards add up."""
-    if expectations.phase == Phase.WARM_UP:
-        sweeps = sweeps_at(expectations.temperature)
-        return sum_documents(
-            documents, expectations, lambda part: (fit_documents(part, expectations, sweeps, True)[0], NO_BOUND)
-        )
+def local(
+    config: BatchHDPConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+) -> Totals:
+    """Totals of some of the corpus' documents by Eq. 15-18. It is pure and draws nothing; shards add up."""
     limits = limits_of(config)
-    return sum_documents(
-        documents, expectations, lambda part: fit_slots(part, expectations, limits, True, has_bound=True)[::2]
-    )
+
+    def fit(part: Documents) -> tuple[Statistics, float]:
+        statistics, _, bound = fit_slots(part, expectations, limits, is_learning=True, has_bound=True)
+        return statistics, bound
+
+    return sum_by_phase(documents, expectations, fit)
 
 
-def blend(config, state, totals, batch):
-    """Eq. 19-21 from totals of the whole corpus, and whether that was worth it."""
+def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: Batch) -> tuple[BatchHDPState, StepInfo]:
+    """Eq. 19-21 from totals of the whole corpus, unless they lower the bound."""
     dense = spread(totals, batch.documents.distinct_words(), state.topic_counts.vocab_size)
     order, sticks = _find_order(config, totals.tables, state.order)
-    bound = totals.bound + topics_bound(dense, config.word_concentration) + sticks
-    of_pass = state.step + 1, bound, totals.phase, totals.temperature
-    new = BatchHDPState(decayed_counts(dense), totals.tables, totals.tokens, order, *of_pass)
-    state, info = judge(state, new, config.tolerance, batch.documents.counts.sum(dtype=np.int64))
+    new = BatchHDPState(
+        topic_counts=decayed_counts(dense),
+        tables=totals.tables,
+        expected_tokens=totals.tokens,
+        order=order,
+        step=state.step + 1,
+        bound=totals.bound + topics_bound(dense, config.word_concentration) + sticks,
+        phase=totals.phase,
+        temperature=totals.temperature,
+    )
+    state, info = judge(state, new, config.tolerance, batch.documents)
     return _merge_duplicates(config, state, info) if config.duplicates == "merge" else (state, info)
 
 
-def _find_order(config, tables, order):
-    """The order of topics along the sticks and its part of the bound: by size, unless the one before is better.
+def _find_order(config: BatchHDPConfig, tables: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, float]:
+    """The order of topics along the sticks, and its part of the bound: by size, unless the previous order is better.
 
-    With γ > 1 it may be, since the last stick has no share of its own to give away.
+    The previous order can be better with γ > 1, because the last stick always has share 1.
     """
     bounds = []
     for each in (np.argsort(-tables, kind="stable"), order):
@@ -139,8 +157,8 @@ def _find_order(config, tables, order):
     return best[1], best[0]
 
 
-def _merge_duplicates(config, state, info):
-    """Every few passes, and where a run would end, topics are merged if that raises the bound; then it goes on."""
+def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepInfo) -> tuple[BatchHDPState, StepInfo]:
+    """Merge topics if that raises the bound: every few passes, and before a run ends, which then continues."""
     if not np.isfinite(state.bound) or not (info.has_converged or state.step % PASSES_BETWEEN == 0):
         return state, info
     known = config.word_concentration, config.corpus_concentration
@@ -148,7 +166,7 @@ def _merge_duplicates(config, state, info):
     if merging.is_empty:
         return state, info
     by_size = corpus_sticks(state.tables, config.corpus_concentration)
-    # Merges count from the order by size, which may be worse than the present one.
+    # The gain of a merge is relative to the order by size, which may be worse than the present one.
     gain += sticks_bound(by_size, known[1]) - sticks_bound(_sticks(config, state), known[1])
     tables = merging.add_up(state.tables)
     merged = state._replace(
@@ -161,22 +179,37 @@ def _merge_duplicates(config, state, info):
     return merged, info._replace(has_converged=False)
 
 
-def infer(config, state, documents):
-    """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; never learns.
+def infer(config: BatchHDPConfig, state: BatchHDPState, documents: Documents) -> np.ndarray:
+    """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
 
-    After a warm-up pass the shares are the normalised Dirichlet parameters of as many sweeps as start a document later.
+    After a warm-up pass the shares are the normalised Dirichlet parameters after the sweeps that start a document.
     """
-    expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
+    expectations = _expect_words(config, state, documents, state.phase)
     if state.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
     return fit_slots(documents, expectations, limits_of(config), is_learning=False)[1]
 
 
-def summarize(config, state):
+def stick(config: BatchHDPConfig, state: BatchHDPState) -> Breaking:
+    """The corpus' stick as the topics break it."""
+    return break_stick(_sticks(config, state), np.arange(config.max_topics))
+
+
+def trace(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, num_iterations: int) -> SlotTrace:
+    """The slots of the first document after each iteration; a warm-up is treated as finished."""
+    document = documents.cut(0, 1)
+    expectations = _expect_words(config, state, document, Phase.TWO_LEVEL)
+    known = state.topic_counts, config.word_concentration
+    return trace_slots(*known, document, expectations, limits_of(config), num_iterations)
+
+
+def summarize(config: BatchHDPConfig, state: BatchHDPState) -> TopicSummary:
     """E[topics], E[β] and expected tokens, under ids that no pass changes."""
-    topics = expected_topics(state.topic_counts, config.word_concentration)
     return TopicSummary(
-        np.arange(config.max_topics), topics, expected_weights(_sticks(config, state)), state.expected_tokens
+        topic_ids=np.arange(config.max_topics),
+        topics=expected_topics(state.topic_counts, config.word_concentration),
+        weights=expected_weights(_sticks(config, state)),
+        expected_tokens=state.expected_tokens,
     )
 
 
@@ -193,4 +226,6 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     passes=100,
+    stick=stick,
+    trace=trace,
 )

@@ -1,13 +1,25 @@
-"""Truncation-free DP mixture: each document is of one component, born as documents ask (Wang & Blei 2012 sec. 2.3)."""
+"""Truncation-free DP mixture: each document has one component, old or new (Wang & Blei 2012 sec. 2.3)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo
+from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.truncation_free import Found, grow, start, sticks_of, summarize, weights_of, widen
+from stickbreaker.engine.inference.truncation_free import (
+    Found,
+    GrowingState,
+    grow,
+    init,
+    open_columns,
+    stick,
+    sticks_of,
+    summarize,
+    weights_of,
+    widen,
+)
 from stickbreaker.engine.kernels.mixture import (
     Components,
     MixturePrior,
@@ -16,7 +28,7 @@ from stickbreaker.engine.kernels.mixture import (
     share_documents,
 )
 
-# Room for components born in a mini-batch, at first.
+# Initial number of columns for components born in a mini-batch.
 FIRST_ROOM = 8
 
 
@@ -24,35 +36,34 @@ FIRST_ROOM = 8
 class FreeDPMixtureConfig:
     """Settings of the truncation-free DP mixture; concentrations as in Wang & Blei 2012 sec. 3.
 
-    Raises ValueError where a value is outside its bounds.
+    Raises ValueError if a value is outside its bounds.
     """
 
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.5, **declared.WORD_CONCENTRATION)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
-    burn_in: int = setting(5, "", (0, 1000), "Gibbs sweeps over a mini-batch before a sample is taken")
-    num_samples: int = setting(5, "", (1, 1000), "Gibbs sweeps over a mini-batch whose samples are averaged")
+    burn_in: int = setting(5, **declared.BATCH_BURN_IN)
+    num_samples: int = setting(5, **declared.BATCH_SAMPLES)
     precision: str = setting("float32", **declared.PRECISION)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self)
 
 
-def init(config, vocab_size, rng):
-    """The state before the first document; nothing is drawn."""
-    return start(vocab_size, config.precision)
+def step(
+    config: FreeDPMixtureConfig, state: GrowingState, batch: Batch, rng: np.random.Generator
+) -> tuple[GrowingState, StepInfo]:
+    """Sample the components of the mini-batch's documents, then move λ, u and v; nearly empty ones are removed."""
+    return grow(state, batch, sample_batch(config, state, batch.documents, rng), lambda grown: grown.tables)
 
 
-def step(config, state, batch, rng):
-    """Sample the components of the mini-batch's documents, then move λ, u and v."""
-    return grow(state, batch, sample_batch(config, state, batch.documents, rng), "tables")
+def sample_batch(
+    config: FreeDPMixtureConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
+) -> Found:
+    """Mean counts of sampled assignments; each document is a table of its component.
 
-
-def sample_batch(config, state, documents, rng):
-    """Found: mean counts of sampled assignments; a document is its component's table.
-
-    One document is drawn from the closed form of q(z), `num_samples` times; the documents of a larger mini-batch are
-    sampled jointly, in as many sweeps after `burn_in` (sec. 2.2, "we choose not to factorize").
+    A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a larger mini-batch
+    are sampled jointly, in `num_samples` sweeps after `burn_in` (sec. 2.2, "we choose not to factorize").
     """
     words, prior = documents.distinct_words(), prior_of(config, state)
     own, components = documents.indexed(words), open_components(config, state, words)
@@ -66,38 +77,38 @@ def sample_batch(config, state, documents, rng):
             count_components(own, z, components, counts)
             tables += components.documents
             if len(z) == 1:
-                # Whichever sample it is born in, the next component is one and the same.
+                # All samples share one new component.
                 components.is_counted[:] = False
-    return Found(words, counts / config.num_samples, tables / config.num_samples)
+    return Found(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
 
 
-def prior_of(config, state):
-    """What the kernel reads of the state."""
+def prior_of(config: FreeDPMixtureConfig, state: GrowingState) -> MixturePrior:
+    """The part of the state that the kernel reads."""
     sticks = sticks_of(state.tables, config.corpus_concentration)
     return MixturePrior(
-        len(state.topic_ids),
-        sticks.on,
-        sticks.after,
-        sticks.order[:-1],
-        float(config.corpus_concentration),
-        float(config.word_concentration),
-        state.topic_counts.vocab_size,
+        num_known=len(state.topic_ids),
+        on=sticks.on,
+        after=sticks.after,
+        order=sticks.order[:-1],
+        corpus_concentration=float(config.corpus_concentration),
+        word_concentration=float(config.word_concentration),
+        vocab_size=state.topic_counts.vocab_size,
     )
 
 
-def open_components(config, state, words):
-    """Components as the mini-batch first sees them, with room for some to be born."""
-    num_known, eta = len(state.topic_ids), config.word_concentration
-    num_columns = num_known + FIRST_ROOM
-    of_words = np.full((len(words), num_columns), float(eta))
-    of_words[:, :num_known] += state.topic_counts.rows(words)
-    totals = np.full(num_columns, eta * state.topic_counts.vocab_size)
-    totals[:num_known] += state.topic_counts.totals
-    return Components(of_words, totals, np.zeros(num_columns), np.zeros(num_columns, bool))
+def open_components(config: FreeDPMixtureConfig, state: GrowingState, words: np.ndarray) -> Components:
+    """Components at the start of a mini-batch, with free columns for new ones."""
+    num_columns = len(state.topic_ids) + FIRST_ROOM
+    of_words, totals = open_columns(config, state, words, num_columns)
+    return Components(
+        words=of_words, totals=totals, documents=np.zeros(num_columns), is_counted=np.zeros(num_columns, bool)
+    )
 
 
-def sweep(documents, components, prior, rng, z):
-    """One sweep over the mini-batch; the components after it, with more room where newborn ones needed that."""
+def sweep(
+    documents: Documents, components: Components, prior: MixturePrior, rng: np.random.Generator, z: np.ndarray
+) -> Components:
+    """One sweep over the mini-batch; returns the components, with more columns if new ones needed them."""
     reached = 0
     while True:
         shares = np.empty(len(components.totals))
@@ -107,19 +118,19 @@ def sweep(documents, components, prior, rng, z):
         components = make_room(components, prior)
 
 
-def make_room(components, prior):
-    """The same components with twice the columns, the new ones empty."""
+def make_room(components: Components, prior: MixturePrior) -> Components:
+    """The same components with twice the columns; the new columns are empty."""
     num_columns, eta = 2 * len(components.totals), prior.word_concentration
     return Components(
-        widen(components.words, num_columns, eta),
-        widen(components.totals, num_columns, eta * prior.vocab_size),
-        widen(components.documents, num_columns),
-        widen(components.is_counted, num_columns),
+        words=widen(components.words, num_columns, eta),
+        totals=widen(components.totals, num_columns, eta * prior.vocab_size),
+        documents=widen(components.documents, num_columns),
+        is_counted=widen(components.is_counted, num_columns),
     )
 
 
-def infer(config, state, documents):
-    """p(z = k | document) (S, K) over the components born so far, in closed form; never learns."""
+def infer(config: FreeDPMixtureConfig, state: GrowingState, documents: Documents) -> np.ndarray:
+    """p(z = k | document) (S, K) over the components born so far, in closed form; nothing is learned."""
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1))
     words = documents.distinct_words()
@@ -141,4 +152,5 @@ ALGORITHM = Algorithm(
     infer=infer,
     summarize=summarize,
     step=step,
+    stick=stick,
 )

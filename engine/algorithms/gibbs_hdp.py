@@ -1,13 +1,13 @@
-"""Gibbs sampling of the HDP by direct assignment: topics are born and die, and their number is part of what is drawn.
+"""Gibbs sampling of the HDP by direct assignment: topics are born and die, and the sampler draws their number too.
 
-A sweep draws the topic of every token given all others, the topics' words and the documents' shares integrated out;
-then the tables that each document's topics occupy, α and γ given these, and the corpus weights (π_1, ..., π_K, π_u) ~
-Dirichlet(tables, γ), π_u being that of all topics not yet born. Every conditional is exact (Teh, Jordan, Beal & Blei
-2006, sec. 5.3; as used by Teh, Kurihara & Welling 2007, whose letters stand here: β τ_w is `word_concentration`).
+A sweep draws the topic of every token given all others, with the topics' words and the documents' shares integrated
+out. It then draws the tables of each document's topics, α and γ given the tables, and the corpus weights (π_1, ...,
+π_K, π_u) ~ Dirichlet(tables, γ), where π_u belongs to all topics not yet born. Every conditional is exact (Teh, Jordan,
+Beal & Blei 2006, sec. 5.3; the letters are those of Teh, Kurihara & Welling 2007: β τ_w is `word_concentration`).
 
-After the burn-in each `sample_every`-th sweep is a sample, and E[topic] is averaged over a topic's samples, which costs
-one number for each word and topic and no more. `predict_words` gives Eq. 17's term of the present sample; the mean over
-samples is the scorer's, one number for each word it scores.
+After the burn-in each `sample_every`-th sweep is a sample. E[topic] is averaged over a topic's samples, which needs one
+number for each word and topic. `predict_words` gives Eq. 17's term of the present sample; the scorer averages it over
+samples, with one number for each word that it scores.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,14 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
+from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
-from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
-from stickbreaker.engine.inference.expectations import document_prior
-from stickbreaker.engine.inference.gibbs import Assignments, TopicAverages
+from stickbreaker.engine.inference.gibbs import Assignments, Sweep, TopicAverages
 from stickbreaker.engine.kernels.gibbs import TopicPool
 
-INFINITY = float("inf")
-# Sweeps of the softened start, and α and η while it lasts (engine/DECISIONS.md).
+# Number of sweeps of the soft start, and the least α and η during it.
 SOFT_SWEEPS, SOFT_DOC_CONCENTRATION, SOFT_WORD_CONCENTRATION = 60, 20.0, 0.5
 SHAPES, RATES = (0.5, 1e3), (1e-3, 1e3)
 
@@ -35,31 +33,35 @@ SHAPES, RATES = (0.5, 1e3), (1e-3, 1e3)
 class GibbsHDPConfig:
     """Settings of the sampler; priors are the middle of the ranges in Teh 2007, footnote 2.
 
-    Raises ValueError where a value is outside its bounds.
+    Raises ValueError if a value is outside its bounds.
     """
 
-    initial_topics: int = setting(100, "K₀", (1, 2000), "topics that tokens are spread over at the start")
+    initial_topics: int = setting(100, "K₀", (1, 2000), "Number of topics over which tokens are spread at the start")
     start: str = setting(
         "random",
         "",
         None,
-        "random: as in the paper; soft: the first 60 sweeps with α and η raised, which keeps topics apart from copies",
+        "random: as in the paper; soft: raise α and η in the first 60 sweeps, which avoids duplicate topics",
         choices=("random", "soft"),
     )
     concentrations: str = setting(
-        "resampled", "", None, "α and γ: drawn anew at each sweep, or fixed", choices=("resampled", "fixed")
+        "resampled",
+        "",
+        None,
+        "Whether α and γ are resampled at each sweep or stay fixed",
+        choices=("resampled", "fixed"),
     )
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
-    doc_shape: float = setting(4.0, "a_α", SHAPES, "shape of α's Gamma prior")
-    doc_rate: float = setting(4.0, "b_α", RATES, "rate of α's Gamma prior")
-    corpus_shape: float = setting(7.5, "a_γ", SHAPES, "shape of γ's Gamma prior")
-    corpus_rate: float = setting(7.5, "b_γ", RATES, "rate of γ's Gamma prior")
-    burn_in: int = setting(100, "", (0, INFINITY), "sweeps before the first sample")
-    sample_every: int = setting(5, "", (1, INFINITY), "sweeps from sample to sample")
+    doc_shape: float = setting(4.0, "a_α", SHAPES, "Shape of the gamma prior of α")
+    doc_rate: float = setting(4.0, "b_α", RATES, "Rate of the gamma prior of α")
+    corpus_shape: float = setting(7.5, "a_γ", SHAPES, "Shape of the gamma prior of γ")
+    corpus_rate: float = setting(7.5, "b_γ", RATES, "Rate of the gamma prior of γ")
+    burn_in: int = setting(100, **declared.BURN_IN)
+    sample_every: int = setting(5, **declared.SAMPLE_EVERY)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self)
 
 
@@ -67,7 +69,7 @@ class GibbsHDPState(NamedTuple):
     """What the next sweep needs; K changes from step to step.
 
     topic_ids: (K,) ascending, never used twice; weights: (K,) π, `unused_weight` π_u; tables: (K,).
-    expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: α and γ as last drawn.
+    expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: the last draws of α and γ.
     """
 
     assignments: Assignments
@@ -83,65 +85,73 @@ class GibbsHDPState(NamedTuple):
     step: int
 
 
-def init(config, vocab_size, rng):
-    """State before the first sweep; nothing is drawn, and each topic weighs what all others together do."""
+def init(config: GibbsHDPConfig, vocab_size: int, rng: np.random.Generator) -> GibbsHDPState:
+    """State before the first sweep. Nothing is drawn; each topic and the rest have the same weight."""
     size = config.initial_topics
     even = 1.0 / (size + 1)
     return GibbsHDPState(
-        sampled.no_assignments(vocab_size, size),
-        sampled.no_averages(size),
-        np.arange(size),
-        np.full(size, even),
-        np.zeros(size),
-        np.zeros(size),
-        even,
-        config.doc_concentration,
-        config.corpus_concentration,
-        size,
-        0,
+        assignments=sampled.no_assignments(vocab_size, size),
+        averages=sampled.no_averages(size),
+        topic_ids=np.arange(size),
+        weights=np.full(size, even),
+        tables=np.zeros(size),
+        expected_tokens=np.zeros(size),
+        unused_weight=even,
+        doc_concentration=config.doc_concentration,
+        corpus_concentration=config.corpus_concentration,
+        next_id=size,
+        step=0,
     )
 
 
-def step(config, state, batch, rng):
-    """One sweep over the whole corpus, then tables, α, γ and π; a document not met before starts at random topics."""
+def step(
+    config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, rng: np.random.Generator
+) -> tuple[GibbsHDPState, StepInfo]:
+    """One sweep over the whole corpus, then tables, α, γ and π; a new document starts at random topics."""
     alpha, gamma, eta = _sweep_concentrations(config, state)
-    pool = TopicPool(state.topic_ids, state.expected_tokens, state.weights, state.unused_weight, state.next_id, True)
+    pool = TopicPool(
+        topic_ids=state.topic_ids,
+        tokens=state.expected_tokens,
+        weights=state.weights,
+        unused_weight=state.unused_weight,
+        next_id=state.next_id,
+        is_growing=True,
+    )
     swept = sampled.sweep(state.assignments, batch, pool, (alpha, gamma, eta), rng)
     if config.concentrations == "resampled":
         alpha, gamma = _draw_concentrations(config, (alpha, gamma), swept, rng)
     else:
         alpha = config.doc_concentration
     weights = rng.dirichlet(np.append(np.maximum(swept.tables, 1), gamma))
-    averages, step = sampled.follow_topics(state.averages, state.topic_ids, swept.pool.topic_ids), state.step + 1
+    step = state.step + 1
+    averages = sampled.follow_topics(state.averages, state.topic_ids, swept.pool.topic_ids)
     if sampled.is_sample(config, step) and not _is_soft(config, step):
         averages = sampled.average(averages, swept.assignments, config.word_concentration)
     state = GibbsHDPState(
-        swept.assignments,
-        averages,
-        swept.pool.topic_ids,
-        weights[:-1],
-        swept.tables.astype(float),
-        swept.pool.tokens.astype(float),
-        float(weights[-1]),
-        alpha,
-        gamma,
-        swept.pool.next_id,
-        step,
+        assignments=swept.assignments,
+        averages=averages,
+        topic_ids=swept.pool.topic_ids,
+        weights=weights[:-1],
+        tables=swept.tables.astype(float),
+        expected_tokens=swept.pool.tokens.astype(float),
+        unused_weight=float(weights[-1]),
+        doc_concentration=alpha,
+        corpus_concentration=gamma,
+        next_id=swept.pool.next_id,
+        step=step,
     )
-    return state, StepInfo(step, 1.0, _phase(config, step), 0.0)
+    return state, sampled.describe_step(step, _phase(config, step))
 
 
-def _is_soft(config, step):
+def _is_soft(config: GibbsHDPConfig, step: int) -> bool:
     return config.start == "soft" and step <= SOFT_SWEEPS
 
 
-def _phase(config, step):
-    if _is_soft(config, step):
-        return Phase.SOFTENED
-    return Phase.SAMPLING if step > config.burn_in else Phase.BURN_IN
+def _phase(config: GibbsHDPConfig, step: int) -> Phase:
+    return Phase.SOFTENED if _is_soft(config, step) else sampled.phase_of(config, step)
 
 
-def _sweep_concentrations(config, state):
+def _sweep_concentrations(config: GibbsHDPConfig, state: GibbsHDPState) -> tuple[float, float, float]:
     """α, γ and η of the next sweep."""
     alpha, eta = state.doc_concentration, config.word_concentration
     if _is_soft(config, state.step + 1):
@@ -149,45 +159,45 @@ def _sweep_concentrations(config, state):
     return alpha, state.corpus_concentration, eta
 
 
-def _draw_concentrations(config, before, swept, rng):
-    """α given all tables, and γ given the topics they are of, from their values before (α, γ)."""
+def _draw_concentrations(
+    config: GibbsHDPConfig, before: tuple[float, float], swept: Sweep, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Draw α given all tables, and γ given the number of topics that have tables; before: the old (α, γ)."""
     num_tables, doc_sizes = swept.tables.sum(), swept.assignments.doc_sizes
-    num_topics = np.count_nonzero(swept.tables)
-    doc_prior = GammaPrior(config.doc_shape, config.doc_rate)
-    corpus_prior = GammaPrior(config.corpus_shape, config.corpus_rate)
-    return (
-        draw_concentration(before[0], num_tables, doc_sizes, doc_prior, rng),
-        draw_concentration(before[1], num_topics, np.array([num_tables]), corpus_prior, rng),
-    )
+    num_topics = int(np.count_nonzero(swept.tables))
+    doc_prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
+    corpus_prior = GammaPrior(shape=config.corpus_shape, rate=config.corpus_rate)
+    alpha = draw_concentration(before[0], num_tables, doc_sizes, doc_prior, rng)
+    gamma = draw_concentration(before[1], num_topics, np.array([num_tables]), corpus_prior, rng)
+    return alpha, gamma
 
 
-def infer(config, state, documents):
-    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, by Dirichlet sweeps as of LDA; never learns."""
-    words = documents.distinct_words()
-    topics = sampled.read_topics(state.assignments, state.averages, config.word_concentration, words)
-    prior = document_prior(state.doc_concentration, state.weights, topics.dtype)
-    expectations = Expectations(words, topics, prior, state.step, _phase(config, state.step))
-    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
+def infer(config: GibbsHDPConfig, state: GibbsHDPState, documents: Documents) -> np.ndarray:
+    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, by the sweeps of LDA; nothing is learned."""
+    return sampled.infer_documents(config, state, documents, state.weights, _phase(config, state.step))
 
 
-def predict_words(config, state, rows, words):
+def predict_words(config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh 2007 Eq. 17)."""
     alpha, unused = state.doc_concentration, state.doc_concentration * state.unused_weight
     eta = config.word_concentration
     return sampled.predict_words(state.assignments, alpha * state.weights, unused, eta, rows, words)
 
 
-def summarize(config, state):
-    """E[topics] averaged over samples where there are any, π among the topics born, and tokens; ids are for ever."""
+def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
+    """E[topics], averaged over samples if there are any, π of the present topics, and tokens, under permanent ids."""
     topics = sampled.read_topics(state.assignments, state.averages, config.word_concentration)
-    weights = state.weights / state.weights.sum()
-    return TopicSummary(state.topic_ids, np.ascontiguousarray(topics.T), weights, state.expected_tokens)
+    return TopicSummary(
+        topic_ids=state.topic_ids,
+        topics=np.ascontiguousarray(topics.T),
+        weights=state.weights / state.weights.sum(),
+        expected_tokens=state.expected_tokens,
+    )
 
 
-def memory(config, documents):
-    """Bytes, if the topics become no more than twice those of the start (or 200)."""
-    vocab_size = int(documents.words.max(initial=-1)) + 1
-    return sampled.estimate_memory(documents, vocab_size, max(2 * config.initial_topics, 200))
+def memory(config: GibbsHDPConfig, documents: Documents) -> int:
+    """Bytes if the number of topics at most doubles from that of the start (or from 100)."""
+    return sampled.estimate_memory(documents, max(2 * config.initial_topics, 200))
 
 
 ALGORITHM = Algorithm(

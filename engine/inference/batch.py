@@ -1,28 +1,68 @@
-"""Passes over a whole corpus: what its documents sum to, the bound after them, and when another is not worth taking.
+"""Passes over a whole corpus: the sums over its documents, the bound, and the rule that ends a run.
 
-A bound is written so that the corpus' variational parameters are eliminated. Where λ and the corpus' sticks are those
-that the documents' sums have just set, their part of the bound and the documents' E[log p(w|topics)] and E[log p(c|β)]
-are together the logarithms of normalising constants (Wang 2011 Eq. 14, Hoffman 2010 Eq. 4).
+The bound is written without the corpus' variational parameters. Where the documents' sums have just set λ and the
+corpus' sticks, their part of the bound and the documents' E[log p(w|topics)] and E[log p(c|β)] add up to the logarithms
+of normalising constants (Wang 2011 Eq. 14, Hoffman 2010 Eq. 4).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.warm_up import cool_to, sweeps_at
 from stickbreaker.engine.kernels.bounds import bound_documents
-from stickbreaker.engine.kernels.counts import FactoredCounts, add_blocks, add_products, block_starts, group_by_word
+from stickbreaker.engine.kernels.counts import (
+    DocumentCounts,
+    FactoredCounts,
+    add_blocks,
+    add_products,
+    block_starts,
+    group_by_word,
+)
 
 DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
 PILOT_DOCUMENTS = 32
+WARM_UP_PASSES = 10
 NO_BOUND = float("-inf")
 
 
-class Totals(NamedTuple):
-    """Sums over documents of the expected counts of words in topics (U, K), of tables and tokens (K,), which all add.
+class BatchState(Protocol):
+    """What passes over a whole corpus need of a State."""
 
-    bound: their part of the bound but for E[log p(w|topics)] and E[log p(c|β)]; NO_BOUND in a warm-up.
+    @property
+    def topic_counts(self) -> DecayedCounts: ...
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def phase(self) -> Phase: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    def _replace(self, *, step: int = ...) -> Self: ...
+
+
+AnyBatchState = TypeVar("AnyBatchState", bound=BatchState)
+AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
+Fit = Callable[[Documents], tuple[Statistics, float]]
+
+
+class Totals(NamedTuple):
+    """Sums over documents: expected counts of words in topics (U, K), tables and tokens (K,). All of them add up.
+
+    bound: the documents' part of the bound without E[log p(w|topics)] and E[log p(c|β)]; NO_BOUND in a warm-up.
     """
 
     topic_words: np.ndarray
@@ -32,15 +72,41 @@ class Totals(NamedTuple):
     phase: Phase
     temperature: float
 
-    def __add__(self, other):
-        sums = [getattr(self, name) + getattr(other, name) for name in ("topic_words", "tables", "tokens", "bound")]
-        return Totals(*sums, self.phase, self.temperature)
+    def __add__(self, other: "Totals") -> "Totals":  # type: ignore[override]  # a tuple's + would join them
+        return Totals(
+            topic_words=self.topic_words + other.topic_words,
+            tables=self.tables + other.tables,
+            tokens=self.tokens + other.tokens,
+            bound=self.bound + other.bound,
+            phase=self.phase,
+            temperature=self.temperature,
+        )
 
 
-def sum_documents(documents, expectations, fit):
+def cool_pass(state: BatchState, batch: Batch, expectations: AnyExpectations) -> AnyExpectations:
+    """The expectations of the next pass; a warm-up takes at most WARM_UP_PASSES of them."""
+    if state.phase != Phase.WARM_UP:
+        return expectations
+    progress = min(1.0, state.step / WARM_UP_PASSES)
+    return cool_to(progress, state.temperature, take_pilot(batch.documents), expectations)
+
+
+def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
+    """Totals of documents: from Dirichlet sweeps without a bound in a warm-up, from `fit` after it."""
+    if expectations.phase != Phase.WARM_UP:
+        return sum_documents(documents, expectations, fit)
+    sweeps = sweeps_at(expectations.temperature)
+
+    def fit_warm(part: Documents) -> tuple[Statistics, float]:
+        return fit_documents(part, expectations, sweeps, is_learning=True)[0], NO_BOUND
+
+    return sum_documents(documents, expectations, fit_warm)
+
+
+def sum_documents(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
     """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their part of the bound.
 
-    A corpus' expected counts document by document are many times as large as their sums.
+    The expected counts of each document of a corpus would need far more memory than their sums.
     """
     topic_words, num_documents = np.zeros_like(expectations.topics), documents.num_documents
     tables, tokens = np.zeros((2, topic_words.shape[1]))
@@ -52,11 +118,18 @@ def sum_documents(documents, expectations, fit):
         tables += statistics.tables
         tokens += statistics.tokens
         total += bound
-    return Totals(topic_words, tables, tokens, total, expectations.phase, expectations.temperature)
+    return Totals(
+        topic_words=topic_words,
+        tables=tables,
+        tokens=tokens,
+        bound=total,
+        phase=expectations.phase,
+        temperature=expectations.temperature,
+    )
 
 
-def _add_counts(counts, topic_words):
-    """Add counts of either kind to (U, K); a shard is on a thread already."""
+def _add_counts(counts: DocumentCounts | FactoredCounts, topic_words: np.ndarray) -> None:
+    """Add counts of either kind to (U, K), on one thread: the shard has its own."""
     places, one = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1)
     grouped, span = group_by_word(counts, len(topic_words)), (0, len(topic_words))
     if isinstance(counts, FactoredCounts):
@@ -65,7 +138,7 @@ def _add_counts(counts, topic_words):
         add_blocks(counts, block_starts(counts), grouped, span, one, places, places, topic_words)
 
 
-def shares_bound(statistics, shares, documents, prior):
+def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray) -> float:
     """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from their Statistics."""
     sizes = documents.sizes()
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
@@ -74,8 +147,8 @@ def shares_bound(statistics, shares, documents, prior):
     return float(bounds.sum())
 
 
-def topics_bound(topic_counts, word_concentration):
-    """What topics add to a bound that their counts n (V, K) have just set: Σ n E[log φ] - KL from Dirichlet(η).
+def topics_bound(topic_counts: np.ndarray, word_concentration: float) -> float:
+    """The topics' part of a bound, where their counts n (V, K) have just set them: Σ n E[log φ] - KL from Dirichlet(η).
 
         Σ_k log B(η + n_k) - log B(η)
 
@@ -91,40 +164,53 @@ def topics_bound(topic_counts, word_concentration):
     return float(bound)
 
 
-def topics_divergence(topic_counts, word_concentration):
+def topics_divergence(topic_counts: np.ndarray, word_concentration: float) -> tuple[float, np.ndarray]:
     """KL of topics Dirichlet(λ_k) from their prior Dirichlet(η), and E[log φ] (V, K), from λ - η (V, K)."""
     topic_words = topic_counts.astype(np.float64) + word_concentration
     totals = topic_words.sum(0)
-    logs = psi(topic_words) - psi(totals)
+    logs: np.ndarray = psi(topic_words) - psi(totals)
     log_normal = (gammaln(totals) - gammaln(topic_words).sum(0)).sum()
     of_prior = gammaln(word_concentration * len(logs)) - len(logs) * gammaln(word_concentration)
     return log_normal - len(totals) * of_prior + (topic_counts * logs).sum(), logs
 
 
-def spread(totals, words, vocab_size):
-    """λ - η of all words (V, K) from the totals of those that occur (U,)."""
+def spread(totals: Totals, words: np.ndarray, vocab_size: int) -> np.ndarray:
+    """λ - η of all words (V, K) from the totals of the words that occur (U,)."""
     dense = np.zeros((vocab_size, totals.topic_words.shape[1]), totals.topic_words.dtype)
     dense[words] = totals.topic_words
     return dense
 
 
-def take_pilot(documents):
-    """Some documents from all over the corpus."""
+def take_pilot(documents: Documents) -> Documents:
+    """A few documents at equal distances in the corpus."""
     num_documents = documents.num_documents
     places = np.unique(np.linspace(0, num_documents - 1, min(PILOT_DOCUMENTS, num_documents)).astype(int))
     parts = [documents.cut(place, place + 1) for place in places]
     starts = np.append(0, np.cumsum([len(part.words) for part in parts]))
-    return type(documents)(starts, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("words", "counts")))
+    words = np.concatenate([part.words for part in parts])
+    return Documents(starts=starts, words=words, counts=np.concatenate([part.counts for part in parts]))
 
 
-def judge(old, new, tolerance, num_tokens):
-    """The state that a pass leaves, and its StepInfo: a pass that lowers the bound is not taken, and ends the run.
+def judge(
+    old: AnyBatchState, new: AnyBatchState, tolerance: float, documents: Documents
+) -> tuple[AnyBatchState, StepInfo]:
+    """Accept or reject a pass, and return the state and its StepInfo: a pass that lowers the bound ends the run.
 
-    Documents are fitted anew at each pass (Hoffman 2010 sec. 2.1 advises it), so that one of them may come to a worse
-    optimum than before, and in the end all of them together. Rates are 1: nothing is left of the start.
+    Each pass fits the documents from the start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse
+    optimum than before; near the end all of them together may. Rates are 1: nothing remains of the start.
     """
+    num_tokens = documents.counts.sum(dtype=np.int64)
     gain = new.bound - old.bound
     has_converged = np.isfinite(gain) and gain <= tolerance * abs(old.bound)
     state = old._replace(step=new.step) if np.isfinite(gain) and gain < 0 else new
     bound = float(state.bound / num_tokens) if np.isfinite(state.bound) and num_tokens else None
-    return state, StepInfo(new.step, 1.0, state.phase, 0.0, state.temperature, bound, bool(has_converged))
+    info = StepInfo(
+        step=new.step,
+        learning_rate=1.0,
+        phase=state.phase,
+        startup_share=0.0,
+        temperature=state.temperature,
+        bound=bound,
+        has_converged=bool(has_converged),
+    )
+    return state, info

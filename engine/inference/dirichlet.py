@@ -1,20 +1,44 @@
 """Documents whose topic shares are one Dirichlet: the local step of LDA, of direct assignment and of a warm-up."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.corpus import Documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
 
-# The code of Hoffman 2010 and scikit-learn stop there too. A topic's 1e-7 tokens never grow into any that matter.
-UNTIL_SETTLED = Sweeps(100, 1e-3, 1e-7)
+# The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never grows again.
+UNTIL_SETTLED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
+
+
+class SweepExpectations(Protocol):
+    """What sweeps read, and what a warm-up replaces: the expectations of any local step."""
+
+    @property
+    def words(self) -> np.ndarray: ...
+
+    @property
+    def topics(self) -> np.ndarray: ...
+
+    @property
+    def prior(self) -> np.ndarray: ...
+
+    @property
+    def phase(self) -> Phase: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    def _replace(
+        self, *, words: np.ndarray = ..., topics: np.ndarray = ..., phase: Phase = ..., temperature: float = ...
+    ) -> Self: ...
 
 
 class Expectations(NamedTuple):
-    """What sweeps read: a batch's words (U,), their topic weights (U, K), a document's prior (K,)."""
+    """For documents without slots: a batch's words (U,), their topic weights (U, K), a document's prior (K,)."""
 
     words: np.ndarray
     topics: np.ndarray
@@ -24,13 +48,15 @@ class Expectations(NamedTuple):
     temperature: float = 1.0
 
 
-def fit_documents(documents, expectations, sweeps, is_learning):
-    """Statistics of documents and their topic shares E[θ] (S, K); nothing is drawn, and shards of a batch add up.
+def fit_documents(
+    documents: Documents, expectations: SweepExpectations, sweeps: Sweeps, is_learning: bool
+) -> tuple[Statistics, np.ndarray]:
+    """Statistics of documents and their topic shares E[θ] (S, K). Nothing is drawn; statistics of shards add up.
 
         φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal g)
 
-    Tables are prior_k (ψ(g_k) - ψ(prior_k)): those that g_k - prior_k customers of the Chinese restaurant process with
-    concentration prior_k are expected to open (Teh 2007 sec. 3, at the counts' means).
+    Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected tables of g_k - prior_k customers in a Chinese restaurant
+    process with concentration prior_k (Teh 2007 sec. 3, at the counts' means).
     """
     topics, prior = np.ascontiguousarray(expectations.topics), expectations.prior
     tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
@@ -40,6 +66,23 @@ def fit_documents(documents, expectations, sweeps, is_learning):
     scales = np.empty(len(own.words) if is_learning else 0, precision)
     fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
     sum_rows_to_one(shares)
-    counts = FactoredCounts(own.starts, own.words, scales, weights, topics)
-    phase = expectations.phase, expectations.temperature
-    return Statistics(expectations.words, (counts,), tables, tokens, *phase), shares
+    counts = FactoredCounts(starts=own.starts, words=own.words, scales=scales, weights=weights, topics=topics)
+    statistics = Statistics(
+        words=expectations.words,
+        counts=(counts,),
+        tables=tables,
+        tokens=tokens,
+        phase=expectations.phase,
+        temperature=expectations.temperature,
+    )
+    return statistics, shares
+
+
+def fit_until_settled(documents: Documents, expectations: SweepExpectations) -> tuple[Statistics, np.ndarray]:
+    """Statistics of documents and their topic shares E[θ] (S, K), swept until they settle."""
+    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=True)
+
+
+def infer_shares(documents: Documents, expectations: SweepExpectations) -> np.ndarray:
+    """Topic shares E[θ] (S, K) of documents, swept until they settle; nothing is learned."""
+    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]

@@ -1,16 +1,20 @@
 """Expectations that local steps read: topics under their Dirichlet, and a document's prior over them."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import gammaln, psi
 
+from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.special import SMALLEST_EXPONENT
 from stickbreaker.engine.parallel import map_on_threads, split_rows
 
-# A prior below this is no share of any document, and ψ of a denormal overflows.
+# A prior below this gives no document a share, and ψ of a denormal number overflows.
 SMALLEST_PRIOR = 1e-30
 
 
-def topic_weights(counts, words, word_concentration, expectation):
+def topic_weights(counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str) -> np.ndarray:
     """Weights B (U, K) of some words (U,) in the topics, from λ - η in DecayedCounts.
 
         B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (Wang & Blei 2012 Eq. 6)
@@ -21,13 +25,14 @@ def topic_weights(counts, words, word_concentration, expectation):
     >>> topic_weights(counts, np.array([0]), 0.5, "mean")
     array([[0.625]])
     """
-    totals = counts.totals + word_concentration * counts.vocab_size
+    totals: np.ndarray = counts.totals + word_concentration * counts.vocab_size
     if expectation == "mean":
         return counts.rows(words, word_concentration, 1.0 / totals)
     topics = np.empty((len(words), len(totals)), counts.precision)
-    digammas, smallest = psi(totals).astype(topics.dtype), topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
+    digammas: np.ndarray = psi(totals).astype(topics.dtype)
+    smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
 
-    def weigh(span):
+    def weigh(span: tuple[int, int]) -> None:
         own = slice(*span)
         counts.weigh(words[own], word_concentration, digammas, smallest, topics[own])
 
@@ -35,28 +40,46 @@ def topic_weights(counts, words, word_concentration, expectation):
     return topics
 
 
-def expected_topics(counts, word_concentration):
+def expected_topics(counts: DecayedCounts, word_concentration: float) -> np.ndarray:
     """E[topic] (K, V) from λ - η in DecayedCounts."""
     return topic_weights(counts, np.arange(counts.vocab_size), word_concentration, "mean").T
 
 
-def document_prior(doc_concentration, weights, precision):
-    """Dirichlet parameters (K,) of a document before its words are seen: the total by the topics' weights (K,)."""
-    return np.maximum((doc_concentration * weights).astype(precision), np.dtype(precision).type(SMALLEST_PRIOR))
+def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> TopicSummary:
+    """Summary of a model without corpus weights: each topic's weight is its share of the expected tokens (K,).
+
+    Before the first document all weights are equal; the ids are the places of the topics.
+
+    >>> summarize_by_tokens(np.eye(2), np.array([3.0, 1.0])).weights
+    array([0.75, 0.25])
+    """
+    num_topics, total = len(expected_tokens), expected_tokens.sum()
+    weights = expected_tokens / total if total > 0 else np.full(num_topics, 1.0 / num_topics)
+    return TopicSummary(
+        topic_ids=np.arange(num_topics), topics=topics, weights=weights, expected_tokens=expected_tokens
+    )
 
 
-def log_expected_likelihood(counts, topic_words):
-    """log E[∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V): what a collapsed step compares.
+def document_prior(doc_concentration: float, weights: np.ndarray, precision: np.dtype[Any]) -> np.ndarray:
+    """Dirichlet parameters (K,) of a document before its words are seen: the total times the weights (K,)."""
+    prior: np.ndarray = np.maximum((doc_concentration * weights).astype(precision), precision.type(SMALLEST_PRIOR))
+    return prior
+
+
+def log_expected_likelihood(counts: np.ndarray, topic_words: np.ndarray) -> np.ndarray:
+    """log E[∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a collapsed step compares.
 
     q(z = k) ∝ E[p(x, z = k | θ)]: Wang & Blei 2012 Eq. 6, and sec. 2.3 in closed form.
     """
     of_words = (gammaln(topic_words + counts) - gammaln(topic_words)).sum(-1)
-    return of_words + gammaln(topic_words.sum(-1)) - gammaln((topic_words + counts).sum(-1))
+    likelihood: np.ndarray = of_words + gammaln(topic_words.sum(-1)) - gammaln((topic_words + counts).sum(-1))
+    return likelihood
 
 
-def expected_log_likelihood(counts, topic_words):
-    """E[log ∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V): what a mean-field step compares.
+def expected_log_likelihood(counts: np.ndarray, topic_words: np.ndarray) -> np.ndarray:
+    """E[log ∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a mean-field step compares.
 
     q(z = k) ∝ exp E[log p(x, z = k | θ)]: Wang & Blei 2012 Eq. 5.
     """
-    return (counts * (psi(topic_words) - psi(topic_words.sum(-1, keepdims=True)))).sum(-1)
+    likelihood: np.ndarray = (counts * (psi(topic_words) - psi(topic_words.sum(-1, keepdims=True)))).sum(-1)
+    return likelihood

@@ -1,22 +1,54 @@
-"""The topic of each token, as samplers remember it: begun, swept, kept while documents come and go, and read."""
+"""The topic of each token, as samplers remember it: its start, sweeps over it, averages of samples, and predictions."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.algorithm import Phase, StepInfo
+from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
+from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_tables, lay_out, read_out, sweep_tokens
 
 MOST_TOKENS = 2**31 - 1
 DOCUMENTS_AT_ONCE = 1000
 
 
+class SamplerConfig(Protocol):
+    """A config of a Gibbs sampler."""
+
+    @property
+    def word_concentration(self) -> float: ...
+
+    @property
+    def burn_in(self) -> int: ...
+
+    @property
+    def sample_every(self) -> int: ...
+
+
+class SamplerState(Protocol):
+    """What reading a sampler needs of its State."""
+
+    @property
+    def assignments(self) -> "Assignments": ...
+
+    @property
+    def averages(self) -> "TopicAverages": ...
+
+    @property
+    def doc_concentration(self) -> float: ...
+
+    @property
+    def step(self) -> int: ...
+
+
 class Assignments(NamedTuple):
     """The topics of N tokens in D documents.
 
-    doc_ids, doc_sizes: (D,) int64, the documents and their tokens.
-    topics: (N,) int32, document by document in the order of doc_ids, within it in the order of its words; places among
-        the state's K topics.
+    doc_ids, doc_sizes: (D,) int64, the documents and their numbers of tokens.
+    topics: (N,) int32, places among the state's K topics; document by document in the order of doc_ids, and within a
+        document in the order of its words.
     topic_words: (V, K) int32, tokens of each word in each topic.
     """
 
@@ -27,7 +59,7 @@ class Assignments(NamedTuple):
 
 
 class TopicAverages(NamedTuple):
-    """E[topic] averaged over samples, of each topic over those taken since its birth.
+    """E[topic], averaged over the samples taken since each topic's birth.
 
     topics: (V, K) float32, or (0, 0) before the first sample; num_samples: (K,) int64.
     """
@@ -37,46 +69,50 @@ class TopicAverages(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """What a sweep leaves: assignments, the pool of its K topics before the next π, and tables (K,), 0 if not drawn."""
+    """Result of a sweep: assignments, the pool of its K topics before the next π, and tables (K,), 0 if not drawn."""
 
     assignments: Assignments
     pool: TopicPool
     tables: np.ndarray
 
 
-def no_assignments(vocab_size, num_topics):
-    """Nothing read yet."""
+def no_assignments(vocab_size: int, num_topics: int) -> Assignments:
+    """Assignments of no documents."""
     none = np.zeros(0, np.int64)
-    return Assignments(none, none, none.astype(np.int32), np.zeros((vocab_size, num_topics), np.int32))
+    topic_words = np.zeros((vocab_size, num_topics), np.int32)
+    return Assignments(doc_ids=none, doc_sizes=none, topics=none.astype(np.int32), topic_words=topic_words)
 
 
-def no_averages(num_topics):
-    """Nothing averaged yet."""
-    return TopicAverages(np.zeros((0, 0), np.float32), np.zeros(num_topics, np.int64))
+def no_averages(num_topics: int) -> TopicAverages:
+    """Averages over no samples."""
+    return TopicAverages(topics=np.zeros((0, 0), np.float32), num_samples=np.zeros(num_topics, np.int64))
 
 
-def count_tokens(documents):
-    """Tokens of each document (S,). Raises CorpusError where they are more than a sampler can remember."""
+def count_tokens(documents: Documents) -> np.ndarray:
+    """Tokens of each document (S,). Raises CorpusError if they are more than a sampler can remember."""
     sizes = documents.sizes()
     if sizes.sum() > MOST_TOKENS:
         raise CorpusError(
-            f"The corpus has {sizes.sum()} tokens, and a sampler remembers the topic of each, of {MOST_TOKENS} at most:"
-            " sample from fewer documents, or choose an algorithm that keeps no topic for each token."
+            f"The corpus has {sizes.sum()} tokens; a sampler remembers the topic of each, for at most {MOST_TOKENS}:"
+            " use fewer documents, or choose an algorithm that does not remember the topic of each token."
         )
     return sizes
 
 
-def estimate_memory(documents, vocab_size, num_topics):
-    """Bytes of a state with these documents and so many topics, and of what a sweep needs beside it.
+def estimate_memory(documents: Documents, num_topics: int) -> int:
+    """Bytes of a state with these documents and this number of topics, and of a sweep over it.
 
     A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in topics 12.
     """
+    vocab_size = int(documents.words.max(initial=-1)) + 1
     num_tokens = int(documents.counts.sum(dtype=np.int64))
     return 24 * num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
 
 
-def settle_assignments(assignments, batch, num_topics, rng):
-    """Topics (N,) of the batch's tokens: those of a document already known, others uniformly among `num_topics`."""
+def settle_assignments(
+    assignments: Assignments, batch: Batch, num_topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Document sizes (S,) and topics (N,) of the batch's tokens; new documents start at uniformly drawn topics."""
     doc_sizes = count_tokens(batch.documents)
     if np.array_equal(batch.doc_ids, assignments.doc_ids) and np.array_equal(doc_sizes, assignments.doc_sizes):
         return doc_sizes, assignments.topics
@@ -91,11 +127,18 @@ def settle_assignments(assignments, batch, num_topics, rng):
     return doc_sizes, topics
 
 
-def sweep(assignments, batch, pool, concentrations, rng, with_tables=True):
-    """One sweep over every token, then the tables of each topic in each document, if they are asked for.
+def sweep(
+    assignments: Assignments,
+    batch: Batch,
+    pool: TopicPool,
+    concentrations: tuple[float, float, float],
+    rng: np.random.Generator,
+    with_tables: bool = True,
+) -> Sweep:
+    """One sweep over every token, then the tables of each topic in each document, if they are requested.
 
-    pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). Where topics come and go,
-    those without a token are gone before and after. A document not met before starts at topics drawn uniformly.
+    pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). If topics are born and die,
+    topics without a token are removed before and after. A new document starts at uniformly drawn topics.
     """
     alpha, gamma, eta = concentrations
     doc_sizes, topics = settle_assignments(assignments, batch, len(pool.topic_ids), rng)
@@ -113,79 +156,117 @@ def sweep(assignments, batch, pool, concentrations, rng, with_tables=True):
     topics, topic_words = np.empty_like(topics), np.zeros((vocab_size, len(kept)), np.int32)
     read_out(documents, layout, new_places, topics, topic_words)
     pool = swept._replace(topic_ids=swept.topic_ids[kept], tokens=swept.tokens[kept], weights=swept.weights[kept])
-    return Sweep(Assignments(np.array(batch.doc_ids), doc_sizes, topics, topic_words), pool, tables[kept])
+    kept_assignments = Assignments(
+        doc_ids=np.array(batch.doc_ids), doc_sizes=doc_sizes, topics=topics, topic_words=topic_words
+    )
+    return Sweep(assignments=kept_assignments, pool=pool, tables=tables[kept])
 
 
-def _own_documents(documents):
+def _own_documents(documents: Documents) -> Documents:
     """Writable arrays of the types that kernels are compiled for."""
-    starts, words, counts = documents
-    return Documents(np.array(starts, np.int64), np.array(words, np.int32), np.array(counts, np.int32))
+    return Documents(
+        starts=np.array(documents.starts, np.int64),
+        words=np.array(documents.words, np.int32),
+        counts=np.array(documents.counts, np.int32),
+    )
 
 
-def _lay_out(documents, doc_sizes, topics, vocab_size, num_topics):
+def _lay_out(
+    documents: Documents, doc_sizes: np.ndarray, topics: np.ndarray, vocab_size: int, num_topics: int
+) -> TokenTopics:
     num_tokens = len(topics)
     word_sizes = np.bincount(documents.words, documents.counts, vocab_size).astype(np.int64)
     layout = TokenTopics(
-        np.append(0, word_sizes.cumsum()),
-        np.empty(num_tokens, np.int32),
-        np.empty(num_tokens, np.int32),
-        doc_sizes.cumsum() - doc_sizes,
-        np.zeros(len(doc_sizes), np.int32),
-        np.empty((num_tokens, 2), np.int32),
+        word_starts=np.append(0, word_sizes.cumsum()),
+        docs=np.empty(num_tokens, np.int32),
+        topics=np.empty(num_tokens, np.int32),
+        doc_starts=doc_sizes.cumsum() - doc_sizes,
+        doc_sizes=np.zeros(len(doc_sizes), np.int32),
+        doc_topics=np.empty((num_tokens, 2), np.int32),
     )
     lay_out(documents, topics, num_topics, layout)
     return layout
 
 
-def _drop_empty(pool):
-    """Where topics come and go, the weight of those without a token is left to new ones."""
+def _drop_empty(pool: TopicPool) -> TopicPool:
+    """If topics are born and die, give the weight of topics without a token to new ones."""
     if not pool.is_growing:
         return pool
     weights = np.where(pool.tokens > 0, pool.weights, 0.0)
     return pool._replace(weights=weights, unused_weight=pool.unused_weight + (pool.weights - weights).sum())
 
 
-def _choose_kept(pool):
-    """Places of the topics that live on, by id; a corpus without tokens keeps one that nobody uses."""
+def _choose_kept(pool: TopicPool) -> np.ndarray:
+    """Places of the topics that remain, by id; a corpus without tokens keeps one unused topic."""
     places = np.flatnonzero(pool.tokens) if pool.is_growing else np.arange(len(pool.tokens))
     places = places if len(places) else np.array([0])
-    return places[np.argsort(pool.topic_ids[places])]
+    by_id: np.ndarray = places[np.argsort(pool.topic_ids[places])]
+    return by_id
 
 
-def is_sample(config, step):
-    """Whether the sweep of this number is one of those that averages are of."""
+def is_sample(config: SamplerConfig, step: int) -> bool:
+    """Whether this sweep is a sample that the averages include."""
     beyond = step - config.burn_in
     return beyond > 0 and beyond % config.sample_every == 0
 
 
-def follow_topics(averages, old_ids, topic_ids):
-    """The same averages for the topics there are now, known again by their ids; new ones have no samples."""
+def phase_of(config: SamplerConfig, step: int) -> Phase:
+    """The phase of a step: sampling after the burn-in."""
+    return Phase.SAMPLING if step > config.burn_in else Phase.BURN_IN
+
+
+def describe_step(step: int, phase: Phase) -> StepInfo:
+    """The StepInfo of a sweep, which replaces everything that was there before."""
+    return StepInfo(step=step, learning_rate=1.0, phase=phase, startup_share=0.0)
+
+
+def follow_topics(averages: TopicAverages, old_ids: np.ndarray, topic_ids: np.ndarray) -> TopicAverages:
+    """Match the averages to the current topics by id; new topics have no samples."""
     if np.array_equal(old_ids, topic_ids):
         return averages
     place = {int(topic_id): k for k, topic_id in enumerate(old_ids)}
     old = np.array([place.get(int(topic_id), -1) for topic_id in topic_ids])
     num_samples = np.where(old >= 0, averages.num_samples[old], 0)
-    return TopicAverages(averages.topics[:, old] if len(averages.topics) else averages.topics, num_samples)
+    topics = averages.topics[:, old] if len(averages.topics) else averages.topics
+    return TopicAverages(topics=topics, num_samples=num_samples)
 
 
-def average(averages, assignments, word_concentration):
-    """Averages with E[topic] of one more sample, of the same topics."""
+def average(averages: TopicAverages, assignments: Assignments, word_concentration: float) -> TopicAverages:
+    """Add E[topic] of one more sample of the same topics to the averages."""
     num_samples = averages.num_samples + 1
     sample = _sample_topics(assignments.topic_words, assignments.topic_words.sum(0), word_concentration)
     if len(averages.topics):
         sample += (averages.topics - sample) * ((num_samples - 1) / num_samples).astype(np.float32)
-    return TopicAverages(sample, num_samples)
+    return TopicAverages(topics=sample, num_samples=num_samples)
 
 
-def _sample_topics(topic_words, tokens, word_concentration, vocab_size=None):
+def _sample_topics(
+    topic_words: np.ndarray, tokens: np.ndarray, word_concentration: float, vocab_size: int | None = None
+) -> np.ndarray:
     """E[topic] of one sample, (n_wk + η) / (n_k + V η), for rows of words (U, K)."""
     vocab_size = vocab_size or len(topic_words)
     scale = 1.0 / (tokens + vocab_size * word_concentration)
-    return (topic_words * scale + word_concentration * scale).astype(np.float32)
+    topics: np.ndarray = (topic_words * scale + word_concentration * scale).astype(np.float32)
+    return topics
 
 
-def read_topics(assignments, averages, word_concentration, words=slice(None)):
-    """E[topic] of some words (U, K): its average over samples where one was taken, otherwise that of this sample."""
+def infer_documents(
+    config: SamplerConfig, state: SamplerState, documents: Documents, weights: np.ndarray, phase: Phase
+) -> np.ndarray:
+    """Topic shares E[θ] (S, K) of documents by Dirichlet sweeps, given E[topics] and the prior α weights (K,)."""
+    words = documents.distinct_words()
+    topics = read_topics(state.assignments, state.averages, config.word_concentration, words)
+    prior = document_prior(state.doc_concentration, weights, topics.dtype)
+    return infer_shares(documents, Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase))
+
+
+def read_topics(
+    assignments: Assignments,
+    averages: TopicAverages,
+    word_concentration: float,
+    words: np.ndarray | slice = slice(None),
+) -> np.ndarray:
+    """E[topic] of some words (U, K): the average over its samples, or the present value before its first sample."""
     topic_words = assignments.topic_words
     topics = _sample_topics(topic_words[words], topic_words.sum(0), word_concentration, len(topic_words))
     if len(averages.topics):
@@ -193,11 +274,18 @@ def read_topics(assignments, averages, word_concentration, words=slice(None)):
     return topics
 
 
-def predict_words(assignments, prior, unused_prior, word_concentration, rows, words):
+def predict_words(
+    assignments: Assignments,
+    prior: np.ndarray,
+    unused_prior: float,
+    word_concentration: float,
+    rows: np.ndarray,
+    words: np.ndarray,
+) -> np.ndarray:
     """Probability Σ_k θ_jk φ_kw of words (n,) in the documents at rows (n,) of doc_ids, under this one sample.
 
-    Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); its mean over samples is what
-    predicts. prior: (K,), α π; unused_prior: α π_u, of topics not born yet, whose words are all alike.
+    Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); the prediction is the mean over
+    samples. prior: (K,), α π; unused_prior: α π_u of topics not yet born, in which all words are equally likely.
     """
     topic_words, num_topics = assignments.topic_words, len(prior)
     vocab_size, tokens = len(topic_words), topic_words.sum(0)

@@ -1,22 +1,27 @@
-"""The step that stochastic algorithms share: what they hold moves towards what a mini-batch says of the corpus."""
+"""The step that stochastic algorithms share: λ moves towards the value that a mini-batch asks for."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Phase, StepInfo
+from stickbreaker.engine.algorithm import NoisyStep, Phase, StepInfo
+from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.states import OnlineState, ScheduleConfig
+from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
-from stickbreaker.engine.schedules import learning_rate, resolve
+from stickbreaker.engine.schedules import learning_rate
 
 NO_STICKS = np.zeros(2)
+AnyOnlineState = TypeVar("AnyOnlineState", bound=OnlineState)
 
 
 class Statistics(NamedTuple):
     """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
 
-    words: (U,), the words of the whole batch, of which the counts hold places.
-    phase, temperature: of the expectations that they were found under. Source: the sums of Eq. 19 and 21 of Wang 2011.
-    doc_sticks: (2,), number of the document sticks that tokens reach, and Σ -E[log(1 - π')] of them (two-level alone).
+    words: (U,), the words of the whole batch; the counts refer to places in it.
+    phase, temperature: those of the expectations. Source: the sums of Eq. 19 and 21 of Wang 2011.
+    doc_sticks: (2,), number of the document sticks that tokens reach, and their Σ -E[log(1 - π')] (two-level only).
     """
 
     words: np.ndarray
@@ -27,20 +32,25 @@ class Statistics(NamedTuple):
     temperature: float
     doc_sticks: np.ndarray = NO_STICKS
 
-    def __add__(self, other):
-        tables, tokens = self.tables + other.tables, self.tokens + other.tokens
-        doc_sticks = self.doc_sticks + other.doc_sticks
-        return self._replace(counts=self.counts + other.counts, tables=tables, tokens=tokens, doc_sticks=doc_sticks)
+    def __add__(self, other: "Statistics") -> "Statistics":  # type: ignore[override]  # a tuple's + would join them
+        return self._replace(
+            counts=self.counts + other.counts,
+            tables=self.tables + other.tables,
+            tokens=self.tokens + other.tokens,
+            doc_sticks=self.doc_sticks + other.doc_sticks,
+        )
 
 
-def blend_topics(config, state, statistics, batch):
+def blend_topics(
+    config: ScheduleConfig, state: AnyOnlineState, statistics: Statistics, batch: Batch
+) -> tuple[AnyOnlineState, StepInfo]:
     """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the whole batch.
 
-    Of the state only what all such algorithms hold is replaced: topic_counts, expected_tokens, step, rate_spent,
-    startup_share and phase. Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
+    It replaces topic_counts, expected_tokens, step, rate_spent, startup_share, phase and temperature of the state.
+    Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
-    step, config = state.step + 1, resolve(config, batch.corpus_size)
-    rate = float(learning_rate(step, config.delay, config.forgetting_rate))
+    step = state.step + 1
+    rate = next_rate(config, state)
     scale = batch_scale(batch)
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
     state = state._replace(
@@ -52,14 +62,44 @@ def blend_topics(config, state, statistics, batch):
         phase=statistics.phase,
         temperature=statistics.temperature,
     )
-    return state, StepInfo(step, rate, statistics.phase, state.startup_share, statistics.temperature)
+    return state, StepInfo(
+        step=step,
+        learning_rate=rate,
+        phase=statistics.phase,
+        startup_share=state.startup_share,
+        temperature=statistics.temperature,
+    )
 
 
-def blend_tables(tables, doc_tables, batch, rate):
-    """Expected tables (K,) moved towards those of the whole corpus; Wang 2011 Eq. 26-27 under a fixed order."""
+def next_rate(config: ScheduleConfig, state: OnlineState) -> float:
+    """ρ of the next step."""
+    return float(learning_rate(state.step + 1, resolved(config.delay), config.forgetting_rate))
+
+
+def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Statistics, batch: Batch) -> NoisyStep:
+    """The step of λ that `blend_topics` would take.
+
+    λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22, mini-batches of sec. 3.2)
+    """
+    num_words = len(statistics.words)
+    scale = batch_scale(batch)
+    nothing = decayed_counts(np.zeros((num_words, len(statistics.tokens)), state.topic_counts.precision))
+    # With ρ = 1 the step discards the old value, so Eq. 25 gives its own target.
+    target = nothing.blend(1.0, np.arange(num_words), statistics.counts, scale, statistics.tokens)
+    return NoisyStep(
+        step=state.step + 1,
+        learning_rate=next_rate(config, state),
+        scale=scale,
+        words=statistics.words,
+        target=target.dense(),
+    )
+
+
+def blend_tables(tables: np.ndarray, doc_tables: np.ndarray, batch: Batch, rate: float) -> np.ndarray:
+    """Move expected tables (K,) towards those of the whole corpus; Wang 2011 Eq. 26-27 under a fixed order."""
     return (1.0 - rate) * tables + rate * batch_scale(batch) * doc_tables
 
 
-def batch_scale(batch):
-    """D/S: documents of the corpus for each one of the batch, by the batch's true size."""
+def batch_scale(batch: Batch) -> float:
+    """D/S: documents of the corpus per document of the batch, by the batch's true size."""
     return batch.corpus_size / batch.documents.num_documents

@@ -1,26 +1,28 @@
-"""Corpus-level sticks: weights of the topics from the tables that serve them."""
+"""Corpus-level sticks: the weights of topics from their tables."""
 
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, psi
 
+from stickbreaker.engine.algorithm import Breaking
+
 
 class Sticks(NamedTuple):
-    """Beta parameters of K - 1 sticks, `on` (u) and `after` (v), and the topic that stands at each of K places."""
+    """Beta parameters of K - 1 sticks, `on` (u) and `after` (v), and the topic at each of K places."""
 
     on: np.ndarray
     after: np.ndarray
     order: np.ndarray
 
 
-def corpus_sticks(tables, corpus_concentration, order=None):
-    """Sticks from the expected tables of each topic (K,), the topic with the most tables first or in a given order.
+def corpus_sticks(tables: np.ndarray, corpus_concentration: float, order: np.ndarray | None = None) -> Sticks:
+    """Sticks from the expected tables of each topic (K,), in the given order or by falling number of tables.
 
         u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l        (Wang 2011 Eq. 19, 20)
 
-    Re-ordering by size is a better bound for any stick-breaking prior (Kurihara et al. 2007); it moves an index, no
-    topic. A blend of (u, v) under a fixed order is the same as this function of blended tables.
+    Ordering by size gives a better bound for any stick-breaking prior (Kurihara et al. 2007). Only an index moves, not
+    the topics. A blend of (u, v) under a fixed order equals this function of blended tables.
 
     >>> corpus_sticks(np.array([1.0, 5.0, 2.0]), 1.0)
     Sticks(on=array([6., 3.]), after=array([4., 2.]), order=array([1, 2, 0]))
@@ -31,8 +33,8 @@ def corpus_sticks(tables, corpus_concentration, order=None):
     return Sticks(1.0 + ordered[:-1], corpus_concentration + tail[1:], order)
 
 
-def expected_weights(sticks):
-    """E[β] by topic (K,), sums to 1; the last stick is 1, so the truncation keeps all the mass.
+def expected_weights(sticks: Sticks) -> np.ndarray:
+    """E[β] by topic (K,), which sums to 1: the last stick is 1, so the truncation loses no mass.
 
     >>> expected_weights(Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0])))
     array([0.25, 0.75])
@@ -44,7 +46,7 @@ def expected_weights(sticks):
     return weights
 
 
-def expected_log_weights(sticks):
+def expected_log_weights(sticks: Sticks) -> np.ndarray:
     """E[log β] by topic (K,); Wang 2011, below Eq. 21."""
     total = psi(sticks.on + sticks.after)
     on = np.append(psi(sticks.on) - total, 0.0)
@@ -54,10 +56,22 @@ def expected_log_weights(sticks):
     return weights
 
 
-def sticks_bound(sticks, corpus_concentration):
-    """What sticks add to a bound that their tables s have just set: Σ_k s_k E[log β_k] - KL from Beta(1, γ).
+def sticks_bound(sticks: Sticks, corpus_concentration: float) -> float:
+    """The sticks' part of a bound, where their tables s have just set them: Σ_k s_k E[log β_k] - KL from Beta(1, γ).
 
     >>> bool(np.isclose(sticks_bound(corpus_sticks(np.array([2.0, 1.0]), 1.0), 1.0), np.log(1 / 12)))
     True
     """
     return float((betaln(sticks.on, sticks.after) - betaln(1.0, corpus_concentration)).sum())
+
+
+def break_stick(sticks: Sticks, topic_ids: np.ndarray) -> Breaking:
+    """Break the stick under q(β'_k) = Beta(u_k, v_k); topic_ids: (K,) the ids of the topics that the sticks order.
+
+        E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)        (Wang 2011 Eq. 4 and 13)
+
+    >>> break_stick(Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0])), np.array([7, 8])).topic_ids
+    array([8, 7])
+    """
+    cuts = np.append(sticks.on / (sticks.on + sticks.after), 1.0)
+    return Breaking(topic_ids=topic_ids[sticks.order], cuts=cuts, weights=expected_weights(sticks)[sticks.order])

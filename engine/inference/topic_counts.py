@@ -2,12 +2,15 @@
 
 import weakref
 from collections import deque
+from collections.abc import Mapping, Sequence
 from functools import partial
 from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine.kernels.counts import (
+    DocumentCounts,
     FactoredCounts,
     add_blocks,
     add_products,
@@ -20,100 +23,149 @@ from stickbreaker.engine.kernels.counts import (
 )
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
-# Below this the stored numbers would grow past what float32 holds well, so the scale is folded into them.
+# Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12
-# Free rows, as a multiple of those that change: two values are alive at a step, and someone may hold another.
+# Free rows, as a multiple of the rows that change: a step has two values in use, and a caller may hold a third.
 ROOM = 4
+
+ShardCounts = Sequence[DocumentCounts | FactoredCounts]
+
+
+class Merging(NamedTuple):
+    """The topic that receives each topic's counts: (K,) ids, its own unless the topic is a copy of a larger one."""
+
+    targets: np.ndarray
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every topic keeps its own counts."""
+        return bool((self.targets == np.arange(len(self.targets))).all())
+
+    def add_up(self, values: np.ndarray) -> np.ndarray:
+        """Sum values (K, ...) under the ids that receive them; a merged id keeps 0.
+
+        >>> Merging(np.array([0, 0, 2])).add_up(np.array([5.0, 1.0, 3.0]))
+        array([6., 0., 3.])
+        """
+        summed = values.copy()
+        for merged in np.flatnonzero(self.targets != np.arange(len(self.targets))):
+            summed[self.targets[merged]] += values[merged]
+            summed[merged] = 0
+        return summed
 
 
 class DecayedCounts:
     """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
 
     stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η; is_seen: (V,) bool, words
-    that any blend has added to. It is a value: `blend` gives another one and leaves this as it is, at the price of the
-    rows that changed and not of all V (see `_Rows`).
+    that any blend has added to. It is an immutable value: `blend` returns another value and leaves this one unchanged.
+    The cost is that of the changed rows, not of all V (see `_Rows`).
     """
 
-    _fields = ("stored", "scale", "totals", "is_seen")
+    scale: float
+    totals: np.ndarray
+    is_seen: np.ndarray
+    _rows: "_Rows"
+    _places: np.ndarray
 
-    def __init__(self, stored, scale, totals, is_seen=None):
+    def __init__(self, stored: np.ndarray, scale: float, totals: np.ndarray, is_seen: np.ndarray | None = None) -> None:
         self._rows = _Rows(np.ascontiguousarray(stored), len(stored))
         self._places = np.arange(len(stored), dtype=np.int32)
-        self.scale, self.totals = scale, totals
+        self.scale = scale
+        self.totals = totals
         self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
         self._rows.newest = weakref.ref(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["DecayedCounts"], tuple[np.ndarray, float, np.ndarray, np.ndarray]]:
         return DecayedCounts, (self.stored, self.scale, self.totals, self.is_seen)
 
-    def _with(self, **changes):
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays from which `from_arrays` restores this value."""
+        return {"stored": self.stored, "scale": np.asarray(self.scale), "totals": self.totals, "is_seen": self.is_seen}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "DecayedCounts":
+        """Restore a value from its arrays.
+
+        >>> counts = decayed_counts(np.array([[2.0], [1.0]]))
+        >>> DecayedCounts.from_arrays(counts.to_arrays()).totals
+        array([3.])
+        """
+        return cls(arrays["stored"], float(arrays["scale"]), arrays["totals"], arrays["is_seen"])
+
+    def _with(self, **changes: Any) -> "DecayedCounts":
         """This value with some of its attributes changed."""
         counts = object.__new__(DecayedCounts)
         vars(counts).update({**vars(self), **changes})
         return counts
 
     @property
-    def vocab_size(self):
-        """Words V."""
+    def vocab_size(self) -> int:
+        """Number of words V."""
         return len(self._places)
 
     @property
-    def precision(self):
-        """The dtype of what is stored."""
+    def precision(self) -> np.dtype[Any]:
+        """The dtype of the stored numbers."""
         return self._rows.array.dtype
 
     @property
-    def stored(self):
-        """λ - η over the scale, all words (V, K)."""
+    def stored(self) -> np.ndarray:
+        """(λ - η) / scale of all words (V, K)."""
         return self._rows.array.take(self._places, 0)
 
-    def rows(self, words, offset=0.0, factors=None):
-        """λ - η of some words (U,), as (U, K); first `offset` is added, then each topic taken `factors` (K,) times."""
+    def rows(self, words: np.ndarray, offset: float = 0.0, factors: np.ndarray | None = None) -> np.ndarray:
+        """(λ - η + offset) · factors of some words (U,), as (U, K); factors: (K,), 1 unless given."""
         factors = np.ones(len(self.totals)) if factors is None else factors
         rows = np.empty((len(words), len(self.totals)), self.precision)
         scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
         return rows
 
-    def weigh(self, words, offset, total_digammas, smallest_exponent, out_rows):
-        """exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
+    def weigh(
+        self, words: np.ndarray, offset: float, total_digammas: np.ndarray, smallest_exponent: Any, out_rows: np.ndarray
+    ) -> None:
+        """Write exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
         weigh_rows(
             self._rows.array, self._places[words], self.scale, offset, total_digammas, smallest_exponent, out_rows
         )
 
-    def dense(self):
+    def dense(self) -> np.ndarray:
         """λ - η of all words, (V, K)."""
         return self.rows(np.arange(self.vocab_size))
 
-    def seen(self):
+    def seen(self) -> np.ndarray:
         """λ - η of the words seen so far, (U, K)."""
         return self.rows(np.flatnonzero(self.is_seen))
 
-    def merge(self, merging):
-        """These counts with the topics merged (engine/duplicates.py)."""
+    def merge(self, merging: Merging) -> "DecayedCounts":
+        """These counts with the topics merged (engine/inference/merging.py)."""
         if merging.is_empty:
             return self
-        # With room for the next blend, which would otherwise move all rows again.
+        # Spare rows for the next blend, which would otherwise move all rows again.
         array = np.empty_like(self._rows.array)
         copies = np.flatnonzero(merging.targets != np.arange(len(merging.targets)))
         spans = split_evenly(np.arange(self.vocab_size + 1))
         sources, targets = self._rows.array, merging.targets[copies]
         map_on_threads(lambda span: merge_rows(sources, self._places, span, copies, targets, array), spans)
-        rows, places = _Rows(array, self.vocab_size), np.arange(self.vocab_size, dtype=np.int32)
+        rows = _Rows(array, self.vocab_size)
+        places = np.arange(self.vocab_size, dtype=np.int32)
         merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
         rows.newest = weakref.ref(merged)
         return merged
 
-    def select(self, topics, num_born=0):
-        """These counts of some topics (places, in their new order), and then of `num_born` more that have none."""
+    def select(self, topics: np.ndarray, num_born: int = 0) -> "DecayedCounts":
+        """These counts of some topics (places, in their new order), followed by `num_born` empty topics."""
         stored = np.zeros((self.vocab_size, len(topics) + num_born), self.precision)
         stored[:, : len(topics)] = self.stored[:, topics]
         return DecayedCounts(stored, self.scale, np.append(self.totals[topics], np.zeros(num_born)))
 
-    def blend(self, rate, words, counts, factor, tokens):
+    def blend(
+        self, rate: float, words: np.ndarray, counts: ShardCounts, factor: float, tokens: np.ndarray
+    ) -> "DecayedCounts":
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
 
         words: distinct words (U,); counts: shard after shard, all DocumentCounts or all FactoredCounts, whose words are
-        places in `words`; tokens: (K,), what those sum to.
+        places in `words`; tokens: (K,), their sums.
         """
         scale = self.scale * (1.0 - rate)
         if scale < SMALLEST_SCALE:
@@ -123,28 +175,43 @@ class DecayedCounts:
         kept = self._with(scale=scale, totals=(1.0 - rate) * self.totals)
         return self._add(words, counts, rate * factor, tokens, kept)
 
-    def _add(self, words, counts, factor, tokens, kept=None):
-        """`kept` (these counts unless given) with the changed rows of these, and factor times others added to them."""
+    def _add(
+        self,
+        words: np.ndarray,
+        counts: ShardCounts,
+        factor: float,
+        tokens: np.ndarray,
+        kept: "DecayedCounts | None" = None,
+    ) -> "DecayedCounts":
+        """`kept` (these counts unless given) plus `factor` times the others; only the changed rows are written."""
         kept = kept or self
         rows, places = self._rows, self._places
         new = rows.claim(self, places[words])
         if new is None:
-            # Nobody else reads rows that are moved, so those that change can stay where they are.
+            # No other value reads rows that have just been moved, so the changed ones can stay in place.
             array = np.empty((self.vocab_size + ROOM * len(words), len(self.totals)), self.precision)
             np.take(rows.array, places, 0, out=array[: self.vocab_size], mode="clip")
             rows = _Rows(array, self.vocab_size)
             places = np.arange(self.vocab_size, dtype=np.int32)
             new = places[words]
         _add_counts(join_counts(counts), self.precision.type(factor / kept.scale), places[words], new, rows.array)
-        places, is_seen = places.copy(), self.is_seen.copy()
-        places[words], is_seen[words] = new, True
+        places = places.copy()
+        is_seen = self.is_seen.copy()
+        places[words] = new
+        is_seen[words] = True
         added = kept._with(_rows=rows, _places=places, totals=kept.totals + factor * tokens, is_seen=is_seen)
         rows.newest = weakref.ref(added)
         return added
 
 
-def _add_counts(counts, factor, places, new_places, out_rows):
-    """Rows at some places, plus factor times counts, into new places; on threads, each word wholly on one of them."""
+def _add_counts(
+    counts: DocumentCounts | FactoredCounts,
+    factor: Any,
+    places: np.ndarray,
+    new_places: np.ndarray,
+    out_rows: np.ndarray,
+) -> None:
+    """Add factor times counts to the rows at some places, into new places; one thread handles all of a word."""
     grouped = group_by_word(counts, len(places))
     if isinstance(counts, FactoredCounts):
         add = partial(add_products, counts, grouped)
@@ -155,17 +222,23 @@ def _add_counts(counts, factor, places, new_places, out_rows):
 
 
 class _Rows:
-    """Rows (P, K), each written once for the value that claims it, and free again when no value is left that reads it.
+    """Rows (P, K). A value claims a row and writes it once; the row is free again when no value reads it any more.
 
-    Values follow one another in a line; one that is blended a second time starts rows of its own.
+    Each value has at most one successor here: a value that is blended a second time starts rows of its own.
     """
 
-    def __init__(self, array, num_used):
-        self.array, self._free = array, np.arange(num_used, len(array), dtype=np.int32)
-        self.newest, self._superseded, self._lock = None, deque(), Lock()
+    def __init__(self, array: np.ndarray, num_used: int) -> None:
+        self.array = array
+        self.newest: weakref.ref[DecayedCounts] | None = None
+        self._free = np.arange(num_used, len(array), dtype=np.int32)
+        self._superseded: deque[tuple[weakref.ref[DecayedCounts], np.ndarray]] = deque()
+        self._lock = Lock()
 
-    def claim(self, value, old):
-        """Free places for the value after `value`, in place of its rows `old`; None if none are left, or it had one."""
+    def claim(self, value: DecayedCounts, old: np.ndarray) -> np.ndarray | None:
+        """Free places for the successor of `value`, which replace its rows `old`.
+
+        None if too few are free, or if `value` already has a successor.
+        """
         with self._lock:
             if self.newest is None or self.newest() is not value:
                 return None
@@ -174,12 +247,13 @@ class _Rows:
             if len(self._free) < len(old):
                 return None
             cut = len(self._free) - len(old)
-            self._free, claimed = self._free[:cut], self._free[cut:]
+            claimed = self._free[cut:]
+            self._free = self._free[:cut]
             self._superseded.append((self.newest, old))
             self.newest = None
             return claimed
 
 
-def decayed_counts(dense):
+def decayed_counts(dense: np.ndarray) -> DecayedCounts:
     """Counts that start as the given array (V, K)."""
     return DecayedCounts(dense, 1.0, dense.sum(0, dtype=np.float64))

@@ -1,31 +1,45 @@
-"""Systems without a truncation: topics are born as the stream asks for them, and those that come to nothing go.
+"""Systems without a truncation: documents create topics, and topics that stay almost empty are removed.
 
-What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step, and how it is read.
+What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step, its stick and its summary.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Phase, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, TopicSummary
+from stickbreaker.engine.corpora.corpus import Batch
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import batch_scale
-from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
+from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts
 
-# Documents between two looks for topics that came to nothing; Wang & Blei 2012 sec. 3.
+# Documents between two searches for topics to remove; Wang & Blei 2012 sec. 3.
 REMOVE_EVERY = 20_000
-PHASE = Phase.GROWING
+
+
+class GrowingConfig(Protocol):
+    """A config of a system without a truncation."""
+
+    @property
+    def corpus_concentration(self) -> float: ...
+
+    @property
+    def word_concentration(self) -> float: ...
+
+    @property
+    def precision(self) -> str: ...
 
 
 class GrowingState(NamedTuple):
     """What the next step needs of K topics, in the order of their birth; K is 0 before the first document.
 
     topic_counts: λ - η, word by word (V, K).
-    tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + those of later sticks. In a mixture a document is a table.
-    expected_tokens: (K,), η not counted.
-    topic_ids: (K,) int64, numbered by birth; next_id: of the next to be born; a removed topic's id never returns.
+    tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + tables of later sticks. In a mixture a document is a table.
+    expected_tokens: (K,), without η.
+    topic_ids: (K,) int64, numbered by birth; next_id: the id of the next new topic. Ids of removed topics never return.
     documents_seen: n_t, over all passes.
     """
 
@@ -39,7 +53,7 @@ class GrowingState(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a mini-batch's sampled assignments say on the average: of the K topics known before, then of those born.
+    """Averages of a mini-batch's sampled assignments: first for the K earlier topics, then for the new ones.
 
     words: the mini-batch's distinct words (U,); counts: (U, C) tokens of words in topics; tables: (C,).
     """
@@ -49,24 +63,36 @@ class Found(NamedTuple):
     tables: np.ndarray
 
 
-def start(vocab_size, precision):
-    """The state before the first document: no topic at all."""
-    counts = decayed_counts(np.zeros((vocab_size, 0), precision))
-    return GrowingState(counts, np.zeros(0), np.zeros(0), np.zeros(0, np.int64), 0, 0, 0)
+def init(config: GrowingConfig, vocab_size: int, rng: np.random.Generator) -> GrowingState:
+    """State before the first document, without topics; nothing is drawn."""
+    return GrowingState(
+        topic_counts=decayed_counts(np.zeros((vocab_size, 0), config.precision)),
+        tables=np.zeros(0),
+        expected_tokens=np.zeros(0),
+        topic_ids=np.zeros(0, np.int64),
+        next_id=0,
+        documents_seen=0,
+        step=0,
+    )
 
 
-def sticks_of(tables, corpus_concentration):
-    """Sticks u, v (K,) of K topics, the one with the most tables first; the place after them is what is left."""
+def sticks_of(tables: np.ndarray, corpus_concentration: float) -> Sticks:
+    """Sticks u, v (K,) of K topics, by falling number of tables; the place after them is the rest."""
     return corpus_sticks(np.append(tables, 0.0), corpus_concentration)
 
 
-def weights_of(state, corpus_concentration):
-    """E[π] (K,) of the topics; what is missing to 1 is left for topics not yet born."""
+def stick(config: GrowingConfig, state: GrowingState) -> Breaking:
+    """The corpus' stick as the topics break it, with a rest for topics not yet born."""
+    return break_stick(sticks_of(state.tables, config.corpus_concentration), np.append(state.topic_ids, NO_TOPIC))
+
+
+def weights_of(state: GrowingState, corpus_concentration: float) -> np.ndarray:
+    """E[π] (K,) of the topics; the remainder to 1 belongs to topics not yet born."""
     return expected_weights(sticks_of(state.tables, corpus_concentration))[:-1]
 
 
-def learning_rate(num_documents, documents_seen, corpus_size):
-    """ρ_t = S / n_t until the corpus is read, then S / D; n_t counts this mini-batch. Wang & Blei 2012 sec. 3.
+def learning_rate(num_documents: int, documents_seen: int, corpus_size: int) -> float:
+    """ρ_t = S / n_t in the first pass, then S / D; n_t includes this mini-batch. Wang & Blei 2012 sec. 3.
 
     >>> learning_rate(10, 40, 100), learning_rate(10, 400, 100)
     (0.25, 0.1)
@@ -74,13 +100,15 @@ def learning_rate(num_documents, documents_seen, corpus_size):
     return min(1.0, num_documents / min(documents_seen, corpus_size))
 
 
-def grow(state, batch, found, criterion):
-    """(State, StepInfo) after λ, u and v move to what the mini-batch says of the corpus (Wang & Blei 2012 Eq. 11).
+def grow(
+    state: GrowingState, batch: Batch, found: Found, size_of: Callable[[GrowingState], np.ndarray]
+) -> tuple[GrowingState, StepInfo]:
+    """(State, StepInfo) after λ, u and v move towards the mini-batch's estimate (Wang & Blei 2012 Eq. 11).
 
-        λ_kw ← (1 - ρ) λ_kw + ρ (η + D/S n_kw),  and so the tables behind u and v
+        λ_kw ← (1 - ρ) λ_kw + ρ (η + D/S n_kw),  and likewise the tables behind u and v
 
-    Erratum: the update of v in sec. 2.3 has its sum outside of the parenthesis. Every REMOVE_EVERY documents topics
-    with less than one of `criterion` ("expected_tokens" or "tables") are removed.
+    Erratum: the update of v in sec. 2.3 has its sum outside of the parenthesis. Every REMOVE_EVERY documents, topics
+    whose size (K,) is below 1 are removed; size_of: state -> size.
     """
     num_known = len(state.topic_ids)
     tokens = found.counts.sum(0)
@@ -89,38 +117,45 @@ def grow(state, batch, found, criterion):
     num_documents = batch.documents.num_documents
     seen, scale = state.documents_seen + num_documents, batch_scale(batch)
     rate = learning_rate(num_documents, seen, batch.corpus_size)
-    kept, factor = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born))), rate * scale
+    kept = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born)))
+    factor = rate * scale
     counts = state.topic_counts.select(np.arange(num_known), len(born)) if len(born) else state.topic_counts
     rows = _as_rows(found.counts[:, columns], counts.precision)
     grown = GrowingState(
-        counts.blend(rate, found.words, (rows,), scale, tokens[columns]),
-        kept * _pad(state.tables, len(born)) + factor * found.tables[columns],
-        kept * _pad(state.expected_tokens, len(born)) + factor * tokens[columns],
-        np.append(state.topic_ids, state.next_id + np.arange(len(born))),
-        state.next_id + len(born),
-        seen,
-        state.step + 1,
+        topic_counts=counts.blend(rate, found.words, (rows,), scale, tokens[columns]),
+        tables=kept * _pad(state.tables, len(born)) + factor * found.tables[columns],
+        expected_tokens=kept * _pad(state.expected_tokens, len(born)) + factor * tokens[columns],
+        topic_ids=np.append(state.topic_ids, state.next_id + np.arange(len(born))),
+        next_id=state.next_id + len(born),
+        documents_seen=seen,
+        step=state.step + 1,
     )
     if seen // REMOVE_EVERY > state.documents_seen // REMOVE_EVERY:
-        grown = remove(grown, getattr(grown, criterion) < 1.0)
-    return grown, StepInfo(grown.step, rate, PHASE, 0.0)
+        grown = remove(grown, size_of(grown) < 1.0)
+    return grown, StepInfo(step=grown.step, learning_rate=rate, phase=Phase.GROWING, startup_share=0.0)
 
 
-def _pad(array, number):
+def _pad(array: np.ndarray, number: int) -> np.ndarray:
     return np.append(array, np.zeros(number))
 
 
-def _as_rows(counts, precision):
+def _as_rows(counts: np.ndarray, precision: np.dtype[Any]) -> DocumentCounts:
     """Counts (U, K) as a document of one word for each row, with only the topics that have tokens of it."""
     rows, topics = np.nonzero(counts)
     each = np.arange(len(counts) + 1)
     starts = np.searchsorted(rows, each)
     tokens = counts[rows, topics].astype(precision)
-    return DocumentCounts(each, each[:-1].astype(np.int32), starts, topics.astype(np.int32), tokens)
+    return DocumentCounts(
+        starts=each,
+        words=each[:-1].astype(np.int32),
+        topic_starts=starts,
+        topic_ids=topics.astype(np.int32),
+        tokens=tokens,
+    )
 
 
-def remove(state, is_gone):
-    """The state without some topics; the others keep their ids."""
+def remove(state: GrowingState, is_gone: np.ndarray) -> GrowingState:
+    """Remove some topics from the state; the others keep their ids."""
     if not is_gone.any():
         return state
     kept = np.flatnonzero(~is_gone)
@@ -132,8 +167,20 @@ def remove(state, is_gone):
     )
 
 
-def widen(array, num_columns, value=0):
-    """The array with more columns at its end, if it has fewer."""
+def open_columns(
+    config: GrowingConfig, state: GrowingState, words: np.ndarray, num_columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """λ of a mini-batch's words (U, C) and its sums over all words (C,); columns of topics not yet born hold η."""
+    num_known, eta = len(state.topic_ids), config.word_concentration
+    of_words = np.full((len(words), num_columns), float(eta))
+    of_words[:, :num_known] += state.topic_counts.rows(words)
+    totals = np.full(num_columns, eta * state.topic_counts.vocab_size)
+    totals[:num_known] += state.topic_counts.totals
+    return of_words, totals
+
+
+def widen(array: np.ndarray, num_columns: int, value: float = 0) -> np.ndarray:
+    """Append columns to the array until it has `num_columns`."""
     if array.shape[-1] >= num_columns:
         return array
     wider = np.full((*array.shape[:-1], num_columns), value, array.dtype)
@@ -141,15 +188,21 @@ def widen(array, num_columns, value=0):
     return wider
 
 
-def summarize(config, state):
+def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
     """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens.
 
-    Before the first birth: the topic that will be born first, as its prior has it, every word alike.
+    Before the first birth: the expectation of the first topic under its prior, in which all words are equally likely.
     """
     if not len(state.topic_ids):
         vocab_size = state.topic_counts.vocab_size
         uniform = np.full((1, vocab_size), 1.0 / vocab_size, np.float32)
-        return TopicSummary(np.array([state.next_id]), uniform, np.ones(1), np.zeros(1))
+        return TopicSummary(
+            topic_ids=np.array([state.next_id]), topics=uniform, weights=np.ones(1), expected_tokens=np.zeros(1)
+        )
     weights = weights_of(state, config.corpus_concentration)
-    topics = expected_topics(state.topic_counts, config.word_concentration)
-    return TopicSummary(state.topic_ids, topics, weights / weights.sum(), state.expected_tokens)
+    return TopicSummary(
+        topic_ids=state.topic_ids,
+        topics=expected_topics(state.topic_counts, config.word_concentration),
+        weights=weights / weights.sum(),
+        expected_tokens=state.expected_tokens,
+    )

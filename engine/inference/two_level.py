@@ -1,21 +1,26 @@
-"""Documents whose words go through slots: the two-level local step, online or over a whole corpus (Wang 2011).
+"""The two-level local step, in which the words of a document go through slots; online or batch (Wang 2011).
 
-`start` and `topic_expectation` of a config say how; engine/algorithms/hdp.py says what their choices mean.
+`start` and `topic_expectation` of a config choose its form; engine/algorithms/hdp.py explains the choices.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import psi
 
-from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.algorithm import Phase, SlotTrace
+from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.sticks import expected_log_weights, expected_weights
+from stickbreaker.engine.inference.states import CountsState, SlotConfig
+from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, expected_weights
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
-from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, fit_one, fit_two_level
+from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, Slots, fit_one, fit_two_level
 
-START_SWEEPS = Sweeps(10, 0.0, 0.01)
+START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100, "svi": 100}
 TOLERANCE = 1e-3
 
@@ -33,33 +38,48 @@ class Expectations(NamedTuple):
     temperature: float = 1.0
 
 
-def expect_slots(config, state, sticks, words, phase):
+def expect_slots(
+    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase
+) -> Expectations:
     """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks."""
     topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    prior = document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype)
-    log_weights = expected_log_weights(sticks).astype(topics.dtype)
-    return Expectations(words, topics, prior, log_weights, float(config.doc_concentration), state.step, phase)
-
-
-def limits_of(config):
-    """Sizes and switches of the kernel under a config."""
-    is_uniform, num_topics = config.start != "warm", config.max_topics
-    num_active = num_topics if is_uniform else min(max(config.max_active_topics, config.max_slots), num_topics)
-    return Limits(
-        min(config.max_slots, num_active),
-        num_active,
-        MAX_ITERATIONS[config.start],
-        TOLERANCE,
-        float(config.doc_concentration),
-        is_uniform,
-        config.topic_expectation == "geometric",
+    return Expectations(
+        words=words,
+        topics=topics,
+        prior=document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype),
+        expected_log_weights=expected_log_weights(sticks).astype(topics.dtype),
+        doc_concentration=float(config.doc_concentration),
+        step=state.step,
+        phase=phase,
     )
 
 
-def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has_sticks=False):
-    """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 if not asked for).
+def limits_of(config: SlotConfig) -> Limits:
+    """Sizes and switches of the kernel under a config."""
+    is_uniform, num_topics = config.start != "warm", resolved(config.max_topics)
+    num_active = num_topics if is_uniform else min(max(config.max_active_topics, config.max_slots), num_topics)
+    return Limits(
+        num_slots=min(config.max_slots, num_active),
+        max_active=num_active,
+        num_iterations=MAX_ITERATIONS[config.start],
+        tolerance=TOLERANCE,
+        doc_concentration=float(config.doc_concentration),
+        is_uniform_start=is_uniform,
+        is_geometric=config.topic_expectation == "geometric",
+    )
 
-    Eq. 15-18 until they resolve; nothing is drawn, and statistics of shards add up. α₀ is that of the expectations.
+
+def fit_slots(
+    documents: Documents,
+    expectations: Expectations,
+    limits: Limits,
+    is_learning: bool,
+    has_bound: bool = False,
+    has_sticks: bool = False,
+) -> tuple[Statistics, np.ndarray, float]:
+    """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 unless requested).
+
+    Eq. 15-18 until they settle. Nothing is drawn; statistics of shards add up. α₀ is that of the expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
     num_topics, num_documents = len(expectations.prior), documents.num_documents
@@ -71,22 +91,86 @@ def fit_slots(documents, expectations, limits, is_learning, has_bound=False, has
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
     asked = Asked(bounds, np.zeros(2 * has_sticks))
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
-    phase = expectations.phase, expectations.temperature
-    statistics = Statistics(expectations.words, (counts,), tables, tokens, *phase, asked.sticks)
+    statistics = Statistics(
+        words=expectations.words,
+        counts=(counts,),
+        tables=tables,
+        tokens=tokens,
+        phase=expectations.phase,
+        temperature=expectations.temperature,
+        doc_sticks=asked.sticks,
+    )
     return statistics, shares, bounds.sum()
 
 
-def trace_slots(documents, expectations, limits, num_iterations):
-    """What one document's slots are after 1, 2, ... iterations of Eq. 18, 15-16 and 17: ids (A,), Slots, `bound_slots`.
+def _prior_of(expectations: Expectations) -> Prior:
+    order = np.argsort(-expectations.prior, kind="stable")
+    return Prior(concentrations=expectations.prior, expected_log_weights=expectations.expected_log_weights, order=order)
 
-    Each is fitted from its start anew by the code that runs; none ends because it has settled.
+
+def trace_slots(
+    counts: DecayedCounts,
+    word_concentration: float,
+    document: Documents,
+    expectations: Expectations,
+    limits: Limits,
+    num_iterations: int,
+) -> SlotTrace:
+    """Coordinate ascent over the slots of one document, Eq. 15-18, after each of its iterations.
+
+    Topics that the document does not consider have φ_jtk = 0. The bound uses E[log p(w|φ)] as Eq. 14 does, with any
+    `topic_expectation`.
     """
-    own, prior = documents.indexed(expectations.words), _prior_of(expectations)
+    traced = _fit_each(document, expectations, limits, num_iterations)
+    size, topic_ids = len(document.words), traced[0][0]
+    phi = np.array([slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64)
+    words = np.array([slots.tokens[: limits.num_slots, :size] for _, slots, _ in traced], np.float64)
+    on, after = np.moveaxis(np.array([slots.sticks for _, slots, _ in traced], np.float64), 1, 0)
+    logs = expected_log_topics(counts, word_concentration, expectations.words)[:, topic_ids]
+    log_weights = expectations.expected_log_weights[topic_ids].astype(np.float64)
+    bounds = np.array([bound for *_, bound in traced]) + (phi @ log_weights).sum(1)
+    bounds += np.einsum("itn,ita,na->i", words, phi, logs, optimize=True)
+    tokens: np.ndarray = words.sum(2)
+    return SlotTrace(
+        topic_ids=topic_ids,
+        slot_topics=phi,
+        tokens=tokens,
+        shares=_break_slots(on, after),
+        bounds=bounds,
+        num_taken=_count_taken(tokens, limits),
+    )
+
+
+def _fit_each(
+    document: Documents, expectations: Expectations, limits: Limits, num_iterations: int
+) -> list[tuple[np.ndarray, Slots, float]]:
+    """Ids (A,), Slots and `bound_slots` of one document after 1, 2, ... iterations of Eq. 18, 15-16 and 17.
+
+    The compiled code of a run fits each of them from the start; none stops early.
+    """
+    own, prior = document.indexed(expectations.words), _prior_of(expectations)
     limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
     each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
     return [fit_one(own, expectations.topics, prior, START_SWEEPS, some) for some in each]
 
 
-def _prior_of(expectations):
-    order = np.argsort(-expectations.prior, kind="stable")
-    return Prior(expectations.prior, expectations.expected_log_weights, order)
+def expected_log_topics(counts: DecayedCounts, word_concentration: float, words: np.ndarray) -> np.ndarray:
+    """E[log p(w|φ_k)] of some words (U, K); Wang 2011 below Eq. 21."""
+    totals = psi(counts.totals + word_concentration * counts.vocab_size)
+    logs: np.ndarray = psi(counts.rows(words, word_concentration).astype(np.float64)) - totals
+    return logs
+
+
+def _break_slots(on: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """E[π_t] (I, T) of sticks (I, T) whose last is 1."""
+    cuts: np.ndarray = on / (on + after)
+    left = np.cumprod(1.0 - cuts[:, :-1], axis=1)
+    shares: np.ndarray = cuts * np.concatenate([np.ones((len(cuts), 1)), left], axis=1)
+    return shares
+
+
+def _count_taken(tokens: np.ndarray, limits: Limits) -> int:
+    """Iterations until the slots' tokens (I, T) settle, at most as many as the limits allow."""
+    changes = abs(np.diff(tokens, axis=0)).sum(1)
+    settled = np.flatnonzero(changes < limits.tolerance * tokens[1:].sum(1))
+    return min(limits.num_iterations, int(settled[0]) + 2) if len(settled) else limits.num_iterations

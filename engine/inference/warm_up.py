@@ -1,16 +1,20 @@
-"""The warm-up: topics part while documents are kept on many of them, on fewer and fewer as the first pass goes on.
+"""How λ starts, and the warm-up in which topics become different from one another.
 
-At temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose 1998; Ueda & Nakano 1998). Where
-topics are still alike, documents would resolve on one or two of them by chance; at a high temperature they stay on all.
+During the warm-up each document stays spread over many topics, and over fewer as the first pass proceeds. At
+temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose 1998; Ueda & Nakano 1998). While
+topics are alike, a document would settle on one or two of them by chance; a high temperature keeps it on all of them.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.states import ScheduleConfig, StartConfig, WarmUpState
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import raise_rows
@@ -19,15 +23,21 @@ from stickbreaker.engine.schedules import WARM_UP_SHARE, first_pass_rates
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
+AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
 
 
-def sweeps_at(temperature):
-    """Sweeps of a warm-up document; whether they have settled does not matter to a controller that counts topics."""
-    return Sweeps(10, 0.0, 0.0, temperature)
+def sweeps_at(temperature: float) -> Sweeps:
+    """Sweeps of a document in the warm-up: a fixed number, because the temperature needs only the number of topics."""
+    return Sweeps(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
 
 
-def cool(config, state, batch, expectations, until_parted=False):
-    """The expectations of the next online step: a warm-up takes a pass of rates, and its pilot is the batch's first."""
+def cool(
+    config: ScheduleConfig, state: WarmUpState, batch: Batch, expectations: AnyExpectations, until_parted: bool = False
+) -> AnyExpectations:
+    """The expectations of the next online step.
+
+    A warm-up lasts until Σρ equals that of one pass. Its pilot is the first documents of the batch.
+    """
     if state.phase != Phase.WARM_UP:
         return expectations
     progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
@@ -35,14 +45,16 @@ def cool(config, state, batch, expectations, until_parted=False):
     return cool_to(progress, state.temperature, pilot, expectations, until_parted)
 
 
-def cool_to(progress, temperature, pilot, expectations, until_parted=False):
-    """The expectations at the temperature that a place in the warm-up asks for, from that of the step before.
+def cool_to(
+    progress: float, temperature: float, pilot: Documents, expectations: AnyExpectations, until_parted: bool = False
+) -> AnyExpectations:
+    """The expectations at the temperature of this point of the warm-up; temperature: that of the step before.
 
-    Documents shall hold at least K^(1-p) topics on the average, p being the progress from 0 to 1, and a document's
-    number of topics the exponential of its shares' entropy. The temperature falls, by factors of 2^(-1/8), as long as
-    the pilot's documents do, and rises by one where they don't; at 1 the warm-up is over for good. Documents hold all K
-    topics at 1 as well while these are alike: `until_parted` lets it last, at 1, until they hold √K or three quarters
-    of it are spent.
+    Documents should hold at least K^(1-p) topics on average, where p is the progress from 0 to 1 and a document's
+    number of topics is the exponential of the entropy of its shares. The temperature falls by factors of 2^(-1/8) as
+    long as the pilot documents do, and otherwise rises by one such factor; at 1 the warm-up ends. While topics are
+    alike, documents hold all K topics at 1 too: with `until_parted` the warm-up continues at 1 until they hold √K
+    topics, or until three quarters of it have passed.
     """
     most = np.log(expectations.topics.shape[1])
     narrowed = _narrow(expectations, pilot)
@@ -53,7 +65,7 @@ def cool_to(progress, temperature, pilot, expectations, until_parted=False):
     return temper(expectations, temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
 
 
-def temper(expectations, temperature):
+def temper(expectations: AnyExpectations, temperature: float) -> AnyExpectations:
     """The expectations with topic weights B^(1/T)."""
     topics, power = expectations.topics, 1.0 / temperature
     raised = np.empty_like(topics)
@@ -62,29 +74,31 @@ def temper(expectations, temperature):
     return expectations._replace(topics=raised)
 
 
-def _narrow(expectations, documents):
-    """The expectations for the words of these documents alone."""
+def _narrow(expectations: AnyExpectations, documents: Documents) -> AnyExpectations:
+    """The expectations for only the words of these documents."""
     words = documents.distinct_words()
     return expectations._replace(words=words, topics=expectations.topics[np.searchsorted(expectations.words, words)])
 
 
-def _measure_spread(pilot, expectations, temperature):
+def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperature: float) -> float:
     """Mean entropy of the pilot's shares at a temperature, in nats."""
     raised = np.empty_like(expectations.topics)
     raise_rows(expectations.topics, 1.0 / temperature, raised)
     shares = fit_documents(pilot, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
-    return -(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean()
+    entropies: np.ndarray = -(shares * np.log(np.maximum(shares, 1e-12))).sum(1)
+    return float(entropies.mean())
 
 
-def _find_temperature(pilot, expectations, temperature, target):
-    """Down from the given one while the pilot is spread as widely as the target at least, or a step up.
+def _find_temperature(pilot: Documents, expectations: SweepExpectations, temperature: float, target: float) -> float:
+    """The lowest temperature from the given one down at which the spread of the pilot reaches the target.
 
-    Where the last step down, taken once more, would fall below the target, it is not needed. Most steps need two
-    spreads, so that two cores measure one each at a time.
+    If the given one is too low already, it rises by one step. The search also stops where another step as large as the
+    last would miss the target. Most calls need two spreads, so two cores measure one each.
     """
-    ladder, spreads = _steps_down(temperature), []
+    ladder = _steps_down(temperature)
+    spreads: list[float] = []
 
-    def spread_at(place):
+    def spread_at(place: int) -> float:
         while len(spreads) <= place:
             some = ladder[len(spreads) : len(spreads) + min(2, count_cores())]
             spreads.extend(map_on_threads(lambda each: _measure_spread(pilot, expectations, each), some))
@@ -94,12 +108,13 @@ def _find_temperature(pilot, expectations, temperature, target):
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
     place, fall = 0, 0.0
     while place + 1 < len(ladder) and spread_at(place) - fall >= target and spread_at(place + 1) >= target:
-        place, fall = place + 1, spread_at(place) - spread_at(place + 1)
+        fall = spread_at(place) - spread_at(place + 1)
+        place += 1
     return ladder[place]
 
 
-def _steps_down(temperature):
-    """A temperature and all below it, by factors of COOLING, down to 1."""
+def _steps_down(temperature: float) -> list[float]:
+    """A temperature and the lower ones, by factors of COOLING, down to 1."""
     ladder = [temperature]
     while ladder[-1] > 1.0:
         ladder.append(max(1.0, ladder[-1] * COOLING))
@@ -108,78 +123,80 @@ def _steps_down(temperature):
 
 STARTUP_TOKENS = 100.0
 HIGHEST_TEMPERATURE = 4.0
-# Of uniform noise of standard deviation .1, on both sides of its mean.
+# Half the width of uniform noise whose standard deviation is .1.
 SPREAD = 0.1 * np.sqrt(3.0)
 
 
-def _draw_uniform(rng, size, precision):
-    """Mean 1, standard deviation a tenth: topics that are all but alike."""
-    noise = rng.random(size, precision)
+def _draw_uniform(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+    """Uniform noise of mean 1 and standard deviation .1: topics that are nearly alike."""
+    noise: np.ndarray = rng.random(size, precision)
     noise *= 2.0 * SPREAD
     noise += 1.0 - SPREAD
     return noise
 
 
-def _draw_gamma(rng, size, precision):
-    """Gamma(100, 1/100) as the cube of a normal (Wilson & Hilferty 1931), in a third of the time of exact draws."""
-    roots = rng.standard_normal(size, precision)
+def _draw_gamma(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+    """Gamma(100, 1/100) as the cube of a normal (Wilson & Hilferty 1931); three times as fast as exact draws."""
+    roots: np.ndarray = rng.standard_normal(size, precision)
     roots *= 1.0 / 30.0
     roots += 1.0 - 1.0 / 900.0
-    return roots * roots * roots
+    cubes: np.ndarray = roots * roots * roots
+    return cubes
 
 
-def _draw_exponential(rng, size, precision):
+def _draw_exponential(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
     """Gamma(1, 1)."""
-    return rng.standard_exponential(size, precision)
+    noise: np.ndarray = rng.standard_exponential(size, precision)
+    return noise
 
 
 class Start(NamedTuple):
-    """Noise of λ - η.
+    """The noise with which λ - η starts.
 
-    draw: of mean 1, from (Generator, size, dtype).
-    is_by_document: worth STARTUP_TOKENS a document of the corpus in all; otherwise one token a word and topic.
-    has_warm_up: begins with unconverged Dirichlet sweeps (engine/DECISIONS.md).
+    draw: noise of mean 1, from (Generator, size, dtype).
+    is_by_document: the noise adds up to STARTUP_TOKENS per document of the corpus; otherwise to one per word and topic.
+    has_warm_up: whether the run begins with Dirichlet sweeps that do not converge.
     """
 
-    draw: Callable[[np.random.Generator, tuple[int, int], np.dtype], np.ndarray]
+    draw: Callable[[np.random.Generator, tuple[int, int], np.dtype[Any]], np.ndarray]
     is_by_document: bool
     has_warm_up: bool
 
 
 STARTS = {
-    "warm": Start(_draw_uniform, True, True),
-    "wang": Start(_draw_exponential, True, False),
-    "svi": Start(_draw_exponential, True, False),
-    "hoffman": Start(_draw_gamma, False, False),
+    "warm": Start(draw=_draw_uniform, is_by_document=True, has_warm_up=True),
+    "wang": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
+    "svi": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
+    "hoffman": Start(draw=_draw_gamma, is_by_document=False, has_warm_up=False),
 }
 
 
-def startup_counts(config, vocab_size, rng):
+def startup_counts(config: StartConfig, vocab_size: int, rng: np.random.Generator) -> DecayedCounts:
     """λ - η before the first batch, for a corpus of one document.
 
-    "hoffman" is λ - η ~ Gamma(100, 1/100), as in the code of Hoffman 2010, whose λ includes η: here η stands beside it.
+    "hoffman" is λ - η ~ Gamma(100, 1/100). In the code of Hoffman 2010 the same noise is λ, which includes η.
     """
-    start, precision = STARTS[config.start], np.dtype(config.precision)
-    noise = start.draw(rng, (vocab_size, config.max_topics), precision)
+    start, num_topics = STARTS[config.start], resolved(config.max_topics)
+    noise = start.draw(rng, (vocab_size, num_topics), np.dtype(config.precision))
     if start.is_by_document:
-        noise *= STARTUP_TOKENS / (config.max_topics * vocab_size)
+        noise *= STARTUP_TOKENS / (num_topics * vocab_size)
     return decayed_counts(noise)
 
 
-def scale_counts(counts, start, corpus_size):
-    """Start-up counts of that start for a corpus of that many documents, known from the first batch on."""
+def scale_counts(counts: DecayedCounts, start: str, corpus_size: int) -> DecayedCounts:
+    """Scale the start-up counts of a start to the size of the corpus, which the first batch gives."""
     if not STARTS[start].is_by_document:
         return counts
     return DecayedCounts(counts.stored * counts.precision.type(corpus_size), 1.0, counts.totals * corpus_size)
 
 
-def startup_noise(counts, start, corpus_size):
-    """The mean of the start-up counts (V, K) that the first batch found, a word and topic."""
+def startup_noise(counts: DecayedCounts, start: str, corpus_size: int) -> float:
+    """Mean start-up count per word and topic, at the first batch."""
     if not STARTS[start].is_by_document:
         return 1.0
     return STARTUP_TOKENS * corpus_size / (counts.vocab_size * len(counts.totals))
 
 
-def first_phase(start, later):
-    """The phase a run begins in and its temperature; `later` is the algorithm's name for what follows a warm-up."""
+def first_phase(start: str, later: Phase) -> tuple[Phase, float]:
+    """The first phase of a run, and its temperature; later: the phase that follows a warm-up."""
     return (Phase.WARM_UP, HIGHEST_TEMPERATURE) if STARTS[start].has_warm_up else (later, 1.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,16 @@ from stickbreaker.engine.whole_files import replacing
 
 FORMAT = 3
 NOTE = "note."
+
+
+@runtime_checkable
+class Packed(Protocol):
+    """A value in a State that is stored as several arrays, and restored from them."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]: ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self: ...
 
 
 @dataclass(frozen=True)
@@ -84,8 +94,11 @@ def load(path: str | PathLike[str]) -> Position:
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Pairs of a dotted name and an array for each leaf of nested named tuples."""
-    if hasattr(value, "_fields"):
+    """Pairs of a dotted name and an array for each leaf of nested named tuples and packed values."""
+    if isinstance(value, Packed):
+        for part, array in value.to_arrays().items():
+            yield f"{name}.{part}", array
+    elif hasattr(value, "_fields"):
         for field in value._fields:
             yield from _flatten(f"{name}.{field}", getattr(value, field))
     else:
@@ -93,7 +106,9 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _restore(name: str, like: Any, arrays: Any) -> Any:
-    """Nested named tuples shaped as `like`; what is a plain scalar there becomes one again."""
+    """Nested named tuples and packed values shaped as `like`; what is a plain scalar there becomes one again."""
+    if isinstance(like, Packed):
+        return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if hasattr(like, "_fields"):
         return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))
     value = arrays[name]

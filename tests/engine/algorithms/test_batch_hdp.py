@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import RunSettings, executors, run
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import batch_hdp, hdp
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import find_merges
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.sticks import corpus_sticks, sticks_bound
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.two_level import limits_of
@@ -27,8 +29,16 @@ def distinct_state(config, vocab_size=V, seed=3):
     rng, num_topics = np.random.default_rng(seed), config.max_topics
     counts, tables = rng.gamma(0.4, 4.0, (vocab_size, num_topics)), rng.gamma(2.0, 5.0, num_topics)
     order = np.argsort(-tables, kind="stable")
-    of_pass = 5, -np.inf, "two-level", 1.0
-    return batch_hdp.BatchHDPState(decayed_counts(counts), tables, 3 * tables, order, *of_pass)
+    return batch_hdp.BatchHDPState(
+        topic_counts=decayed_counts(counts),
+        tables=tables,
+        expected_tokens=3 * tables,
+        order=order,
+        step=5,
+        bound=-np.inf,
+        phase=Phase.TWO_LEVEL,
+        temperature=1.0,
+    )
 
 
 def take_pass(config, state, batch):
@@ -65,8 +75,21 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
     config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), make_batch(draw_counts(0))
     online = HDPConfig(**SMALL | system, delay=0.0, batch_size=D, duplicates="keep")
     start = distinct_state(config)
-    of_step = 0, 9.0, 1.0, "two-level", 1.0, 0.0, 0, first_concentrations(online)
-    before = hdp.HDPState(start.topic_counts, start.tables, start.tables, *of_step)
+    before = OnlineHDPState(
+        topic_counts=start.topic_counts,
+        tables=start.tables,
+        expected_tokens=start.tables,
+        step=0,
+        rate_spent=9.0,
+        startup_share=1.0,
+        phase=Phase.TWO_LEVEL,
+        temperature=1.0,
+        looked_at=0.0,
+        documents_read=0,
+        concentrations=first_concentrations(
+            online.doc_concentration, online.word_concentration, online.corpus_concentration
+        ),
+    )
     # What a first step scales with the corpus' size is here given for the whole corpus.
     expectations = hdp.expect(online, before._replace(step=1), batch)
     statistics = hdp.local(online, expectations, batch.documents)

@@ -5,10 +5,12 @@ import pytest
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine import executors
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import batch_lda, lda
 from stickbreaker.engine.algorithms.batch_lda import BatchLDAConfig
 from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.evaluation import held_out
+from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -30,14 +32,21 @@ SMALL = {"max_topics": K, "precision": "float64"}
 @pytest.fixture
 def to_convergence(monkeypatch):
     """As many sweeps as it takes."""
-    for module in (batch_lda, lda, held_out):
+    for module in (dirichlet, held_out):
         monkeypatch.setattr(module, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
 def state_at(config, topic_words):
     """A state after some pass, whose λ (K, V) is given."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    return batch_lda.BatchLDAState(counts, np.zeros(len(topic_words)), 1, -np.inf, "learning", 1.0)
+    return batch_lda.BatchLDAState(
+        topic_counts=counts,
+        expected_tokens=np.zeros(len(topic_words)),
+        step=1,
+        bound=-np.inf,
+        phase=Phase.LEARNING,
+        temperature=1.0,
+    )
 
 
 def take_passes(config, state, batch, number):
@@ -77,7 +86,7 @@ def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_sa
 
 @pytest.mark.parametrize("topic_expectation", ["geometric", "mean"])
 def test_the_bound_of_a_pass_is_the_naive_one(topic_expectation, monkeypatch):
-    monkeypatch.setattr(batch_lda, "UNTIL_SETTLED", Sweeps(30, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(30, 0.0, 0.0))
     config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
     batch, start = make_batch(draw_counts(1)), state_at(config, draw_topic_words(4))
     ((state, info),) = take_passes(config, start, batch, 1)
@@ -94,8 +103,16 @@ def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
     batch, topic_words = make_batch(draw_counts(3)), draw_topic_words(2)
     config, online = BatchLDAConfig(**SMALL), LDAConfig(**SMALL, delay=0.0)
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    concentrations = first_concentrations(online, K)
-    start = lda.LDAState(counts, np.zeros(K), 0, 0.0, 1.0, "learning", 1.0, concentrations)
+    start = lda.LDAState(
+        topic_counts=counts,
+        expected_tokens=np.zeros(K),
+        step=0,
+        rate_spent=0.0,
+        startup_share=1.0,
+        phase=Phase.LEARNING,
+        temperature=1.0,
+        concentrations=first_concentrations(online.doc_concentration, online.word_concentration, num_parts=K),
+    )
     expected, _ = executors.step(lda.ALGORITHM, online, start, batch)
     ((state, _),) = take_passes(config, state_at(config, topic_words), batch, 1)
     np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 
@@ -32,8 +33,8 @@ def arrays_of(value):
     """All arrays in nested tuples."""
     if isinstance(value, np.ndarray):
         return [value]
-    if hasattr(value, "_fields"):
-        return [array for name in value._fields for array in arrays_of(getattr(value, name))]
+    if isinstance(value, DecayedCounts):
+        return arrays_of(tuple(value.to_arrays().values()))
     return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
 
 

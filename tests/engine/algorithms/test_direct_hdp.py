@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import executors
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
 from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
 from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -39,8 +42,21 @@ def distinct_state(config, phase="learning"):
     counts = rng.gamma(0.4, 4.0, (V, K)).astype(config.precision)
     tables = rng.gamma(2.0, 5.0, K)
     spent = 0.0 if phase == "warm-up" else 1e9
-    known = decayed_counts(counts), tables, tables * 3
-    return direct_hdp.DirectHDPState(*known, 5, spent, 0.3, phase, 1.5, spent, 0, first_concentrations(config))
+    return OnlineHDPState(
+        topic_counts=decayed_counts(counts),
+        tables=tables,
+        expected_tokens=tables * 3,
+        step=5,
+        rate_spent=spent,
+        startup_share=0.3,
+        phase=phase,
+        temperature=1.5,
+        looked_at=spent,
+        documents_read=0,
+        concentrations=first_concentrations(
+            config.doc_concentration, config.word_concentration, config.corpus_concentration
+        ),
+    )
 
 
 def take_step(config, state, batch):
@@ -63,7 +79,7 @@ def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(direct_hdp, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
     config, batch = DirectHDPConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(5, corpus_size=300)
     state = distinct_state(config, phase)
     rate = learning_rate(6, 64.0, config.forgetting_rate)
@@ -124,8 +140,16 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
     state, batch = distinct_state(config), make_batch(4)
     # λ is the same; of the expectations only the prior may differ.
     expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
-    known = state.topic_counts, state.expected_tokens
-    theirs = lda.LDAState(*known, 5, state.rate_spent, 0.3, "learning", 1.0, first_concentrations(peer, K))
+    theirs = lda.LDAState(
+        topic_counts=state.topic_counts,
+        expected_tokens=state.expected_tokens,
+        step=5,
+        rate_spent=state.rate_spent,
+        startup_share=0.3,
+        phase=Phase.LEARNING,
+        temperature=1.0,
+        concentrations=first_concentrations(peer.doc_concentration, peer.word_concentration, num_parts=K),
+    )
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (
         direct_hdp.local(config, expectations, batch.documents),

@@ -23,7 +23,15 @@ def make_state(counts=KNOWN, documents=(2.5, 1.5)):
     """A state that knows components with these counts (K, V)."""
     ids = np.arange(len(counts))
     topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
-    return GrowingState(topic_counts, np.array(documents), counts.sum(1), ids, len(ids), 4, 1)
+    return GrowingState(
+        topic_counts=topic_counts,
+        tables=np.array(documents),
+        expected_tokens=counts.sum(1),
+        topic_ids=ids,
+        next_id=len(ids),
+        documents_seen=4,
+        step=1,
+    )
 
 
 NOTHING = make_state(np.zeros((0, 3)), ())

@@ -26,7 +26,15 @@ def make_state(counts=KNOWN, tables=TABLES):
     """A state that knows topics with these counts (K, V)."""
     num_topics = len(counts)
     topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
-    return GrowingState(topic_counts, tables, counts.sum(1), np.arange(num_topics), num_topics, 2, 1)
+    return GrowingState(
+        topic_counts=topic_counts,
+        tables=tables,
+        expected_tokens=counts.sum(1),
+        topic_ids=np.arange(num_topics),
+        next_id=num_topics,
+        documents_seen=2,
+        step=1,
+    )
 
 
 NOTHING = make_state(np.zeros((0, VOCAB_SIZE)), np.zeros(0))

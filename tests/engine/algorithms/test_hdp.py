@@ -16,6 +16,7 @@ from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import merge_duplicates
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import limits_of
 from stickbreaker.engine.inference.warm_up import STARTUP_TOKENS, sweeps_at
@@ -66,8 +67,21 @@ def distinct_state(config, phase="two-level"):
     tables = rng.gamma(2.0, 5.0, config.max_topics)
     counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
     spent = 1e9 if phase == "two-level" else 0.0
-    concentrations = first_concentrations(config)
-    return hdp.HDPState(counts, tables, tables * 3, 5, spent, 0.3, phase, 1.5, spent, 0, concentrations)
+    return OnlineHDPState(
+        topic_counts=counts,
+        tables=tables,
+        expected_tokens=tables * 3,
+        step=5,
+        rate_spent=spent,
+        startup_share=0.3,
+        phase=phase,
+        temperature=1.5,
+        looked_at=spent,
+        documents_read=0,
+        concentrations=first_concentrations(
+            config.doc_concentration, config.word_concentration, config.corpus_concentration
+        ),
+    )
 
 
 def assert_same(one, other, **tolerance):

@@ -8,9 +8,11 @@ from scipy.special import gammaln, logsumexp, psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine import executors
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
@@ -30,7 +32,7 @@ CONVERGED = 4000
 @pytest.fixture
 def to_convergence(monkeypatch):
     """As many sweeps as it takes."""
-    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
 def draw_counts(seed, num_documents=20):
@@ -54,8 +56,18 @@ def make_batch(counts, corpus_size=None):
 def state_at(config, topic_words, step=0):
     """A state whose λ (K, V) is given."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    tokens, concentrations = np.zeros(len(topic_words)), first_concentrations(config, len(topic_words))
-    return lda.LDAState(counts, tokens, step, 0.0, 1.0, "learning", 1.0, concentrations)
+    return lda.LDAState(
+        topic_counts=counts,
+        expected_tokens=np.zeros(len(topic_words)),
+        step=step,
+        rate_spent=0.0,
+        startup_share=1.0,
+        phase=Phase.LEARNING,
+        temperature=1.0,
+        concentrations=first_concentrations(
+            config.doc_concentration, config.word_concentration, num_parts=len(topic_words)
+        ),
+    )
 
 
 def topic_words_of(config, state):
@@ -105,7 +117,7 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(lda, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
     config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(draw_counts(5), 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, 64.0, config.forgetting_rate)

@@ -19,7 +19,7 @@ from tests.engine.algorithms.test_hdp import V, distinct_state, draw_counts, mak
 
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "corpus_concentration": 0.7}
 SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
-STEPPING = [each.name for each in REGISTRY if hasattr(each.config, "forgetting_rate")]
+STEPPING = [each.name for each in REGISTRY if each.preview is not None]
 
 
 def fit_naively(config, state, document, num_iterations):
@@ -86,7 +86,7 @@ def test_the_stick_breaks_into_the_weights_that_the_summary_tells(algorithm, tin
     config = algorithm.config()
     events = run(algorithm, config, tiny_corpus, RunSettings(passes=3, num_evaluations=0))
     state = next(event.state for event in events if isinstance(event, Finished))
-    stick = break_stick(config, state)
+    stick = break_stick(algorithm, config, state)
     if stick is None:
         assert algorithm.name in ("lda", "batch-lda", "gibbs-lda", "gibbs-hdp", "cv-lda")
         return
@@ -118,7 +118,7 @@ def test_the_target_of_a_mini_batch_is_the_naive_step_of_rate_1(system):
 @pytest.mark.parametrize("name", STEPPING)
 def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
     algorithm, settings = find_algorithm(name), RunSettings(passes=8, num_evaluations=0)
-    unmerged = {"duplicates": "keep"} if hasattr(algorithm.config, "duplicates") else {}
+    unmerged = {} if name == "lda" else {"duplicates": "keep"}
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)
     train, _ = split_corpus(tiny_corpus, settings)
     steps = [event for event in run(algorithm, config, tiny_corpus, settings) if isinstance(event, Stepped)]
@@ -127,7 +127,7 @@ def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
         noisy = preview_step(algorithm, config, before.state, batch)
         assert (noisy.step, noisy.learning_rate) == (after.info.step, after.info.learning_rate)
         for topic in range(4):
-            moved = step_topic(config, before.state, noisy, topic, 6)
+            moved = step_topic(before.state, noisy, topic, 6)
             eta = config.word_concentration
             np.testing.assert_allclose(
                 moved.after, after.state.topic_counts.dense()[moved.words, topic] + eta, rtol=1e-9
@@ -142,7 +142,7 @@ def test_looking_leaves_the_state_as_it_was(name, tiny_corpus):
     state = [event.state for event in events if isinstance(event, Stepped)][5]
     dense, batch = state.topic_counts.dense(), next(tiny_corpus.batches(4))
     noisy = preview_step(algorithm, config, state, batch)
-    step_topic(config, state, noisy, 0)
+    step_topic(state, noisy, 0)
     trace_document(algorithm, config, state, tiny_corpus.documents())
     np.testing.assert_array_equal(state.topic_counts.dense(), dense)
     again, _ = executors.step(algorithm, config, state, batch)

@@ -148,7 +148,7 @@ def test_other_documents_than_those_remembered_are_refused():
     known, _ = collapsed.sweep(
         collapsed.no_assignments(config, len(priors.words)), priors, batch, np.random.default_rng(0)
     )
-    with pytest.raises(ValueError, match="not the documents whose topics are known"):
+    with pytest.raises(ValueError, match="not the documents of the earlier steps"):
         collapsed.sweep(known, priors, batch._replace(doc_ids=batch.doc_ids + 1), None)
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine.inference.merging import Merging
-from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, decayed_counts
+from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from tests import naive
 

@@ -1,0 +1,117 @@
+"""What the online algorithms with a fixed number of topics share: start, local step, global step and summary."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Breaking, Phase, StepInfo, TopicSummary
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.concentrations import (
+    first_concentrations,
+    is_time_to_learn,
+    learn,
+    learn_corpus_concentration,
+)
+from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents, fit_until_settled
+from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
+from stickbreaker.engine.inference.global_step import Statistics, blend_tables, blend_topics
+from stickbreaker.engine.inference.merging import merge_duplicates
+from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
+from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
+from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts, sweeps_at
+
+LearnDoc = Callable[[DocPosterior, Statistics, Batch, float], DocPosterior]
+
+
+def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator, later: Phase) -> OnlineHDPState:
+    """State before the first batch; later: the phase after a warm-up.
+
+    The noise in λ - η is drawn for D = 1; the first batch rescales it to D. Every topic starts with the same tables.
+    """
+    num_topics = resolved(config.max_topics)
+    phase, temperature = first_phase(config.start, later)
+    return OnlineHDPState(
+        topic_counts=startup_counts(config, vocab_size, rng),
+        tables=np.full(num_topics, 1.0 / num_topics),
+        expected_tokens=np.zeros(num_topics),
+        step=0,
+        rate_spent=0.0,
+        startup_share=1.0,
+        phase=phase,
+        temperature=temperature,
+        looked_at=0.0,
+        documents_read=0,
+        concentrations=first_concentrations(
+            doc=config.doc_concentration, word=config.word_concentration, corpus=config.corpus_concentration
+        ),
+    )
+
+
+def scale_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int) -> OnlineHDPState:
+    """Rescale the start from D = 1 to the size of the corpus, which the first batch gives."""
+    if state.step > 0:
+        return state
+    counts = scale_counts(state.topic_counts, config.start, corpus_size)
+    return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
+
+
+def fit_shares(
+    config: object, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+) -> Statistics:
+    """Statistics of some of the batch's documents, each with one Dirichlet over topics.
+
+    It is pure and draws nothing; statistics of shards add up. Source: the E step of Hoffman 2010 Alg. 2.
+    """
+    if expectations.phase == Phase.WARM_UP:
+        return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
+    return fit_until_settled(documents, expectations)[0]
+
+
+def blend_hdp(
+    config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch, learn_doc: LearnDoc
+) -> tuple[OnlineHDPState, StepInfo]:
+    """Natural-gradient step of λ and the tables, then the search for duplicates and the learning of concentrations.
+
+    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀. Source: Wang 2011 Eq. 22-27 with the
+    mini-batch's D/S.
+    """
+    state = scale_start(config, state, batch.corpus_size)
+    blended, info = blend_topics(config, state, statistics, batch)
+    blended = blended._replace(
+        tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
+        documents_read=state.documents_read + batch.documents.num_documents,
+    )
+    if config.duplicates == "merge":
+        blended = merge_duplicates(blended, batch.corpus_size)
+    if is_time_to_learn(config, blended):
+        doc = learn_doc(state.concentrations.doc, statistics, batch, info.learning_rate)
+        startup_tables = blended.startup_share * batch.corpus_size / len(blended.tables)
+        corpus = learn_corpus_concentration(blended.tables, blended.concentrations.corpus, startup_tables)
+        blended = learn(config, blended, doc, corpus, batch.corpus_size, info.learning_rate)
+    return blended, info
+
+
+def sticks_of(state: OnlineHDPState) -> Sticks:
+    """The corpus' sticks, by falling number of tables."""
+    return corpus_sticks(state.tables, state.concentrations.corpus)
+
+
+def stick(config: object, state: OnlineHDPState) -> Breaking:
+    """The corpus' stick as the topics break it."""
+    return break_stick(sticks_of(state), np.arange(len(state.tables)))
+
+
+def summarize_hdp(config: object, state: OnlineHDPState) -> TopicSummary:
+    """E[topics], E[β] and expected tokens, under ids that no step changes."""
+    return TopicSummary(
+        topic_ids=np.arange(len(state.tables)),
+        topics=expected_topics(state.topic_counts, state.concentrations.word),
+        weights=expected_weights(sticks_of(state)),
+        expected_tokens=state.expected_tokens,
+    )
+
+
+def word_topics(config: object, state: OnlineState, words: np.ndarray) -> np.ndarray:
+    """E[topic] of some words (U,), as (U, K): the same numbers as those of a summary."""
+    return topic_weights(state.topic_counts, words, state.concentrations.word, "mean")

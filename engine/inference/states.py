@@ -1,0 +1,192 @@
+"""What the shared steps need of a State and of a config, and the learned concentrations that a State holds."""
+
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
+
+LOWEST, HIGHEST = 1e-6, 1e6
+
+
+class DocPosterior(NamedTuple):
+    """Gamma(D shape, D rate) of α₀, or of each topic's α; shape, (K,) or (1,), and rate are one document's share."""
+
+    shape: np.ndarray
+    rate: float
+
+    @property
+    def mean(self) -> np.ndarray:
+        """E of the concentrations (K,) or (1,), scaled so that their sum is within the bounds of the setting."""
+        mean: np.ndarray = self.shape / self.rate
+        total = mean.sum()
+        bounded: np.ndarray = mean * (np.clip(total, LOWEST, HIGHEST) / total)
+        return bounded
+
+    @property
+    def total(self) -> float:
+        """E[α₀], of LDA E[Σ_k α_k]."""
+        return float(self.mean.sum())
+
+
+class Concentrations(NamedTuple):
+    """The values of α₀ (by topic in LDA), γ (0 in LDA) and η that the next step uses."""
+
+    doc: DocPosterior
+    corpus: float
+    word: float
+
+
+class ScheduleConfig(Protocol):
+    """A config with a learning rate (τ₀ + t)^-κ."""
+
+    @property
+    def forgetting_rate(self) -> float: ...
+
+    @property
+    def delay(self) -> float | None: ...
+
+
+class StartConfig(Protocol):
+    """A config that says how λ starts."""
+
+    @property
+    def max_topics(self) -> int | None: ...
+
+    @property
+    def start(self) -> str: ...
+
+    @property
+    def precision(self) -> str: ...
+
+
+class WordConfig(Protocol):
+    """A config with a prior of the words in a topic, and the form in which topics weigh words."""
+
+    @property
+    def word_concentration(self) -> float: ...
+
+    @property
+    def topic_expectation(self) -> str: ...
+
+
+class SlotConfig(WordConfig, Protocol):
+    """A config of the two-level local step."""
+
+    @property
+    def max_topics(self) -> int | None: ...
+
+    @property
+    def max_slots(self) -> int: ...
+
+    @property
+    def max_active_topics(self) -> int: ...
+
+    @property
+    def doc_concentration(self) -> float: ...
+
+    @property
+    def start(self) -> str: ...
+
+
+class LearnedConfig(Protocol):
+    """A config that can let the concentrations be learned."""
+
+    @property
+    def concentrations(self) -> str: ...
+
+    @property
+    def start(self) -> str: ...
+
+
+class OnlineConfig(ScheduleConfig, LearnedConfig, Protocol):
+    """A config of an online algorithm."""
+
+
+class OnlineHDPConfig(OnlineConfig, StartConfig, Protocol):
+    """A config of an online HDP, which can merge duplicates."""
+
+    @property
+    def doc_concentration(self) -> float: ...
+
+    @property
+    def corpus_concentration(self) -> float: ...
+
+    @property
+    def word_concentration(self) -> float: ...
+
+    @property
+    def duplicates(self) -> str: ...
+
+
+class CountsState(Protocol):
+    """A State that holds λ."""
+
+    @property
+    def topic_counts(self) -> DecayedCounts: ...
+
+    @property
+    def step(self) -> int: ...
+
+
+class WarmUpState(Protocol):
+    """A State that may be in a warm-up."""
+
+    @property
+    def rate_spent(self) -> float: ...
+
+    @property
+    def phase(self) -> Phase: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+
+class OnlineState(CountsState, WarmUpState, Protocol):
+    """What `blend_topics` and the learning of η read, and what they replace."""
+
+    @property
+    def expected_tokens(self) -> np.ndarray: ...
+
+    @property
+    def startup_share(self) -> float: ...
+
+    @property
+    def concentrations(self) -> Concentrations: ...
+
+    def _replace(  # noqa: PLR0913  # the signature that a named tuple has
+        self,
+        *,
+        topic_counts: DecayedCounts = ...,
+        expected_tokens: np.ndarray = ...,
+        step: int = ...,
+        rate_spent: float = ...,
+        startup_share: float = ...,
+        phase: Phase = ...,
+        temperature: float = ...,
+        concentrations: Concentrations = ...,
+    ) -> Self: ...
+
+
+class OnlineHDPState(NamedTuple):
+    """The State of an online HDP, with slots or by direct assignment.
+
+    topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
+    expected_tokens: (K,), without start-up mass and η.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
+    looked_at: Σρ at the last search for duplicates; documents_read: number of documents read so far.
+    concentrations: α₀, γ and η; the values of the settings until they are learned.
+    """
+
+    topic_counts: DecayedCounts
+    tables: np.ndarray
+    expected_tokens: np.ndarray
+    step: int
+    rate_spent: float
+    startup_share: float
+    phase: Phase
+    temperature: float
+    looked_at: float
+    documents_read: int
+    concentrations: Concentrations
