@@ -142,6 +142,8 @@ def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Document
     """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from their Statistics."""
     sizes = documents.sizes()
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
+    # Documents with one Dirichlet have factored counts.
+    assert isinstance(counts, FactoredCounts)
     doc_topics = shares * (prior.sum(dtype=np.float64) + sizes)[:, None].astype(shares.dtype)
     bound_documents(counts, documents.counts.astype(shares.dtype), doc_topics, prior, bounds)
     return float(bounds.sum())

@@ -194,7 +194,8 @@ class DecayedCounts:
             rows = _Rows(array, self.vocab_size)
             places = np.arange(self.vocab_size, dtype=np.int32)
             new = places[words]
-        _add_counts(join_counts(counts), self.precision.type(factor / kept.scale), places[words], new, rows.array)
+        joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
+        _add_counts(joined, self.precision.type(factor / kept.scale), places[words], new, rows.array)
         places = places.copy()
         is_seen = self.is_seen.copy()
         places[words] = new
