@@ -25,7 +25,6 @@ from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.engine.runs.run import split_corpus
 
 SHOW_SECONDS = 0.25
 _PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
@@ -60,7 +59,8 @@ def send_stylesheet(sheet: Any, address: str) -> None:
 class LiveRun(Viewer):
     """The curves, word lists and largest topics of one run. Show it in one cell and `await` its `learn()` in the next.
 
-    corpus: an `engine.Corpus`; algorithm, config, settings: as for `engine.run`, by default what the page starts with.
+    corpus: an `engine.Corpus`. algorithm, config, settings: as for `engine.prepare`; by default those of
+        a new page.
     """
 
     def __init__(
@@ -68,11 +68,9 @@ class LiveRun(Viewer):
     ):
         super().__init__()
         settings = settings or engine.RunSettings()
-        self._record = Record(
-            RunSpec(corpus.name, algorithm, config or algorithm.config(), settings), 1, time.perf_counter
-        )
-        self._record.prepare(corpus, split_corpus(corpus, settings)[0].num_documents)
-        self._events = self._record.begin(engine.run)
+        config = config or algorithm.config()
+        self._record = Record(RunSpec(corpus.name, algorithm, config, settings), 1, time.perf_counter)
+        self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(self._pick, "picked", onlychanged=False)
@@ -98,7 +96,7 @@ class LiveRun(Viewer):
         goal = record.documents_seen + num_documents
         while not record.is_over and record.documents_seen < goal:
             record.status = "running"
-            await asyncio.to_thread(record.advance, self._events)
+            await asyncio.to_thread(record.advance)
             if time.perf_counter() - shown_at >= SHOW_SECONDS:
                 self._show()
                 shown_at = time.perf_counter()

@@ -10,9 +10,11 @@ from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.events import Update
+from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.schedules import apply_live, resolve
 
 if TYPE_CHECKING:
     from stickbreaker.engine.estimators import OnlineTopicModel, load
@@ -29,15 +31,19 @@ __all__ = [
     "OnlineHDP",
     "OnlineLDA",
     "Position",
+    "Prepared",
     "RunSettings",
+    "Update",
     "Vocabulary",
     "WordChoices",
+    "apply_live",
     "delete_own",
     "export_own",
     "find_algorithm",
     "list_corpora",
     "load",
     "load_corpus",
+    "prepare",
     "preview",
     "resolve",
     "run",

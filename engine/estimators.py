@@ -29,8 +29,8 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
-from stickbreaker.engine.runs.events import Finished, Snapshot
-from stickbreaker.engine.runs.run import learn
+from stickbreaker.engine.runs.prepared import prepare_training
+from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_stream
 
@@ -64,11 +64,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         corpus = self._start(X)
         num_snapshots = RunSettings.num_snapshots if isinstance(X, Corpus) else 0
         settings = RunSettings(passes=self.passes, seed=self.seed_, num_snapshots=num_snapshots, score_next_batch=False)
-        for event in learn(self.algorithm, self.config_, corpus, settings):
-            if isinstance(event, Snapshot):
-                self._remember(event.documents_seen, event.date, event.summary)
-            elif isinstance(event, Finished):
-                self.state_ = event.state
+        for update in run(prepare_training(self.algorithm, self.config_, corpus, settings)):
+            self.state_ = update.state
+            if update.snapshot is not None:
+                self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
         self.documents_seen_ = self.corpus_size_ = corpus.num_documents
         return self
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
-from stickbreaker.engine.schedules import learning_rate, resolve
+from stickbreaker.engine.schedules import learning_rate
 
 NO_STICKS = np.zeros(2)
 
@@ -39,7 +39,7 @@ def blend_topics(config, state, statistics, batch):
     Of the state only what all such algorithms hold is replaced: topic_counts, expected_tokens, step, rate_spent,
     startup_share and phase. Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
-    step, config = state.step + 1, resolve(config, batch.corpus_size)
+    step = state.step + 1
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     scale = batch_scale(batch)
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)

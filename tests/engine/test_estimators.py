@@ -22,7 +22,8 @@ from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.evaluation.held_out import split_words
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.run import learn
+from stickbreaker.engine.runs.prepared import prepare_training
+from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 
 CLASSES = list(estimators.CLASSES.values())
@@ -76,7 +77,8 @@ def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_an
 @of_all
 def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
     model = make(kind, random_state=5).fit(tiny_corpus)
-    *_, end = learn(kind.algorithm, model.config_, tiny_corpus, RunSettings(passes=model.passes, seed=5))
+    settings = RunSettings(passes=model.passes, seed=5)
+    *_, end = run(prepare_training(kind.algorithm, model.config_, tiny_corpus, settings))
     assert bits(model) == {name: array.tobytes() for name, array in checkpoint._flatten("state", end.state)}
 
 

@@ -34,7 +34,7 @@ for line in sys.stdin:
     before = count_signatures()
     smaller = {name: number for name, number in (("batch_size", 25), ("max_topics", 20)) if hasattr(config, name)}
     settings = engine.RunSettings(passes=min(algorithm.passes, 3))
-    for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
+    for update in engine.run(engine.prepare(algorithm, replace(config, **smaller), corpus, settings)):
         pass
     print(before, count_signatures(), end=" ")
     sys.exit()

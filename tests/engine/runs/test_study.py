@@ -145,7 +145,7 @@ def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
 
 @pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture"])
 def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
-    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != cells.MIXTURE or name != "perplexity_bound"]
+    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != "free-dp-mixture" or name != "perplexity_bound"]
     frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
     assert set(frame["protocol"]) == {"disjoint_words", *protocols}
     assert frame["error"].isna().all()
@@ -158,7 +158,7 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"systems": ("hdq",)}, "no algorithm 'hdq'"),
         ({"grid": {"kappa": (0.6,)}}, "has a setting 'kappa'"),
         ({"grid": {"forgetting_rate": (0.6, 2.0)}}, "forgetting_rate is 2.0"),
-        ({"protocols": ("disjoint_words",)}, "is no further protocol"),
+        ({"protocols": ("disjoint_words",)}, "is not a further protocol"),
         ({"systems": "hdp"}, "systems is 'hdp': give a tuple of at least one"),
         ({"systems": ()}, r"systems is \(\)"),
         ({"corpora": "rfc"}, "corpora is 'rfc'"),
