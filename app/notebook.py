@@ -9,9 +9,9 @@ import base64
 import time
 from typing import Any
 
-import holoviews as hv
+import holoviews as hv  # type: ignore[import-untyped] # has no type hints
 import panel as pn
-import pyviz_comms
+import pyviz_comms  # type: ignore[import-untyped] # has no type hints
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import Plot
 from panel.io import resources

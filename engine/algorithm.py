@@ -100,6 +100,7 @@ class Algorithm:
     reads: what a step reads. infers_by: how it infers a document's topics.
     passes: times the corpus is read unless a run is told otherwise.
     memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
+    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`.
     """
 
     name: str
@@ -116,3 +117,4 @@ class Algorithm:
     step: Callable[..., Any] | None = None
     passes: int = 1
     memory: Callable[..., int] | None = None
+    word_topics: Callable[[Any, Any, np.ndarray], np.ndarray] | None = None

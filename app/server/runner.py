@@ -230,11 +230,12 @@ class Runner:
 
     def _hand_over(self, record: Record, progress: Progress) -> None:
         """Hand a run over to be kept, once; an error there, such as a full disk, does not end the run."""
-        if record.is_kept or progress.status == "failed":
+        model = record.model()
+        if model is None or record.is_kept or progress.status == "failed":
             return
         record.is_kept = True
         try:
-            self._keep(progress, record.model())
+            self._keep(progress, model)
         except Exception:
             _log.exception("The run could not be kept")
 

@@ -144,6 +144,11 @@ def infer(config, state, documents):
     return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 
+def word_topics(config: DirectHDPConfig, state: DirectHDPState, words: np.ndarray) -> np.ndarray:
+    """E[topic] of some words (U,), as (U, K)."""
+    return topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
+
+
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
     topics = expected_topics(state.topic_counts, state.concentrations.word)
@@ -162,4 +167,5 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    word_topics=word_topics,
 )

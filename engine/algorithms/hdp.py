@@ -24,7 +24,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn_from_sticks,
 )
 from stickbreaker.engine.inference.dirichlet import fit_documents
-from stickbreaker.engine.inference.expectations import expected_topics
+from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import blend_tables, blend_topics
 from stickbreaker.engine.inference.merging import merge_duplicates
 from stickbreaker.engine.inference.sticks import corpus_sticks, expected_weights
@@ -177,6 +177,11 @@ def infer(config, state, documents):
     return _fit(config, expectations, documents, START_SWEEPS, is_learning=False)[1]
 
 
+def word_topics(config: HDPConfig, state: HDPState, words: np.ndarray) -> np.ndarray:
+    """E[topic] of some words (U,), as (U, K)."""
+    return topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
+
+
 def summarize(config, state):
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
     topics = expected_topics(state.topic_counts, state.concentrations.word)
@@ -196,5 +201,6 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    word_topics=word_topics,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

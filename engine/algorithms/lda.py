@@ -136,6 +136,11 @@ def infer(config, state, documents):
     return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
 
 
+def word_topics(config: LDAConfig, state: LDAState, words: np.ndarray) -> np.ndarray:
+    """E[topic] of some words (U,), as (U, K)."""
+    return topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
+
+
 def summarize(config, state):
     """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
     topics = expected_topics(state.topic_counts, state.concentrations.word)
@@ -157,4 +162,5 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    word_topics=word_topics,
 )

@@ -1,4 +1,4 @@
-"""Held-out protocols, all in nats per held-out token, and the number of topics."""
+"""Held-out scores of several protocols, all in nats per held-out token, and the number of topics."""
 
 from functools import reduce
 from operator import add
@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithm import Algorithm, Phase
 from stickbreaker.engine.corpora.corpus import Documents
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
+from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
 from stickbreaker.engine.kernels.importance import Effort, weigh_documents
@@ -21,10 +23,10 @@ from stickbreaker.engine.parallel import map_on_threads, split_evenly
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
     "tokens_90_10": "a tenth of each test document's tokens is predicted from the others",
-    "perplexity_bound": "the bound on the log likelihood of whole test documents, a token",
-    "importance_sampling": "the log likelihood of whole test documents, a token, by importance sampling",
-    "within_documents": "a tenth of each training document's tokens is predicted from those learned from",
-    "next_batch": "each mini-batch is scored by disjoint words just before it is learned from",
+    "perplexity_bound": "the bound on the log likelihood of whole test documents, per token",
+    "importance_sampling": "the log likelihood of whole test documents, per token, by importance sampling",
+    "within_documents": "a tenth of each training document's tokens is predicted from the tokens learned",
+    "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it",
 }
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 HELD_OUT_SHARE = 0.1
@@ -34,7 +36,7 @@ USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
 
 def count_topics(expected_tokens: np.ndarray) -> int:
-    """The fewest topics whose expected tokens cover 99 % of their sum; 0 before there are any.
+    """The fewest topics whose expected tokens cover 99 % of their sum; 0 before the first batch.
 
     >>> count_topics(np.array([60.0, 39.5, 0.5])), count_topics(np.zeros(3))
     (2, 0)
@@ -46,10 +48,10 @@ def count_topics(expected_tokens: np.ndarray) -> int:
 
 
 class Split(NamedTuple):
-    """Documents in two parts: what is observed, and what is predicted from it.
+    """Documents in two parts: the observed words, and the held-out words that are predicted from them.
 
-    observed: the documents θ is inferred from; rows (n,): document of each held-out entry; words, counts (n,);
-    scored (S,): places of the observed documents among those that were split.
+    observed: the documents from which θ is inferred; rows, words, counts (n,): document, word and count of each
+    held-out entry; scored (S,): places of the observed documents among the documents that were split.
     """
 
     observed: Documents
@@ -60,29 +62,30 @@ class Split(NamedTuple):
 
     @property
     def num_tokens(self) -> int:
-        """Held-out tokens."""
+        """The number of held-out tokens."""
         return int(self.counts.sum())
 
 
 def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
 
-    A document's draw depends on (seed, its id) alone. Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
-    ValueError where there is not one id a document.
+    A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
+    ValueError unless there is one id per document.
     """
     if len(doc_ids) != len(documents.starts) - 1:
-        raise ValueError(f"{len(doc_ids)} ids for {len(documents.starts) - 1} documents: give one each.")
+        raise ValueError(f"{len(doc_ids)} ids for {len(documents.starts) - 1} documents: give one id per document.")
     is_held = np.zeros(len(documents.words), bool)
-    # Copies, since a kernel is compiled anew for arrays that cannot be written.
-    starts, doc_ids = np.array(documents.starts, np.int64), np.array(doc_ids, np.int64)
+    # Copies, because numba would compile the kernel a second time for read-only arrays.
+    starts = np.array(documents.starts, np.int64)
+    doc_ids = np.array(doc_ids, np.int64)
     choose_held_out(starts, doc_ids, int(seed), HELD_OUT_SHARE, is_held)
     return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
 
 
 def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's tokens, at least one; documents of fewer than two tokens are skipped.
+    """Hold out 10 % of each document's tokens, at least one; documents with fewer than two tokens are skipped.
 
-    Source: Wang 2011 sec. 4.1, and Teh 2007 sec. 4 where the documents are those of training.
+    Source: Wang 2011 sec. 4.1; Teh 2007 sec. 4 does the same to training documents.
     """
     held = np.zeros_like(documents.counts)
     for j, doc_id in enumerate(doc_ids):
@@ -96,12 +99,15 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     return _split(documents, documents.counts - held, held)
 
 
-def _split(documents, observed, held):
-    """Keep documents that have held-out words, in two parts."""
-    num_documents, is_held = len(documents.starts) - 1, held > 0
-    rows, is_scored = np.repeat(np.arange(num_documents), np.diff(documents.starts)), np.zeros(num_documents, bool)
+def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
+    """Split by observed and held-out counts (nnz,); documents without held-out words are left out."""
+    num_documents = len(documents.starts) - 1
+    is_held = held > 0
+    rows = np.repeat(np.arange(num_documents), np.diff(documents.starts))
+    is_scored = np.zeros(num_documents, bool)
     is_scored[rows[is_held]] = True
-    scored, is_observed = np.flatnonzero(is_scored), is_scored[rows] & (observed > 0)
+    scored = np.flatnonzero(is_scored)
+    is_observed = is_scored[rows] & (observed > 0)
     starts = np.append(0, np.bincount(rows[is_observed], minlength=num_documents)[scored].cumsum())
     return Split(
         Documents(starts.astype(np.int64), documents.words[is_observed], observed[is_observed]),
@@ -115,29 +121,45 @@ def _split(documents, observed, held):
 def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
     """Nats per held-out token, Σ log Σ_k E[θ_k] E[topic_kw] over held-out tokens / their number.
 
-    doc_shares: (S, K); topics: (K, V). NaN where nothing is held out. Raises ValueError where shapes do not agree.
+    doc_shares: (S, K); topics: (K, V). NaN if nothing is held out. Raises ValueError if the shapes do not agree.
     """
     if not len(split.words):
         return float("nan")
-    num_documents, num_topics = len(split.scored), len(topics)
-    if doc_shares.shape != (num_documents, num_topics) or split.words.max() >= topics.shape[1]:
+    num_documents = len(split.scored)
+    if doc_shares.shape != (num_documents, len(topics)) or split.words.max() >= topics.shape[1]:
         raise ValueError(
             f"Shares {doc_shares.shape} and topics {topics.shape} do not fit {num_documents} scored documents and"
             f" their words, up to number {split.words.max()}."
         )
-    predicted, by_word = np.empty(len(split.words)), np.ascontiguousarray(topics.T)
+    return _score(split, split.words.astype(np.int64), doc_shares, np.ascontiguousarray(topics.T))
 
-    def predict(span):
+
+def _score(split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray) -> float:
+    """The same with the rows (n,) of the held-out words in E[topic] by word, (V, K) or (U, K) of some words."""
+    predicted = np.empty(len(words))
+
+    def predict(span: tuple[int, int]) -> None:
         part = slice(*span)
-        predict_words(split.rows[part], split.words[part].astype(np.int64), doc_shares, by_word, predicted[part])
+        predict_words(split.rows[part], words[part], doc_shares, by_word, predicted[part])
 
-    map_on_threads(predict, split_evenly(np.arange(len(split.words) + 1)))
+    map_on_threads(predict, split_evenly(np.arange(len(words) + 1)))
     return float((split.counts * np.log(predicted)).sum() / split.num_tokens)
 
 
 def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
     """Nats per held-out token under the system's own inference."""
-    return score(split, infer_own(algorithm, config, state, split), algorithm.summarize(config, state).topics)
+    return score_shares(algorithm, config, state, split, infer_own(algorithm, config, state, split))
+
+
+def score_shares(algorithm: Algorithm, config: Any, state: Any, split: Split, doc_shares: np.ndarray) -> float:
+    """Nats per held-out token given the doc shares (S, K) of `infer_own`.
+
+    Reads E[topic] of the held-out words only, where the algorithm has `word_topics`: a mini-batch has few of V words.
+    """
+    if algorithm.word_topics is None or not len(split.words):
+        return score(split, doc_shares, algorithm.summarize(config, state).topics)
+    words, places = np.unique(split.words, return_inverse=True)
+    return _score(split, places, doc_shares, algorithm.word_topics(config, state, words))
 
 
 def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:
@@ -154,7 +176,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
-    expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, "fold-in")
+    expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, Phase.LEARNING)
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
     return np.concatenate(parts)
 
@@ -162,7 +184,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
 def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> float:
     """Bound on the log likelihood of documents given E[topics], in nats per token (Hoffman 2010 Eq. 16).
 
-    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations; NaN without a token.
+    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations. NaN without tokens.
     """
     if not len(documents.words):
         return float("nan")
@@ -172,19 +194,21 @@ def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
 
-def lda_perplexity_bound(documents, topic_counts, prior, word_concentration):
+def lda_perplexity_bound(
+    documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float
+) -> float:
     """Bound on log p(documents, topics) of an LDA, online or batch, in nats per token (Hoffman 2010 Eq. 16 and 4).
 
-    topic_counts: λ - η in DecayedCounts; prior: α (K,). Topics are not fixed at their expectations: words weigh E[log
-    topic], and the topics' own part, once for all documents, is in it, as in Hoffman's code and in scikit-learn's
-    `score`, whose `perplexity` is exp of minus this.
+    topic_counts: λ - η; prior: α (K,). Topics are not fixed at their expectations: words are weighted by exp E[log
+    topic], and the bound includes the topics' own part once, as in Hoffman's code. scikit-learn's `perplexity` is the
+    exponential of minus this bound.
     """
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
     prior = document_prior(1.0, prior, topics.dtype)
-    expectations = Expectations(words, topics, prior, 0, "bound")
+    expectations = Expectations(words, topics, prior, 0, Phase.LEARNING)
 
-    def fit(part):
+    def fit(part: Documents) -> tuple[Statistics, float]:
         statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)
         return statistics, shares_bound(statistics, shares, part, prior)
 
@@ -194,14 +218,16 @@ def lda_perplexity_bound(documents, topic_counts, prior, word_concentration):
     return float(bound / documents.counts.sum(dtype=np.int64))
 
 
-def _document_bounds(documents, topics, prior, g):
+def _document_bounds(documents: Documents, topics: np.ndarray, prior: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """The document part of Hoffman 2010 Eq. 4 of each document (S,), at q(θ) = Dirichlet(g) with g as (S, K)."""
     prior = np.maximum(prior, 1e-30)
     logs = psi(g) - psi(g.sum(1, keepdims=True))
     rows = np.repeat(np.arange(len(g)), np.diff(documents.starts))
     words = np.log(np.einsum("nk,nk->n", np.exp(logs)[rows], topics.T[documents.words], dtype=np.float64))
     bounds = np.bincount(rows, documents.counts * words, minlength=len(g))
     bounds += ((prior - g) * logs + gammaln(g) - gammaln(prior)).sum(1)
-    return bounds + gammaln(prior.sum()) - gammaln(g.sum(1))
+    total: np.ndarray = bounds + gammaln(prior.sum()) - gammaln(g.sum(1))
+    return total
 
 
 def importance_sampling(
@@ -211,10 +237,10 @@ def importance_sampling(
     rng: np.random.Generator,
     effort: Effort = USUAL_EFFORT,
 ) -> float:
-    """log p(document) given E[topics], summed over documents, in nats per token; too low rather than too high.
+    """An estimate of log p(document) given E[topics], in nats per token of all documents; on average too low.
 
-    topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang & Blei 2012 S.3, which takes the proposal's counts from Gibbs
-    samples as here; for any topics and any HDP or LDA. Of a mixture: `mixture_likelihood`. NaN where there is no token.
+    topics: (K, V); prior: (K,), α₀ E[β]. For the topics of any HDP or LDA; a mixture has `mixture_likelihood`. The
+    proposal's counts come from Gibbs samples, as in Wang & Blei 2012 S.3. NaN without tokens.
     """
     if not len(documents.words):
         return float("nan")
@@ -226,11 +252,11 @@ def importance_sampling(
 
 
 def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.ndarray) -> float:
-    """log p(document) under a mixture, summed over documents, in nats per token; Wang & Blei 2012 S.3.
+    """log p(document) under a mixture, in nats per token of all documents (Wang & Blei 2012 S.3).
 
         p(x) = Σ_k E[π_k] ∏_w E[θ_kw]^c_w
 
-    topics: (K, V); weights: (K,). NaN where there is no token.
+    topics: (K, V); weights: (K,). NaN without tokens.
     """
     if not len(documents.words):
         return float("nan")

@@ -69,7 +69,7 @@ def find_kernels() -> set[tuple[str, str]]:
     }
 
 
-class _Counter(event.Listener):  # type: ignore[misc] # numba has no type hints
+class _Counter(event.Listener):
     """Reports each of the engine's kernels once, when it is compiled; numba's own functions are not counted."""
 
     def __init__(self, report: Report, total: int) -> None:

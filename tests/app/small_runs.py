@@ -53,7 +53,7 @@ class Watched:
     def __init__(self, fails_at=None, gate=None):
         self.fails_at, self.gate = fails_at, gate
         self.configs = []
-        self.algorithm = replace(HDP, step=self._step)
+        self.algorithm = replace(HDP, expect=None, local=None, blend=None, step=self._step)
 
     def spec(self, make=small_spec, **values):
         """The spec of a run that takes these steps."""

@@ -2,13 +2,17 @@ import threading
 import time
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
 from stickbreaker.app.model.record import SLOW_SECONDS
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
-from tests.app.small_runs import Watched, open_spec, small_spec
+from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
+from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
+from tests.app.small_runs import HDP, SETTINGS, Watched, open_spec, small_spec
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
@@ -33,6 +37,41 @@ def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until
     runner.step()
     until(lambda: runner.progress.documents_seen == 30 and runner.progress.status == "paused")
     assert len(watched.configs) == len(runner.progress.heldout) == 3
+
+
+def test_stepping_takes_one_mini_batch_where_nothing_is_scored_or_shown(make_runner, until):
+    runner = make_runner()
+    quiet = replace(SETTINGS, num_evaluations=0, num_snapshots=0, score_next_batch=False)
+    runner.restart(replace(small_spec(), settings=quiet), is_running=False)
+    for seen in (10, 20, 30):
+        runner.step()
+        until(lambda seen=seen: runner.progress.documents_seen == seen and runner.progress.status == "paused")
+    assert (len(runner.progress.steps), len(runner.progress.heldout), len(runner.progress.next_batch)) == (3, 0, 0)
+
+
+def test_the_page_and_the_engine_learn_the_same_from_a_million_tokens_to_the_last_bit(make_runner, until):
+    corpus = million_tokens()
+    assert corpus.num_tokens == 1_000_000
+    spec = RunSpec(corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1))
+    runner = make_runner(load=lambda name: corpus)
+    runner.restart(spec)
+    until(lambda: is_finished(runner), seconds=60)
+    prepared = prepare(HDP, spec.config, corpus, spec.settings)
+    *_, last = run(prepared)
+    # By a share of all tokens, as an estimate would have it, K is another.
+    assert corpus.num_tokens * prepared.corpus_size // corpus.num_documents // TOKENS_OF_A_TOPIC == 180
+    assert runner.progress.config.max_topics == prepared.config.max_topics == 171
+    theirs, ours = (state.topic_counts.dense() for state in (last.state, runner.model().state))
+    assert ours.tobytes() == theirs.tobytes()
+
+
+def million_tokens():
+    """2,000 documents of uneven length, 1,000,000 tokens in all."""
+    rng = np.random.default_rng(3)
+    sizes = rng.multinomial(1_000_000, rng.dirichlet(np.full(2000, 0.05)))
+    counts = np.array([rng.multinomial(size, np.full(30, 1 / 30)) for size in sizes])
+    dates = np.full(2000, "NaT", "datetime64[Y]")
+    return Corpus("uneven", counts, Vocabulary(tuple(f"word{i}" for i in range(30))), dates, ("",) * 2000)
 
 
 def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):

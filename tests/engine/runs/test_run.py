@@ -108,7 +108,7 @@ def test_a_run_ends_with_a_score_and_a_snapshot_once_its_algorithm_has_converged
         state = state._replace(step=state.step + 1)
         return state, StepInfo(state.step, 1.0, Phase.LEARNING, 0.0, has_converged=state.step == 2)
 
-    converging = replace(ALGORITHM, step=converge, passes=50)
+    converging = replace(ALGORITHM, expect=None, local=None, blend=None, step=converge, passes=50)
     updates = list(run(prepare(converging, CONFIG, tiny_corpus, RunSettings(num_evaluations=1))))
     assert names(updates) == [["next_batch", "Stepped"], ["next_batch", "Stepped", "disjoint_words", "Snapshot"]]
     assert updates[-1].is_last
@@ -131,6 +131,9 @@ def test_an_algorithm_that_reads_the_corpus_takes_all_of_it_at_each_step_as_ofte
         config=Whole,
         reads=Reads.CORPUS,
         init=lambda config, *_: ALGORITHM.init(CONFIG, *_),
+        expect=None,
+        local=None,
+        blend=None,
         step=count,
         passes=3,
         infer=lambda config, *_: ALGORITHM.infer(CONFIG, *_),
