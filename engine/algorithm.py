@@ -100,7 +100,8 @@ class Algorithm:
     reads: what a step reads. infers_by: how it infers a document's topics.
     passes: times the corpus is read unless a run is told otherwise.
     memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
-    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`.
+    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
+        topics whose ids are 0 to K - 1.
     """
 
     name: str

@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.corpora.corpus import Batch, Corpus
-from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, split_words
+from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares, split_words
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
@@ -113,9 +113,13 @@ class _Run:
         if not split.num_tokens:
             return None
         shares = infer_own(self.algorithm, self.config, self.state, split)
-        summary = self.algorithm.summarize(self.config, self.state)
-        inferred = DocShares(batch.doc_ids[split.scored], shares, summary.topic_ids)
-        nats = score(split, shares, summary.topics)
+        if self.algorithm.word_topics is None:
+            summary = self.algorithm.summarize(self.config, self.state)
+            topic_ids, nats = summary.topic_ids, score(split, shares, summary.topics)
+        else:
+            topic_ids = np.arange(shares.shape[1])
+            nats = score_shares(self.algorithm, self.config, self.state, split, shares)
+        inferred = DocShares(batch.doc_ids[split.scored], shares, topic_ids)
         return Evaluated(self.seen, date, "next_batch", "own", nats, split.num_tokens, inferred)
 
     def _evaluate(self, date: np.datetime64) -> Evaluated | None:

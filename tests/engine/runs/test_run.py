@@ -7,6 +7,7 @@ import pytest
 
 from stickbreaker.engine.algorithm import Phase, Reads, StepInfo
 from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.evaluation.held_out import score, split_words
 from stickbreaker.engine.runs.events import Evaluated
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
@@ -75,6 +76,17 @@ def test_two_runs_of_one_seed_are_alike_and_another_seed_starts_elsewhere(tiny_c
     assert scores[0] == scores[1] != scores[2]
     topics = [updates[-1].state.topic_counts.stored for updates in runs]
     assert topics[0].tobytes() == topics[1].tobytes() != topics[2].tobytes()
+
+
+@pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.reads is Reads.BATCHES], ids=lambda e: e.name)
+def test_the_shares_behind_a_next_batch_score_have_the_ids_of_the_summary_and_give_the_score(algorithm, tiny_corpus):
+    config = prepare(algorithm, replace(algorithm.config(), batch_size=4), tiny_corpus).config
+    first, second, _ = run(prepare(algorithm, config, tiny_corpus))
+    summary, inferred = algorithm.summarize(config, first.state), second.next_batch.inferred
+    np.testing.assert_array_equal(inferred.topic_ids, summary.topic_ids)
+    rows = np.flatnonzero(np.isin(tiny_corpus.doc_ids, inferred.doc_ids))
+    split = split_words(tiny_corpus.select(rows).documents(), tiny_corpus.doc_ids[rows], 0)
+    assert second.next_batch.nats_per_word == score(split, inferred.shares, summary.topics)
 
 
 def test_scoring_does_not_change_what_is_learned(tiny_corpus):
