@@ -17,10 +17,7 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import apply_live, resolve
 
 if TYPE_CHECKING:
-    from stickbreaker.engine.estimators import OnlineTopicModel, load
-
-    OnlineHDP: type[OnlineTopicModel]
-    OnlineLDA: type[OnlineTopicModel]
+    from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA, load
 
 __all__ = [
     "REGISTRY",
@@ -51,12 +48,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators, and `load`, when they are first asked for: scikit-learn and pandas take a second to import."""
+    """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second to import."""
     if name == "load" or name[:1].isupper():
         estimators = import_module("stickbreaker.engine.estimators")
         if name in estimators.__all__:
             return getattr(estimators, name)
-    raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

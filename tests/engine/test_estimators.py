@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import fields, replace
 from itertools import combinations
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from stickbreaker import engine
 from stickbreaker.engine import estimators
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.estimators.write_classes import TARGET, write_source
 from stickbreaker.engine.evaluation.held_out import split_words
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.prepared import prepare_training
@@ -62,6 +64,20 @@ def test_scikit_learn_finds_nothing_amiss(estimator, check):
 @parametrize_with_checks([kind() for kind in CLASSES])
 def test_scikit_learn_finds_nothing_amiss_with_the_defaults_of_any(estimator, check):
     check(estimator)
+
+
+def test_the_classes_in_the_source_are_those_of_the_declared_settings():
+    assert TARGET.read_text(encoding="utf-8") == write_source(), (
+        "settings have changed: python -m stickbreaker.engine.estimators.write_classes"
+    )
+
+
+def test_each_parameter_has_its_type_and_its_help_in_the_source():
+    for kind in CLASSES:
+        hints = get_type_hints(kind.__init__)
+        for each in fields(kind.algorithm.config):
+            assert hints[each.name] == each.type
+            assert f"    {each.name} : " in kind.__doc__
 
 
 def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_and_random_state():
@@ -215,7 +231,7 @@ def test_whoever_is_given_no_seed_draws_one(tiny_corpus):
         ([[-1, 1]], "Negative values"),
         ([[np.nan, 1]], "NaN"),
         ([[1, 1, 1]], "3 features, but OnlineHDP is expecting 2"),
-        (["peace", "war"], "X holds texts: count their words first, with CountVectorizer"),
+        (["peace", "war"], "X holds texts: count their words with CountVectorizer first"),
         (pd.Series(["peace", "war"]), "X holds texts"),
     ],
 )
@@ -378,5 +394,5 @@ def test_a_frame_whose_columns_stand_in_another_order_than_the_words_is_refused(
     frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list(tiny_corpus.vocabulary.words))
     with pytest.warns(UserWarning, match="has feature names"):
         np.testing.assert_array_equal(model.transform(frame), model.transform(tiny_corpus))
-    with pytest.raises(ValueError, match="stand in another order"):
+    with pytest.raises(ValueError, match="they are in another order"):
         model.transform(frame[frame.columns[::-1]])
