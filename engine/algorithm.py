@@ -102,6 +102,7 @@ class Algorithm:
     memory: (config, documents) -> bytes that it will hold for these training documents, where it remembers any.
     word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
         topics whose ids are 0 to K - 1.
+    has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
     """
 
     name: str
@@ -119,3 +120,4 @@ class Algorithm:
     passes: int = 1
     memory: Callable[..., int] | None = None
     word_topics: Callable[[Any, Any, np.ndarray], np.ndarray] | None = None
+    has_corpus_weights: bool = True

@@ -26,7 +26,7 @@ from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
 from stickbreaker.engine.algorithm import Phase, TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped
+from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
 
@@ -111,23 +111,23 @@ class Record:
         self._marks = marks[-MAX_MARKS:]
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Call a topic so from now on; an empty name takes its own back."""
+        """Name a topic; an empty name restores its default name."""
         self._names[topic_id] = name.strip()[:MAX_NAME]
 
     def model(self) -> Model | None:
-        """Return the model as it stands; None before the first mini-batch."""
+        """Return the present model; None before the first mini-batch."""
         spec = self.spec
         if self._state is None:
             return None
         return Model(
-            self.run_id,
-            spec.algorithm,
-            spec.config,
-            self._state,
-            self._corpus,
-            self.documents_seen,
-            self._first_readings,
-            tuple(self._checkpoints),
+            run_id=self.run_id,
+            algorithm=spec.algorithm,
+            config=spec.config,
+            state=self._state,
+            corpus=self._corpus,
+            documents_seen=self.documents_seen,
+            first_readings=self._first_readings,
+            checkpoints=tuple(self._checkpoints),
         )
 
     def start_step(self) -> None:
@@ -136,23 +136,30 @@ class Record:
 
     def advance(self) -> None:
         """Learn from one mini-batch and take in what happened."""
-        is_first, is_changed = self._updates is None, self._learned_config is not self.spec.config
-        self._learned_config = self.spec.config
-        if self._updates is None:
-            if self.prepared is None:
-                raise RuntimeError("The corpus is not open yet.")
-            self._updates = engine.run(replace(self.prepared, config=self.spec.config))
-        update = self._updates.send(self.spec.config if is_changed and not is_first else None)
+        update = self._next_update()
         if update.next_batch is not None:
-            self._take_score(update.next_batch)
+            self._take_next_batch(update.next_batch)
         self._take_step(update.stepped)
         if update.held_out is not None:
-            self._take_score(update.held_out)
+            score = update.held_out
+            self._heldout.append(score.documents_seen, score.date, self._seconds, score.nats_per_word)
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
             self._finish()
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
+
+    def _next_update(self) -> Update:
+        """Start the engine, or let it go on with the present settings."""
+        config = self.spec.config
+        is_changed = config is not self._learned_config
+        self._learned_config = config
+        if self._updates is not None:
+            return self._updates.send(config if is_changed else None)
+        if self.prepared is None:
+            raise RuntimeError("The corpus is not open yet.")
+        self._updates = engine.run(replace(self.prepared, config=config))
+        return next(self._updates)
 
     def close(self) -> None:
         """Stop the engine; nothing more is learned."""
@@ -165,13 +172,13 @@ class Record:
         self._times.clear()
 
     def stand_still(self) -> None:
-        """Say why nothing is being learned."""
+        """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
             self.status, self.message = ("paused" if self.documents_seen else "ready"), ""
 
     def fail(self, error: BaseException) -> None:
-        """End the run; everything computed stays, so a state that cannot be shown is left out for the one before."""
+        """End the run and keep everything computed; a state that cannot be summarized is replaced by the one before."""
         self.is_over = True
         try:
             self._summarize_now()
@@ -181,7 +188,7 @@ class Record:
         self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
 
     def progress(self, version: int) -> Progress:
-        """Put everything into one immutable record."""
+        """Put everything that is shown into one immutable record."""
         spec = self.spec
         return Progress(
             version=version,
@@ -220,7 +227,7 @@ class Record:
         )
 
     def _describe_step(self) -> str:
-        """Say what the step that has begun learns from."""
+        """Describe the documents of the present step."""
         size, num_passes = step_size(self.spec.config, self.corpus_size), self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
@@ -244,7 +251,7 @@ class Record:
             event.info.learning_rate,
             event.num_topics,
             event.info.startup_share,
-            0 if event.info.phase is Phase.WARM_UP else 1,
+            0 if event.info.phase == Phase.WARM_UP else 1,
             event.batch_size,
         )
         if event.info.bound is not None:
@@ -254,17 +261,12 @@ class Record:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
         self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
 
-    def _take_score(self, event: Evaluated) -> None:
-        if event.predictive != "own":
-            return
-        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word)
-        if event.protocol == "next_batch":
-            self._next_batch.append(*row, event.num_tokens)
-            # Nothing is known before the first mini-batch, and after the first pass a document is not new.
-            if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
-                self._first_readings.take(event.inferred, event.documents_seen)
-        elif event.protocol == "disjoint_words":
-            self._heldout.append(*row)
+    def _take_next_batch(self, event: Evaluated) -> None:
+        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens)
+        self._next_batch.append(*row)
+        # The model knows nothing before the first mini-batch, and no document is new after the first pass.
+        if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
+            self._first_readings.take(event.inferred, event.documents_seen)
 
     def _measure_speed(self) -> float:
         if len(self._times) < 2:

@@ -1,4 +1,4 @@
-"""What a run is made of, and the words for it on screen."""
+"""Everything that decides a run, and its description on screen."""
 
 import sys
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from stickbreaker import engine
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import live_settings
+from stickbreaker.engine.schedules import live_settings, open_settings
 
 NAMED_CHOICES = ("start", "topic_expectation")
 CORPUS_TITLES = {
@@ -54,13 +54,13 @@ class RunSpec:
 
 
 def fill_in(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
-    """Put numbers in place of the settings that a config leaves to the corpus' size."""
-    return config if has_numbers(config) else engine.resolve(config, corpus_size, num_tokens)
+    """Give a value to each setting that a config leaves to the corpus' size."""
+    return engine.resolve(config, corpus_size, num_tokens)
 
 
 def has_numbers(config: Any) -> bool:
-    """Whether no setting is left to a corpus' size."""
-    return all(getattr(config, name) is not None for name in left_fields(config))
+    """Whether each setting has a value."""
+    return not open_settings(config)
 
 
 def left_fields(config: Any) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def left_fields(config: Any) -> tuple[str, ...]:
 
 
 def describe_algorithm(algorithm: Algorithm) -> str:
-    """Say in a sentence what an algorithm is: the first line of its file.
+    """Describe an algorithm in a sentence: the first line of its file.
 
     >>> describe_algorithm(engine.find_algorithm("lda"))
     'Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).'
@@ -88,7 +88,7 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any) -> str:
-    """Name the settings that tell runs apart: those that act live, the number of topics, and choices."""
+    """Name the settings that distinguish runs: those that act live, the number of topics, and choices."""
     parts = []
     for field in fields(config):
         value, symbol = getattr(config, field.name), field.metadata.get("symbol", "")
@@ -102,7 +102,7 @@ def describe_config(config: Any) -> str:
 
 
 def describe_change(before: Any, after: Any) -> str:
-    """Name what differs between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty where nothing does."""
+    """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty if there are none."""
     changes = []
     for field in fields(before):
         old, new = getattr(before, field.name), getattr(after, field.name)
@@ -113,15 +113,15 @@ def describe_change(before: Any, after: Any) -> str:
 
 
 def title_corpus(name: str) -> str:
-    """Write a corpus' name for people."""
+    """The title of a corpus on screen."""
     return CORPUS_TITLES.get(name, name)
 
 
 def name_groups(corpus_name: str) -> str:
-    """Say what the passages of a corpus are parts of."""
+    """Name the longer texts that the passages of a corpus are parts of."""
     return GROUP_NAMES.get(corpus_name, "texts")
 
 
 def format_value(value: Any) -> str:
-    """Write a number without needless digits, anything else as it is."""
+    """Write a number without trailing digits, anything else as it is."""
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,14 @@ from stickbreaker.engine.runs.settings import RunSettings
 
 FURTHER_PROTOCOLS = ("tokens_90_10", "perplexity_bound", "importance_sampling")
 LIBRARIES = ("numba", "numpy", "scipy")
+
+
+@runtime_checkable
+class DocConcentration(Protocol):
+    """Settings with a fixed α₀."""
+
+    @property
+    def doc_concentration(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -143,10 +151,10 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:
-    """α₀ E[β] (K,), α₀ as set and 1 where it has a posterior; of LDA α, since its weights are shares of tokens."""
-    if algorithm.name.endswith("lda"):
+    """α₀ E[β] (K,), with α₀ as set, or 1 where it is learned; the prior of an LDA is uniform."""
+    if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return getattr(config, "doc_concentration", 1.0) * weights
+    return config.doc_concentration * weights if isinstance(config, DocConcentration) else weights
 
 
 def _stamp(name: str) -> tuple[int, int] | None:

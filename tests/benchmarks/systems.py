@@ -123,7 +123,7 @@ class Fitted:
     def prior(self):
         """α₀ E[β] (K,); of LDA α, since its weights are shares of tokens."""
         weights = self.summary.weights
-        if self.algorithm.name.endswith("lda"):
+        if not self.algorithm.has_corpus_weights:
             weights = np.full(len(weights), 1.0 / len(weights))
         return document_concentration(self.config, self.finished.state) * weights
 
