@@ -26,7 +26,7 @@ expect.set_options(timeout=15_000)
 @contextmanager
 def serving(command: list[str], log: Path):
     """Serve with this command; gives the address of the page. What the server says goes into `log`."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".import"), str(ROOT)))}
     with log.open("w") as output:
         server = subprocess.Popen(
             [sys.executable, *command, *OPTIONS], stdout=output, stderr=output, cwd=ROOT, env=environment

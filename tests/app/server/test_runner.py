@@ -12,7 +12,7 @@ from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
-from tests.app.small_runs import HDP, SETTINGS, Watched, open_spec, small_spec
+from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
@@ -26,7 +26,7 @@ def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     assert progress.planned_columns == ()
 
 
-def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until):
+def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
     watched, runner = Watched(), make_runner()
     runner.restart(watched.spec(), is_running=False)
     until(lambda: runner.progress.status == "ready" and runner.progress.documents_total == 100)
@@ -39,7 +39,7 @@ def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until
     assert len(watched.configs) == len(runner.progress.heldout) == 3
 
 
-def test_stepping_takes_one_mini_batch_where_nothing_is_scored_or_shown(make_runner, until):
+def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runner, until):
     runner = make_runner()
     quiet = replace(SETTINGS, num_evaluations=0, num_snapshots=0, score_next_batch=False)
     runner.restart(replace(small_spec(), settings=quiet), is_running=False)
@@ -49,7 +49,7 @@ def test_stepping_takes_one_mini_batch_where_nothing_is_scored_or_shown(make_run
     assert (len(runner.progress.steps), len(runner.progress.heldout), len(runner.progress.next_batch)) == (3, 0, 0)
 
 
-def test_the_page_and_the_engine_learn_the_same_from_a_million_tokens_to_the_last_bit(make_runner, until):
+def test_the_page_and_the_engine_learn_the_same_bits_from_a_million_tokens(make_runner, until):
     corpus = million_tokens()
     assert corpus.num_tokens == 1_000_000
     spec = RunSpec(corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1))
@@ -74,7 +74,7 @@ def million_tokens():
     return Corpus("uneven", counts, Vocabulary(tuple(f"word{i}" for i in range(30))), dates, ("",) * 2000)
 
 
-def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
+def test_a_paused_run_waits_until_it_is_resumed(make_runner, until):
     gate = threading.Event()
     runner = make_runner()
     runner.restart(Watched(gate=gate).spec())
@@ -87,7 +87,7 @@ def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
     until(lambda: runner.progress.status == "finished")
 
 
-def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow(make_runner, until):
+def test_the_first_step_is_announced_and_later_ones_if_steps_are_slow(make_runner, until):
     gate, told = threading.Event(), []
     watched, runner = Watched(gate=gate), make_runner(notify=lambda: told.append(runner.progress.work))
     runner.restart(watched.spec(batch_size=100), is_running=False)
@@ -109,7 +109,7 @@ def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow
     assert [text for text in told if text] == ["Learning from documents 11 to 20"]
 
 
-def test_a_run_whose_pace_leaves_long_pauses_says_that_it_waits_for_it(make_runner, until):
+def test_a_run_at_a_slow_pace_says_that_it_waits(make_runner, until):
     runner = make_runner()
     runner.set_pace(LONG_PAUSE_SECONDS)
     runner.restart(small_spec())
@@ -136,7 +136,7 @@ def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_run
     assert runner.progress.label == "Online HDP, κ 0.8, τ₀ 64, S 20, K 3, start warm, mean"
 
 
-def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_back_none(make_runner, until):
+def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leaves_none(make_runner, until):
     runner = make_runner()
     runner.restart(small_spec(), is_running=False)
     runner.step()
@@ -150,7 +150,7 @@ def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_
     until(lambda: not runner.progress.marks)
 
 
-def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all_that_is_shown(make_runner, until):
+def test_settings_left_to_the_corpus_get_values_when_it_is_open(make_runner, until):
     watched, runner = Watched(), make_runner()
     runner.restart(watched.spec(open_spec), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
@@ -162,7 +162,7 @@ def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all
     assert watched.configs == [config]
 
 
-def test_a_setting_that_a_person_chose_is_told_from_one_left_to_the_corpus_size_and_can_be_given_back(
+def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(
     make_runner, until
 ):
     runner = make_runner()
@@ -174,6 +174,25 @@ def test_a_setting_that_a_person_chose_is_told_from_one_left_to_the_corpus_size_
     runner.configure(forgetting_rate=0.6, batch_size=None, delay=None)
     until(lambda: runner.progress.chosen == {"forgetting_rate"})
     assert runner.progress.config == replace(open_spec().config, batch_size=7, delay=7.0)
+
+
+def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get_values(make_runner, until):
+    gate = threading.Event()
+
+    def load_late(name):
+        gate.wait(5)
+        return load_small(name)
+
+    runner = make_runner(load=load_late)
+    runner.restart(open_spec(), is_running=False)
+    until(lambda: runner.progress.status == "opening")
+    runner.configure(batch_size=20)
+    gate.set()
+    until(lambda: runner.progress.chosen == {"batch_size"} and runner.progress.documents_total == 100)
+    assert (runner.progress.config.batch_size, runner.progress.config.delay) == (20, 2.0)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 20)
+    assert runner.progress.marks == ()
 
 
 def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
@@ -194,7 +213,7 @@ def test_a_setting_changed_before_the_first_mini_batch_needs_no_mark(make_runner
     assert runner.progress.marks == ()
 
 
-def test_a_refused_setting_is_an_error_for_the_caller_and_nothing_for_the_run(make_runner, until):
+def test_a_refused_setting_raises_in_the_caller_and_does_not_change_the_run(make_runner, until):
     runner = make_runner()
     runner.restart(small_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
@@ -277,7 +296,7 @@ def test_what_is_published_cannot_be_changed_and_its_version_only_grows(make_run
         runner.progress.now.weights[0] = 1.0
 
 
-def test_publishing_does_not_follow_every_step_of_a_fast_run(make_runner, until):
+def test_a_fast_run_does_not_publish_every_step(make_runner, until):
     notifies = []
     runner = make_runner(notify=lambda: notifies.append(1))
     runner.restart(small_spec(batch_size=1))
@@ -286,7 +305,7 @@ def test_publishing_does_not_follow_every_step_of_a_fast_run(make_runner, until)
     assert len(runner.progress.steps) == 100
 
 
-def test_the_pace_holds_mini_batches_apart_and_can_be_lifted(make_runner, until):
+def test_the_pace_separates_mini_batches_and_can_be_removed(make_runner, until):
     runner = make_runner()
     runner.set_pace(30.0)
     runner.restart(small_spec())
@@ -310,7 +329,7 @@ def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, u
     until(lambda: runner.progress.status == "finished")
 
 
-def test_a_choice_not_compiled_for_yet_is_compiled_before_its_run_and_only_once(make_runner, until):
+def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):
     gate, asked = threading.Event(), []
 
     def compile_slowly(algorithm, config, report):
@@ -337,7 +356,7 @@ def is_finished(runner):
     return runner.progress.status == "finished"
 
 
-def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
+def test_a_run_that_is_asked_to_learn_is_never_shown_as_ready(make_runner, until):
     cpu_queue, said = CpuQueue(1), []
     cpu_queue.take("another")
     runner = make_runner(cpu_queue=cpu_queue, notify=lambda: said.append(runner.progress.status))
@@ -358,7 +377,7 @@ def test_an_engine_that_cannot_be_compiled_is_a_failed_run(make_runner, until):
     assert "the cache folder is full" in runner.progress.message
 
 
-def test_one_run_more_than_there_are_cores_waits_and_says_so(make_runner, until):
+def test_runs_beyond_the_number_of_cores_wait_and_say_so(make_runner, until):
     cpu_queue, gate = CpuQueue(1), threading.Event()
     first = make_runner(cpu_queue)
     first.restart(Watched(gate=gate).spec())

@@ -19,10 +19,10 @@ class Clock:
 
 class Page:
     def __init__(self):
-        self.num_rings = 0
+        self.num_notified = 0
 
     def notify(self):
-        self.num_rings += 1
+        self.num_notified += 1
 
 
 def join(service, key, page, make_spec):
@@ -54,7 +54,7 @@ def service(clock, gate):
     service.close()
 
 
-def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(service, held_spec):
+def test_every_browser_gets_its_own_run_at_an_address_that_cannot_be_guessed(service, held_spec):
     one, other = join(service, None, Page(), held_spec), join(service, None, Page(), held_spec)
     assert one is not other
     assert one.runner is not other.runner
@@ -62,7 +62,7 @@ def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(serv
     assert one.key != other.key
 
 
-def test_an_address_that_nobody_was_given_is_not_taken_over(service, held_spec):
+def test_an_address_that_the_service_did_not_give_out_is_not_used(service, held_spec):
     run = join(service, "chosen-by-a-visitor", Page(), held_spec)
     assert run.key != "chosen-by-a-visitor"
 
@@ -74,7 +74,7 @@ def test_a_reload_comes_back_to_the_same_run(service, held_spec):
     assert join(service, run.key, Page(), held_spec) is run
 
 
-def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(service, gate, until, held_spec):
+def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_resumes_it(service, gate, until, held_spec):
     one, other = Page(), Page()
     run = join(service, None, one, held_spec)
     assert join(service, run.key, other, held_spec) is run
@@ -111,7 +111,7 @@ def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until,
     assert len(service) == 2
 
 
-def test_a_page_that_comes_while_the_engine_compiles_says_so_at_once(gate, until):
+def test_a_page_opened_during_compilation_says_so_at_once(gate, until):
     def compile_slowly(algorithm, config, report):
         report(1, 4, "local step")
         gate.wait(5)
@@ -159,16 +159,16 @@ def test_leaving_twice_is_leaving_once(service, clock, held_spec):
     assert run.left_at == 0.0
 
 
-def test_every_page_of_a_run_is_rung_and_no_other(service, until, held_spec):
+def test_every_page_of_a_run_is_notified_and_no_other(service, until, held_spec):
     one, other, stranger = Page(), Page(), Page()
     run = join(service, None, one, held_spec)
     join(service, run.key, other, held_spec)
     join(service, None, stranger, lambda: held_spec(max_topics=4))
-    until(lambda: one.num_rings and other.num_rings)
+    until(lambda: one.num_notified and other.num_notified)
     until(lambda: run.runner.progress.status == "running")
-    before = stranger.num_rings
+    before = stranger.num_notified
     run.runner.configure(delay=3.0)
-    assert stranger.num_rings == before
+    assert stranger.num_notified == before
 
 
 class Document:
@@ -179,7 +179,7 @@ class Document:
         self.callbacks.append(callback)
 
 
-def test_rings_between_two_looks_are_one():
+def test_notifications_between_two_looks_are_one():
     document, looks = Document(), []
     wakeup = Wakeup(document, lambda: looks.append(1))
     wakeup.notify()
@@ -190,7 +190,7 @@ def test_rings_between_two_looks_are_one():
     assert (len(looks), len(document.callbacks)) == (1, 1)
 
 
-def test_a_closed_bell_is_silent_even_if_it_had_been_rung():
+def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     document, looks = Document(), []
     wakeup = Wakeup(document, lambda: looks.append(1))
     wakeup.notify()

@@ -38,7 +38,7 @@ def begin(tmp_path):
         sweep.cancel()
 
 
-def test_a_sweep_is_every_combination_once_and_all_else_as_it_was():
+def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
     base = replace(small_spec(max_topics=7), settings=replace(SETTINGS, passes=2))
     plan = plan_sweep(base, [HDP, LDA], {**SIZES, "delay": ()})
     found = {(r.algorithm.name, r.config.batch_size, r.config.forgetting_rate) for r in plan}
@@ -58,7 +58,7 @@ def test_a_sweep_is_every_combination_once_and_all_else_as_it_was():
         ({"max_topics": (3, 0)}, "max_topics is 0: give a whole number"),
     ],
 )
-def test_what_makes_no_sweep_is_refused_with_the_reason(values, said):
+def test_values_that_make_no_sweep_are_refused_with_the_reason(values, said):
     with pytest.raises(SweepError, match=said):
         plan_sweep(small_spec(), [], values)
 
@@ -66,7 +66,7 @@ def test_what_makes_no_sweep_is_refused_with_the_reason(values, said):
 @pytest.mark.parametrize(
     ("text", "name"), [("0.5, fast", "delay"), ("1.5", "batch_size"), ("inf", "delay"), ("nan", "delay")]
 )
-def test_what_is_no_number_is_named(text, name):
+def test_text_that_is_not_a_number_is_named(text, name):
     with pytest.raises(SweepError, match="is not valid: write"):
         parse_values(text, name)
 
@@ -107,7 +107,7 @@ def test_a_sweep_waits_for_a_core_and_gives_it_back(begin, until):
     until(lambda: cpu_queue.preview() == 0)
 
 
-def test_a_cancelled_sweep_stops_and_keeps_only_what_had_finished(begin, until):
+def test_a_cancelled_sweep_stops_and_keeps_only_finished_runs(begin, until):
     gate, cpu_queue = threading.Event(), CpuQueue(1)
     sweep, kept = begin(cpu_queue)
     sweep.start(plan_sweep(Watched(gate=gate).spec(), [], SIZES))
@@ -119,7 +119,7 @@ def test_a_cancelled_sweep_stops_and_keeps_only_what_had_finished(begin, until):
     assert describe_sweep(sweep.state).startswith("Cancelled after 0 of 4 runs")
 
 
-def test_a_run_that_fails_is_named_and_the_others_go_on(begin, until):
+def test_a_failed_run_is_named_and_the_others_continue(begin, until):
     sweep, kept = begin()
     sweep.start(plan_sweep(Watched(fails_at=6).spec(), [], SIZES))
     until(lambda: sweep.state.status == "finished")
@@ -129,7 +129,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(begin, until):
     assert sweep_frame(sweep.state.points, "batch_size")["x"].tolist() == [20, 20]
 
 
-def test_systems_without_numbers_of_their_own_are_swept_at_their_defaults(begin, until):
+def test_systems_without_their_own_values_use_their_defaults(begin, until):
     sweep, _ = begin()
     base = RunSpec(NAME, LDA, LDA.config(max_topics=3, delay=1.0, batch_size=10), SETTINGS)
     sweep.start(plan_sweep(base, [HDP, LDA], {}))

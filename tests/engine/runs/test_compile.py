@@ -65,7 +65,7 @@ def test_a_run_after_compiling_compiles_nothing_more(algorithm, place, runs_afte
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_what_is_reported_rises_from_nothing_to_everything(algorithm):
+def test_reported_progress_rises_from_none_to_all_kernels(algorithm):
     reports = []
     compile_algorithm(algorithm, algorithm.config(), lambda *said: reports.append(said))
     done = [each[0] for each in reports]
