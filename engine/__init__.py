@@ -10,15 +10,14 @@ from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.events import Update
+from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.schedules import apply_live, resolve
 
 if TYPE_CHECKING:
-    from stickbreaker.engine.estimators import OnlineTopicModel, load
-
-    OnlineHDP: type[OnlineTopicModel]
-    OnlineLDA: type[OnlineTopicModel]
+    from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA, load
 
 __all__ = [
     "REGISTRY",
@@ -29,15 +28,19 @@ __all__ = [
     "OnlineHDP",
     "OnlineLDA",
     "Position",
+    "Prepared",
     "RunSettings",
+    "Update",
     "Vocabulary",
     "WordChoices",
+    "apply_live",
     "delete_own",
     "export_own",
     "find_algorithm",
     "list_corpora",
     "load",
     "load_corpus",
+    "prepare",
     "preview",
     "resolve",
     "run",
@@ -45,12 +48,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators, and `load`, when they are first asked for: scikit-learn and pandas take a second to import."""
+    """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second to import."""
     if name == "load" or name[:1].isupper():
         estimators = import_module("stickbreaker.engine.estimators")
         if name in estimators.__all__:
             return getattr(estimators, name)
-    raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

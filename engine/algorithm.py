@@ -174,9 +174,11 @@ class Algorithm:
     passes: default number of passes over the corpus.
     memory: (config, documents) -> bytes that it needs to remember these training documents.
     stick: (config, state) -> the corpus' stick as the topics break it.
-    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`.
+    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
+        topics whose ids are 0 to K - 1.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
+    has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
@@ -199,6 +201,7 @@ class Algorithm:
     trace: Trace | None = None
     word_topics: WordTopics | None = None
     preview: Preview | None = None
+    has_corpus_weights: bool = True
 
     def __post_init__(self) -> None:
         has_parts = [part is not None for part in (self.expect, self.local, self.blend)]

@@ -1,7 +1,8 @@
-"""Learning rates, and what a schedule can be foretold to do before it runs."""
+"""Learning rates, settings that follow the corpus' size, and what a schedule will do before it runs."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +12,28 @@ USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
 FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
 TOO_MUCH_LEFT = 0.1
+
+
+@runtime_checkable
+class BatchConfig(Protocol):
+    """Settings of an algorithm that reads mini-batches; `batch_size` has a value."""
+
+    @property
+    def batch_size(self) -> int: ...
+
+
+@runtime_checkable
+class LearningRateConfig(BatchConfig, Protocol):
+    """Settings of an algorithm whose steps follow ρ_t = (τ₀ + t)^-κ; each has a value."""
+
+    @property
+    def delay(self) -> float: ...
+
+    @property
+    def forgetting_rate(self) -> float: ...
+
+    @property
+    def start(self) -> str: ...
 
 
 def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
@@ -34,11 +57,11 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
 
 
 def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
-    """The config with a number for each setting that it leaves to the corpus' size: D documents of so many tokens.
+    """The config with a value for each setting that it leaves to the corpus' size: D documents and their tokens.
 
     S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
     mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. K is a topic for each
-    5,000 tokens, 150 to 300. Chosen on validation documents (engine/DECISIONS.md).
+    5,000 tokens, 150 to 300. Chosen on validation documents (engine/decisions).
 
     >>> from stickbreaker.engine import find_algorithm
     >>> config = resolve(find_algorithm("hdp").config(), 9384)
@@ -46,32 +69,65 @@ def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     (256, 18.0, 150)
     """
     config = resolve_max_topics(config, num_tokens)
-    if getattr(config, "batch_size", 0) is None:
+    if "batch_size" in open_settings(config):
         size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
         config = replace(config, batch_size=max(1, size))
-    if getattr(config, "delay", 0) is None:
+    if "delay" in open_settings(config):
         config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
     return config
 
 
 def resolve_max_topics(config: Any, num_tokens: int) -> Any:
-    """The config with a K for a corpus of so many tokens, where it leaves that open.
+    """The config with a K for a corpus with this number of tokens, where it leaves K open.
 
     >>> from stickbreaker.engine import find_algorithm
     >>> resolve_max_topics(find_algorithm("hdp").config(), 1_000_000).max_topics
     200
     """
-    if getattr(config, "max_topics", 0) is not None:
+    if "max_topics" not in open_settings(config):
         return config
     return replace(config, max_topics=min(max(FEWEST_TOPICS, num_tokens // TOKENS_OF_A_TOPIC), MOST_TOPICS))
+
+
+def open_settings(config: Any) -> frozenset[str]:
+    """Names of the settings without a value, which are left to the corpus' size.
+
+    >>> from stickbreaker.engine import find_algorithm
+    >>> sorted(open_settings(find_algorithm("hdp").config(delay=1.0)))
+    ['batch_size', 'max_topics']
+    """
+    return frozenset(each.name for each in fields(config) if getattr(config, each.name) is None)
+
+
+def live_settings(config: Any) -> tuple[str, ...]:
+    """Names of the settings of a config, or of its class, that act from the next mini-batch."""
+    return tuple(each.name for each in fields(config) if each.metadata.get("live"))
+
+
+def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
+    """The config after a change of live settings, with a value for each; None leaves a setting to the corpus' size.
+
+    The config has a value for each setting. Raises ValueError for a setting that does not act live, or for a value
+    outside its bounds.
+
+    >>> from stickbreaker.engine import find_algorithm
+    >>> config = resolve(find_algorithm("hdp").config(), 9384)
+    >>> apply_live(config, {"delay": None, "batch_size": 512}, 9384).delay
+    9.0
+    """
+    live = live_settings(config)
+    refused = [name for name in values if name not in live]
+    if refused:
+        raise ValueError(f"{refused[0]} cannot change during a run: change one of {', '.join(live) or 'no setting'}.")
+    return resolve(replace(config, **values), corpus_size)
 
 
 def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:
     """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not known.
 
-    D is what has been seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual size: a
-    first pass that seems over at each step is no pass, and its first steps would be as large as steps can be. S is no
-    more than the new documents.
+    D is the number of documents seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual
+    size: with a smaller D each step would look like the end of a first pass, and the first steps would be as large as
+    steps can be. S is at most the number of new documents.
 
     >>> from stickbreaker.engine import find_algorithm
     >>> config, corpus_size = resolve_stream(find_algorithm("hdp").config(), 500, 100)
@@ -84,8 +140,8 @@ def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any,
 
 
 def step_size(config: Any, corpus_size: int) -> int:
-    """Documents that a step of a settled config reads: S, or the whole corpus where it has none."""
-    return int(getattr(config, "batch_size", corpus_size))
+    """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
+    return config.batch_size if isinstance(config, BatchConfig) else corpus_size
 
 
 def num_batches(corpus_size: int, batch_size: int) -> int:
@@ -97,9 +153,8 @@ def num_batches(corpus_size: int, batch_size: int) -> int:
     return -(-corpus_size // batch_size)
 
 
-def first_pass_rates(config: Any, corpus_size: int) -> float:
+def first_pass_rates(config: LearningRateConfig, corpus_size: int) -> float:
     """Σ ρ_t over one pass under these settings."""
-    config = resolve(config, corpus_size)
     steps = np.arange(1, num_batches(corpus_size, config.batch_size) + 1)
     return float(learning_rate(steps, config.delay, config.forgetting_rate).sum())
 
@@ -120,11 +175,11 @@ class Forecast(NamedTuple):
 def forecast(config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
 
-    What has no κ keeps nothing of its start.
+    An algorithm without a learning rate keeps nothing of its start.
     """
     config = resolve(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, step_size(config, corpus_size))
-    if not hasattr(config, "forgetting_rate"):
+    if not isinstance(config, LearningRateConfig):
         return Forecast(num_steps, 0.0, True)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
     return Forecast(

@@ -19,8 +19,7 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
 from stickbreaker.engine.runs.cells import score_further
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.events import Finished, Snapshot, Stepped
-from stickbreaker.engine.runs.run import learn, split_corpus
+from stickbreaker.engine.runs.prepared import prepare_training, split_corpus
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
 
@@ -106,15 +105,16 @@ def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
 def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, passes: int) -> pd.DataFrame:
     """Columns x, y, steps, num_topics: seconds of learning and the held-out score after 1, 2, 4, 8 … steps and all."""
     algorithm = engine.find_algorithm(system)
-    config = engine.resolve(algorithm.config(**values), train.num_documents, train.num_tokens)
-    compile_algorithm(algorithm, config)
-    rows, step = [], None
-    for event in learn(algorithm, config, train, replace(SHUFFLED, passes=passes)):
-        step = event if isinstance(event, Stepped) else step
-        if isinstance(event, Finished) or (event is step and step.info.step & (step.info.step - 1) == 0):
-            scores = score_further("tokens_90_10", algorithm, config, event.state, test, SHUFFLED.seed)
-            rows.append((event.seconds, scores["fold_in"], step.info.step, step.num_topics))
-    return pd.DataFrame(rows, columns=["x", "y", "steps", "num_topics"]).drop_duplicates("steps")
+    settings = replace(SHUFFLED, passes=passes)
+    prepared = replace(prepare_training(algorithm, algorithm.config(**values), train, settings), test=test)
+    compile_algorithm(algorithm, prepared.config)
+    rows = []
+    for update in engine.run(prepared):
+        stepped, number = update.stepped, update.stepped.info.step
+        if update.is_last or number & (number - 1) == 0:
+            scores = score_further("tokens_90_10", prepared, update.state)
+            rows.append((stepped.seconds, scores["fold_in"], number, stepped.num_topics))
+    return pd.DataFrame(rows, columns=["x", "y", "steps", "num_topics"])
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -139,8 +139,9 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Word lists of two topics in one pass through time."""
     corpus = few(engine.load_corpus("state-of-the-union"), setup)
     algorithm = engine.find_algorithm("hdp")
-    events = engine.run(algorithm, algorithm.config(), corpus, RunSettings(num_evaluations=0, num_snapshots=9))
-    found = [checkpoint_of(each, each.summary) for each in events if isinstance(each, Snapshot)]
+    settings = RunSettings(num_evaluations=0, num_snapshots=9)
+    updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
+    found = [checkpoint_of(each.snapshot, each.snapshot.summary) for each in updates if each.snapshot is not None]
     clear, late = default_topics(found)
     frame = word_lists(
         found, corpus, {"a topic that is clear early": clear, "a topic that forms late": late}, is_dated=True
@@ -154,7 +155,7 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     size, marks = (32, 8) if setup.is_fast else (1024, 64)
     config = algorithm.config(max_topics=100, forgetting_rate=0.5, delay=1024.0, batch_size=size)
     settings = RunSettings(order="shuffled", num_evaluations=0, num_snapshots=0, score_next_batch=False)
-    steps = (each for each in engine.run(algorithm, config, corpus, settings) if isinstance(each, Stepped))
+    steps = (update.stepped for update in engine.run(engine.prepare(algorithm, config, corpus, settings)))
     shown = (2, 4, 8, 12, 16, 32, 48, 64)
     found = [
         checkpoint_of(step, algorithm.summarize(config, step.state))

@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.evaluation.held_out import split_tokens
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import claims, heldout, profile, race, robust, soak, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all

@@ -20,7 +20,8 @@ from stickbreaker.engine.evaluation.anatomy import (
     step_topic,
     trace_document,
 )
-from stickbreaker.engine.runs.run import next_batch, split_corpus
+from stickbreaker.engine.runs.prepared import split_corpus
+from stickbreaker.engine.runs.run import next_batch
 
 # A running model is looked into anew after so long, and so many times as long as the last look took.
 REST_SECONDS, REST = 5.0, 30.0

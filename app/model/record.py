@@ -1,12 +1,14 @@
-"""One run being written down: events in, `Progress` out. Only the runner's thread touches it."""
+"""One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from stickbreaker import engine
 from stickbreaker.app.model.counting import count_all
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.history import History
@@ -20,11 +22,12 @@ from stickbreaker.app.model.progress import (
     Progress,
 )
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.run_spec import RunSpec, describe_change, plan_columns
-from stickbreaker.app.model.word_lists import find_top_words, take_lists
+from stickbreaker.app.model.run_spec import RunSpec, describe_change
+from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
+from stickbreaker.engine.algorithm import Phase, TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.runs.events import Evaluated, Finished, Snapshot, Stepped
-from stickbreaker.engine.runs.run import due_points, is_due
+from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
+from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
 
 NUM_TOP_WORDS = 10
@@ -35,16 +38,20 @@ MAX_NAME = 60
 
 
 class Record:
-    """The state of one run, from its spec to its last event."""
+    """The state of one run, from its spec to its last mini-batch.
 
-    def __init__(self, spec: RunSpec, run_id: int, clock: Callable[[], float]):
+    prepared: what the engine runs; None until the corpus is open.
+    """
+
+    def __init__(self, spec: RunSpec, run_id: int, clock: Callable[[], float]) -> None:
         self.spec, self.run_id, self._clock = spec, run_id, clock
         self.status, self.message, self.compile_share = "ready", "", 0.0
         self.is_over = self.is_kept = False
-        self.corpus_size = self.documents_seen = self.batch_size = 0
-        self._corpus: Any = None
-        self._scored_at = self._listed_at = np.zeros(0, np.int64)
-        self._date: Any = None
+        self.documents_seen = self.batch_size = 0
+        self.prepared: engine.Prepared | None = None
+        self._corpus: engine.Corpus | None = None
+        self._updates: Updates | None = None
+        self._date: np.datetime64 | None = None
         self._seconds = 0.0
         self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
         self._state: Any = None
@@ -56,7 +63,6 @@ class Record:
         self._checkpoints: list[Checkpoint] = []
         self._first_readings = FirstReadings()
         self._learned_config = spec.config
-        self._sent_config = spec.config
         self._times: deque[tuple[float, int]] = deque()
         self._names: dict[int, str] = {}
         self._begun_at, self._step_seconds = 0.0, 0.0
@@ -67,100 +73,112 @@ class Record:
         return self._step_seconds >= SLOW_SECONDS
 
     @property
-    def documents_total(self) -> int:
-        """Documents to be read in all; those read, once the run has come to an end of its own."""
-        return self.documents_seen if self.status == "finished" else self.corpus_size * self.spec.passes
+    def corpus_size(self) -> int:
+        """Documents to learn from; 0 until the corpus is open."""
+        return self.prepared.corpus_size if self.prepared is not None else 0
 
     @property
-    def corpus(self) -> Any:
+    def documents_total(self) -> int:
+        """Documents to read in all passes; those read, once the run has ended by itself."""
+        if self.status == "finished" or self.prepared is None:
+            return self.documents_seen
+        return self.prepared.documents_total
+
+    @property
+    def corpus(self) -> engine.Corpus | None:
         """The corpus, once it has been opened."""
         return self._corpus
 
-    def prepare(self, corpus: Any, corpus_size: int) -> None:
-        """Take in the corpus, so that sizes and planned columns are known before the first mini-batch."""
-        self._corpus = corpus
-        self.corpus_size = corpus_size
-        # Of the corpus' tokens, those of the documents that are learned from.
-        num_tokens = corpus.num_tokens * corpus_size // max(1, corpus.num_documents)
-        self.spec = self.spec.for_size(corpus_size, num_tokens)
-        self._learned_config = self.spec.config
-        settings = self.spec.settings
-        self._scored_at = due_points(self.documents_total, settings.num_evaluations * self.spec.passes)
-        self._listed_at = due_points(self.documents_total, settings.num_snapshots)
-        self.batch_size = step_size(self.spec.config, corpus_size)
+    def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
+        """Take in the corpus and the prepared run: sizes and planned columns are known from here on."""
+        self._corpus, self.prepared = corpus, prepared
+        self.spec = replace(self.spec, config=prepared.config)
+        self._learned_config = prepared.config
+        self.batch_size = step_size(prepared.config, prepared.corpus_size)
 
-    def begin(self, run: Callable[..., Generator]) -> Generator:
-        """Start the engine."""
-        spec = self.spec
-        self._sent_config = spec.config
-        return run(spec.algorithm, spec.config, self._corpus, spec.settings)
-
-    def configure(self, values: dict[str, Any]) -> None:
+    def change(self, spec: RunSpec) -> None:
         """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
         if self.is_over:
             return
-        self.spec = self.spec.with_live(values)
-        if self.corpus_size:
-            self.spec = self.spec.for_size(self.corpus_size)
+        self.spec = spec
         if not self.documents_seen:
-            self._learned_config = self.spec.config
+            self._learned_config = spec.config
             return
         marks = [mark for mark in self._marks if mark.documents_seen != self.documents_seen]
-        text = describe_change(self._learned_config, self.spec.config)
+        text = describe_change(self._learned_config, spec.config)
         if text:
             marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
         self._marks = marks[-MAX_MARKS:]
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Call a topic so from now on; an empty name takes its own back."""
+        """Name a topic; an empty name restores its default name."""
         self._names[topic_id] = name.strip()[:MAX_NAME]
 
     def model(self) -> Model | None:
-        """Return the model as it stands; None before the first mini-batch."""
+        """Return the present model; None before the first mini-batch."""
         spec = self.spec
         if self._state is None:
             return None
         return Model(
-            self.run_id,
-            spec.algorithm,
-            spec.config,
-            self._state,
-            self._corpus,
-            self.documents_seen,
-            self._first_readings,
-            tuple(self._checkpoints),
+            run_id=self.run_id,
+            algorithm=spec.algorithm,
+            config=spec.config,
+            state=self._state,
+            corpus=self._corpus,
+            documents_seen=self.documents_seen,
+            first_readings=self._first_readings,
+            checkpoints=tuple(self._checkpoints),
         )
 
     def start_step(self) -> None:
         """Note that a step begins, before `advance` takes it."""
         self._begun_at = self._clock()
 
-    def advance(self, events: Generator) -> None:
-        """Pull events until one mini-batch has been learned from, or the stream has ended."""
-        self._pull_step(events)
+    def advance(self) -> None:
+        """Learn from one mini-batch and take in what happened."""
+        update = self._next_update()
+        if update.next_batch is not None:
+            self._take_next_batch(update.next_batch)
+        self._take_step(update.stepped)
+        if update.held_out is not None:
+            score = update.held_out
+            self._heldout.append(score.documents_seen, score.date, self._seconds, score.nats_per_word)
+        if update.snapshot is not None:
+            self._take_snapshot(update.snapshot)
+        if update.is_last:
+            self._finish()
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
-    def _pull_step(self, events: Generator) -> None:
-        self._learned_config = self.spec.config
-        before, event = self.documents_seen, None
-        while not isinstance(event, Stepped | Finished):
-            event = self._take_in(self._pull(events))
-        if isinstance(event, Finished) or event.info.has_converged or self.documents_seen >= self.documents_total:
-            while not self.is_over:
-                self._take_in(self._pull(events))
-        else:
-            for points in (self._scored_at, self._listed_at):
-                if is_due(points, before, self.documents_seen):
-                    self._take_in(self._pull(events))
+    def _next_update(self) -> Update:
+        """Start the engine, or let it go on with the present settings."""
+        config = self.spec.config
+        is_changed = config is not self._learned_config
+        self._learned_config = config
+        if self._updates is not None:
+            return self._updates.send(config if is_changed else None)
+        if self.prepared is None:
+            raise RuntimeError("The corpus is not open yet.")
+        self._updates = engine.run(replace(self.prepared, config=config))
+        return next(self._updates)
+
+    def close(self) -> None:
+        """Stop the engine; nothing more is learned."""
+        if self._updates is not None:
+            self._updates.close()
+
+    def _finish(self) -> None:
+        self.is_over = True
+        self.status, self.message = "finished", ""
+        self._times.clear()
 
     def stand_still(self) -> None:
-        """Say why nothing is being learned."""
+        """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
             self.status, self.message = ("paused" if self.documents_seen else "ready"), ""
 
     def fail(self, error: BaseException) -> None:
-        """End the run; everything computed stays, so a state that cannot be shown is left out for the one before."""
+        """End the run and keep everything computed; a state that cannot be summarized is replaced by the one before."""
         self.is_over = True
         try:
             self._summarize_now()
@@ -170,7 +188,7 @@ class Record:
         self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
 
     def progress(self, version: int) -> Progress:
-        """Put everything into one immutable record."""
+        """Put everything that is shown into one immutable record."""
         spec = self.spec
         return Progress(
             version=version,
@@ -183,9 +201,9 @@ class Record:
             config=spec.config,
             settings=spec.settings,
             chosen=spec.chosen,
-            held_out_by=getattr(self._corpus, "split_by", "document"),
+            held_out_by=self._corpus.split_by if self._corpus is not None else "document",
             corpus_size=self.corpus_size,
-            num_held_out=self._corpus.num_documents - self.corpus_size if self._corpus is not None else None,
+            num_held_out=self.prepared.num_held_out if self.prepared is not None else None,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
             date=self._date,
@@ -209,34 +227,13 @@ class Record:
         )
 
     def _describe_step(self) -> str:
-        """Say what the step that has begun learns from."""
+        """Describe the documents of the present step."""
         size, num_passes = step_size(self.spec.config, self.corpus_size), self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
         first = self.documents_seen + 1
         return f"Learning from document {last:,}" if first == last else f"Learning from documents {first:,} to {last:,}"
-
-    def _pull(self, events: Generator) -> Any:
-        if self._sent_config is self.spec.config:
-            return next(events)
-        self._sent_config = self.spec.config
-        return events.send(self.spec.config)
-
-    def _take_in(self, event: Any) -> Any:
-        if isinstance(event, Stepped):
-            self._take_step(event)
-        elif isinstance(event, Evaluated):
-            self._take_score(event)
-        elif isinstance(event, Snapshot):
-            lists = take_lists(event.summary, self.spec.settings.num_snapshots)
-            self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
-        elif isinstance(event, Finished):
-            self.is_over = True
-            self.status, self.message = "finished", ""
-            self._state = event.state
-            self._times.clear()
-        return event
 
     def _take_step(self, event: Stepped) -> None:
         self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
@@ -254,23 +251,22 @@ class Record:
             event.info.learning_rate,
             event.num_topics,
             event.info.startup_share,
-            0 if event.info.phase == "warm-up" else 1,
+            0 if event.info.phase == Phase.WARM_UP else 1,
             event.batch_size,
         )
         if event.info.bound is not None:
             self._bounds.append(event.info.step, event.info.bound)
 
-    def _take_score(self, event: Evaluated) -> None:
-        if event.predictive != "own":
-            return
-        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word)
-        if event.protocol == "next_batch":
-            self._next_batch.append(*row, event.num_tokens)
-            # Nothing is known before the first mini-batch, and after the first pass a document is not new.
-            if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
-                self._first_readings.take(event.inferred, event.documents_seen)
-        elif event.protocol == "disjoint_words":
-            self._heldout.append(*row)
+    def _take_snapshot(self, event: Snapshot) -> None:
+        lists = take_lists(event.summary, self.spec.settings.num_snapshots)
+        self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
+
+    def _take_next_batch(self, event: Evaluated) -> None:
+        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens)
+        self._next_batch.append(*row)
+        # The model knows nothing before the first mini-batch, and no document is new after the first pass.
+        if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
+            self._first_readings.take(event.inferred, event.documents_seen)
 
     def _measure_speed(self) -> float:
         if len(self._times) < 2:
@@ -286,7 +282,9 @@ class Record:
             self._summarized = state
         return self._now
 
-    def _make_checkpoint(self, documents_seen: int, date: Any, summary: Any, lists: Any = None) -> Checkpoint:
+    def _make_checkpoint(
+        self, documents_seen: int, date: np.datetime64 | None, summary: TopicSummary, lists: WordLists | None = None
+    ) -> Checkpoint:
         tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
         total = tokens.sum()
         arrays = {
@@ -300,9 +298,6 @@ class Record:
         return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), lists=lists, **arrays)
 
     def _plan_columns(self) -> tuple[int, ...]:
-        if self.is_over:
+        if self.is_over or self.prepared is None:
             return ()
-        planned = plan_columns(
-            self.corpus_size, self.spec.passes, self.spec.settings.num_snapshots, self.batch_size
-        )
-        return tuple(column for column in planned if column > self.documents_seen)
+        return self.prepared.plan_snapshots(self.spec.config, self.documents_seen)

@@ -1,12 +1,14 @@
-"""What a run is made of, and the words for it on screen."""
+"""Everything that decides a run, and its description on screen."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.runs.run import due_points
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import live_settings, open_settings
 
 NAMED_CHOICES = ("start", "topic_expectation")
 CORPUS_TITLES = {
@@ -19,49 +21,46 @@ GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that decides a run: the corpus by its name, the algorithm, its config and the run's settings.
+    """Everything that decides a run: the name of its corpus, the algorithm, its config and the run's settings.
 
-    chosen: names of the learning settings that a person has set; the others follow a corpus' size.
+    chosen: names of the learning settings that a person has set; the others follow the corpus' size.
     """
 
     corpus_name: str
     algorithm: Algorithm
     config: Any
-    settings: Any
+    settings: RunSettings
     chosen: frozenset[str] = frozenset()
-
-    @property
-    def passes(self) -> int:
-        """How often the corpus is read."""
-        return self.settings.passes or self.algorithm.passes
 
     def label(self) -> str:
         """Name the spec in one line: "Online HDP, κ 0.6, τ₀ 18, S 256, K 150, start warm, mean"."""
         return f"{self.algorithm.title}, {describe_config(self.config)}"
 
-    def with_live(self, values: dict[str, Any]) -> "RunSpec":
-        """Change learning settings that the algorithm has, None for what the corpus' size asks for.
+    def with_live(self, values: Mapping[str, Any], corpus_size: int = 0) -> "RunSpec":
+        """Change those of the learning settings that the algorithm has; None leaves one to the corpus' size.
 
-        Raises ValueError for a refused value.
+        corpus_size: documents to learn from; 0 where the corpus is not open yet, and settings may stay without a value.
+        Raises ValueError for a value outside its bounds.
         """
-        values = {name: value for name, value in values.items() if name in live_fields(self.config)}
+        live = live_settings(self.config)
+        values = {name: value for name, value in values.items() if name in live}
         chosen = self.chosen | values.keys()
         chosen -= {name for name, value in values.items() if value is None}
-        return replace(self, config=replace(self.config, **values), chosen=frozenset(chosen))
-
-    def for_size(self, corpus_size: int, num_tokens: int = 0) -> "RunSpec":
-        """Put numbers in place of what is left to the corpus' size."""
-        return replace(self, config=fill_in(self.config, corpus_size, num_tokens))
+        if corpus_size:
+            config = engine.apply_live(self.config, values, corpus_size)
+        else:
+            config = replace(self.config, **values)
+        return replace(self, config=config, chosen=frozenset(chosen))
 
 
 def fill_in(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
-    """Put numbers in place of the settings that a config leaves to the corpus' size."""
-    return config if has_numbers(config) else engine.resolve(config, corpus_size, num_tokens)
+    """Give a value to each setting that a config leaves to the corpus' size."""
+    return engine.resolve(config, corpus_size, num_tokens)
 
 
 def has_numbers(config: Any) -> bool:
-    """Whether no setting is left to a corpus' size."""
-    return all(getattr(config, name) is not None for name in left_fields(config))
+    """Whether each setting has a value."""
+    return not open_settings(config)
 
 
 def left_fields(config: Any) -> tuple[str, ...]:
@@ -70,7 +69,7 @@ def left_fields(config: Any) -> tuple[str, ...]:
 
 
 def describe_algorithm(algorithm: Algorithm) -> str:
-    """Say in a sentence what an algorithm is: the first line of its file.
+    """Describe an algorithm in a sentence: the first line of its file.
 
     >>> describe_algorithm(engine.find_algorithm("lda"))
     'Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).'
@@ -80,7 +79,7 @@ def describe_algorithm(algorithm: Algorithm) -> str:
 
 def live_fields(config: Any) -> tuple[str, ...]:
     """List the settings that act from the next mini-batch."""
-    return tuple(field.name for field in fields(config) if field.metadata.get("live"))
+    return live_settings(config)
 
 
 def live_values(config: Any) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any) -> str:
-    """Name the settings that tell runs apart: those that act live, the number of topics, and choices."""
+    """Name the settings that distinguish runs: those that act live, the number of topics, and choices."""
     parts = []
     for field in fields(config):
         value, symbol = getattr(config, field.name), field.metadata.get("symbol", "")
@@ -103,7 +102,7 @@ def describe_config(config: Any) -> str:
 
 
 def describe_change(before: Any, after: Any) -> str:
-    """Name what differs between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty where nothing does."""
+    """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty if there are none."""
     changes = []
     for field in fields(before):
         old, new = getattr(before, field.name), getattr(after, field.name)
@@ -114,31 +113,15 @@ def describe_change(before: Any, after: Any) -> str:
 
 
 def title_corpus(name: str) -> str:
-    """Write a corpus' name for people."""
+    """The title of a corpus on screen."""
     return CORPUS_TITLES.get(name, name)
 
 
 def name_groups(corpus_name: str) -> str:
-    """Say what the passages of a corpus are parts of."""
+    """Name the longer texts that the passages of a corpus are parts of."""
     return GROUP_NAMES.get(corpus_name, "texts")
 
 
 def format_value(value: Any) -> str:
-    """Write a number without needless digits, anything else as it is."""
+    """Write a number without trailing digits, anything else as it is."""
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def plan_columns(corpus_size: int, passes: int, num_columns: int, batch_size: int) -> tuple[int, ...]:
-    """Say at how many documents seen the word lists will be written down: evenly, at ends of mini-batches.
-
-    >>> plan_columns(1000, 1, 4, 100)
-    (300, 500, 800, 1000)
-    >>> plan_columns(1000, 1, 4, 500)
-    (500, 1000)
-    """
-    columns = set()
-    for point in due_points(corpus_size * passes, num_columns).tolist() if corpus_size else ():
-        begin = (point - 1) // corpus_size * corpus_size
-        size = max(1, int(batch_size))
-        columns.add(begin + min(corpus_size, -(-(point - begin) // size) * size))
-    return tuple(sorted(columns))

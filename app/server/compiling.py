@@ -1,4 +1,4 @@
-"""What an algorithm needs is compiled once a process, in the background, while pages are already usable."""
+"""Compiles the kernels of an algorithm once per process, in the background, while pages can already be used."""
 
 import logging
 import threading
@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.engine.runs.compile import list_choices
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.runs.compile import Report, list_choices
 
-Report = Callable[[int, int, str], None]
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class Job:
-    """How far one compilation is. Only its own thread writes it."""
+    """The progress of one compilation. Only its own thread writes it."""
 
     share: float = 0.0
     message: str = "Preparing the engine"
@@ -24,18 +24,18 @@ class Job:
 
 
 class Compilation:
-    """A job for each algorithm and choice of names (precision, start, ...) that a run has asked for.
+    """A job for each algorithm and its choices (precision, start, ...) that a run has asked for.
 
-    compile_algorithm(algorithm, config, report): compiles, and says how far it is.
+    compile_algorithm(algorithm, config, report): compiles, and reports its progress.
     """
 
-    def __init__(self, compile_algorithm: Callable[[Any, Any, Report], None]):
+    def __init__(self, compile_algorithm: Callable[[Algorithm, Any, Report], None]) -> None:
         self._compile_algorithm = compile_algorithm
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._jobs: dict[Any, Job] = {}
 
     def ask(self, spec: RunSpec) -> Job:
-        """Return the job of what this spec needs; the first to ask starts it."""
+        """Return the job that compiles what this spec needs; the first call starts it."""
         key = (spec.algorithm.name, *list_choices(spec.config).values())
         with self._lock:
             job = self._jobs.get(key)
@@ -47,7 +47,7 @@ class Compilation:
 
     @property
     def error(self) -> str:
-        """What went wrong first, if anything did."""
+        """The first error, if there is one."""
         with self._lock:
             return next((job.error for job in self._jobs.values() if job.error), "")
 
@@ -68,7 +68,7 @@ class Compilation:
 
 
 def describe_purpose(config: Any) -> str:
-    """Name the choices that are not the usual ones: " for precision float64"; empty where all are."""
+    """Name the choices other than the defaults: " for precision float64"; empty if there are none."""
     usual = {field.name: field.default for field in fields(config)}
     chosen = [f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]]
     return f" for {', '.join(chosen)}" if chosen else ""

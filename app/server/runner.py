@@ -1,16 +1,17 @@
-"""The thread that pulls one run: the only writer of its progress.
+"""The thread that learns: the only writer of a run's progress.
 
 Commands set requests under a lock and return at once; the thread reads them between mini-batches. Each turn of its loop
-looks at what is requested for and does one thing: begin, change a setting, wait, or learn from one mini-batch.
+looks at the requests and does one thing: begin, change a setting, wait, or learn from one mini-batch.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Record
@@ -19,7 +20,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 
 PUBLISH_SECONDS = 0.2
-# As fast as it goes, what the pages take to draw is missing to the engine.
+# At the fastest pace, the time that pages take to draw slows the engine down.
 HURRIED_PUBLISH_SECONDS = 1.0
 POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
@@ -28,58 +29,48 @@ LONG_PAUSE_SECONDS = 15.0
 PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
 MAX_EARLIER = 6
 
+Keep = Callable[[Progress, Model], None]
+
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Engine:
-    """The engine as a runner needs it.
-
-    load(corpus_name) -> corpus; count_training(corpus, settings) -> documents to learn from;
-    run(algorithm, config, corpus, settings) -> events.
-    """
-
-    load: Callable[[str], Any]
-    count_training: Callable[[Any, Any], int]
-    run: Callable[..., Generator]
 
 
 @dataclass
 class Requests:
-    """What the pages want. `spec` and `live` are taken once, the others stay as they are.
+    """What the pages ask for. `spec` and `changed` are taken once, the others stay as they are.
 
-    number: grows with every wish, so that none is slept through.
+    number: grows with every request, so that the sleeping thread misses none. spec: a new run to begin. changed: the
+    spec of the present run after changes of its live settings.
     """
 
     number: int = 0
     is_running: bool = False
     num_steps: int = 0
     spec: RunSpec | None = None
-    live: dict[str, Any] | None = None
+    changed: RunSpec | None = None
     forgets_earlier: bool = False
     names: dict[int, str] = field(default_factory=dict)
     is_closed: bool = False
 
 
 class Runner:
-    """Runs one spec after another on its own thread and publishes `progress`, an immutable record, as it goes.
+    """Runs one spec after another on its own thread and publishes `progress`, an immutable record, after each step.
 
-    seconds_per_batch: the pace; 0 is as fast as it goes, None is one pass a minute,
-        or the whole run where each step is a pass.
+    load(corpus_name): opens a corpus.
+    seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
-    keep(progress, model): called once for each run that has finished, or is left after it has learned.
+    keep(progress, model): called once for each run that has finished, or that is left after it has learned.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        load: Callable[[str], engine.Corpus],
         cpu_queue: CpuQueue,
         compilation: Compilation,
         notify: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
-        keep: Callable[[Progress, Model], None] = lambda progress, model: None,
-    ):
-        self._engine, self._cpu_queue, self._compilation = engine, cpu_queue, compilation
+        keep: Keep = lambda progress, model: None,
+    ) -> None:
+        self._load, self._cpu_queue, self._compilation = load, cpu_queue, compilation
         self._notify, self._clock = notify, clock
         self._keep = keep
         self._changed = threading.Condition()
@@ -87,7 +78,6 @@ class Runner:
         self._num_applied = 0
         self._is_stale = False
         self._record: Record | None = None
-        self._events: Any = None
         self._num_runs = 0
         self._version = 0
         self._due = self._published_at = float("-inf")
@@ -98,11 +88,11 @@ class Runner:
         self._thread.start()
 
     def restart(self, spec: RunSpec, is_running: bool = True) -> None:
-        """Leave the present run behind and begin this one; it learns at once, or waits for `resume`."""
-        self._request(spec=spec, live=None, is_running=is_running, num_steps=0)
+        """Leave the present run and begin this one; it learns at once, or waits for `resume`."""
+        self._request(spec=spec, changed=None, is_running=is_running, num_steps=0)
 
     def resume(self) -> None:
-        """Go on learning."""
+        """Continue to learn."""
         self._request(is_running=True)
 
     def pause(self) -> None:
@@ -110,21 +100,26 @@ class Runner:
         self._request(is_running=False, num_steps=0)
 
     def step(self) -> None:
-        """Learn from one more mini-batch, then stand still."""
+        """Learn from one more mini-batch, then pause."""
         self._request(is_running=False, num_steps=self._requests.num_steps + 1)
 
     def configure(self, **values: Any) -> None:
-        """Change learning settings from the next mini-batch on; raises ValueError where the config refuses one."""
+        """Change learning settings from the next mini-batch on; None leaves one to the corpus' size.
+
+        Raises ValueError for a value outside its bounds, and where there is no run yet.
+        """
         with self._changed:
-            spec = self._requests.spec or (self._record.spec if self._record else None)
-            if spec is None:
-                raise ValueError("there is no run to change yet; begin one with restart(spec)")
-            requested = {**(self._requests.live or {}), **values}
-            spec.with_live(requested)
-            self._request(live=requested)
+            requests, record = self._requests, self._record
+            if requests.spec is not None:
+                self._request(spec=requests.spec.with_live(values))
+            elif record is not None:
+                spec = requests.changed or record.spec
+                self._request(changed=spec.with_live(values, record.corpus_size))
+            else:
+                raise ValueError("There is no run to change yet: begin one with restart(spec).")
 
     def set_pace(self, seconds_per_batch: float | None) -> None:
-        """Set the seconds from one mini-batch to the next: 0 as fast as it goes, None one pass a minute."""
+        """Set the seconds from one mini-batch to the next: 0 is as fast as possible, None one pass a minute."""
         self.seconds_per_batch = seconds_per_batch
         self._due = float("-inf")
         self._request()
@@ -134,7 +129,7 @@ class Runner:
         self._request(forgets_earlier=True)
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Call a topic of the present run so, on every page; an empty name takes its own back."""
+        """Name a topic of the present run on every page; an empty name restores its default name."""
         self._request(names={**self._requests.names, topic_id: name})
 
     def model(self) -> Model | None:
@@ -144,11 +139,11 @@ class Runner:
 
     @property
     def corpus(self) -> Any:
-        """The corpus of the present run, once it has been opened."""
+        """The corpus of the present run, once it is open."""
         return self._record.corpus if self._record is not None else None
 
     def close(self) -> None:
-        """End the thread after the present mini-batch and give the slot back."""
+        """End the thread after the present mini-batch and free its processor core."""
         self._request(is_closed=True)
 
     def join(self, timeout: float | None = None) -> None:
@@ -157,7 +152,7 @@ class Runner:
 
     @property
     def wants_to_run(self) -> bool:
-        """True from `resume` until `pause`, or until there is nothing left to learn from."""
+        """True from `resume` until `pause`, or until the run is over."""
         return self._requests.is_running
 
     def _request(self, **values: Any) -> None:
@@ -175,9 +170,10 @@ class Runner:
                 _log.exception("The run has failed")
                 self._fail(error)
         self._cpu_queue.leave(self)
-        self._stop_events()
-        if self._record is not None and self._record.documents_seen:
-            self._hand_over(self._record, self.progress)
+        if self._record is not None:
+            self._record.close()
+            if self._record.documents_seen:
+                self._hand_over(self._record, self.progress)
 
     def _turn(self) -> None:
         self._apply()
@@ -185,13 +181,13 @@ class Runner:
         if record is None or record.is_over or not (self._requests.is_running or self._requests.num_steps):
             self._stand_still()
         elif not (job := self._compilation.ask(record.spec)).is_done:
-            self._hold_up("compiling", job.message, job.share)
+            self._hold_up(record, "compiling", job.message, job.share)
         elif job.error:
             raise RuntimeError(job.error)
         elif place := self._cpu_queue.take(self):
-            self._hold_up("waiting", describe_wait(place, self._cpu_queue.num_cores))
+            self._hold_up(record, "waiting", describe_wait(place, self._cpu_queue.num_cores))
         elif self._clock() < self._due and not self._requests.num_steps:
-            self._keep_pace()
+            self._keep_pace(record)
         else:
             self._advance(record)
 
@@ -200,65 +196,72 @@ class Runner:
         with self._changed:
             requests = self._requests
             self._num_applied = requests.number
-            spec, live, forgets, names = requests.spec, requests.live, requests.forgets_earlier, requests.names
-            requests.spec = requests.live = None
+            spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
+            requests.spec = requests.changed = None
             requests.forgets_earlier, requests.names = False, {}
             for topic_id, name in names.items():
                 if self._record is not None:
                     self._record.rename(topic_id, name)
             if spec is not None:
                 left = self._record_new(spec)
-            if live is not None and self._record is not None:
-                self._record.configure(live)
+            if changed is not None and self._record is not None:
+                self._record.change(changed)
         if left is not None:
             self._hand_over(left, self.earlier[-1])
         if forgets:
             self.earlier = ()
-        if spec is not None:
-            self._begin()
-        if live is not None or forgets or names:
+        if spec is not None and self._record is not None:
+            self._begin(self._record)
+        if changed is not None or forgets or names:
             self._publish()
 
     def _record_new(self, spec: RunSpec) -> Record | None:
-        """Begin a record; returns the one that is left, if it has learned anything."""
+        """Begin a record, and return the one before it where that has learned."""
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
             left.stand_still()
             self._version += 1
             self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
+        if self._record is not None:
+            self._record.close()
         self._num_runs += 1
         self._record = Record(spec, self._num_runs, self._clock)
         return left
 
     def _hand_over(self, record: Record, progress: Progress) -> None:
-        """Give a run away to be kept, once; a disk that is full ends no run."""
-        if record.is_kept or progress.status == "failed":
+        """Hand a run over to be kept, once; an error there, such as a full disk, does not end the run."""
+        model = record.model()
+        if model is None or record.is_kept or progress.status == "failed":
             return
         record.is_kept = True
         try:
-            self._keep(progress, record.model())
+            self._keep(progress, model)
         except Exception:
             _log.exception("The run could not be kept")
 
-    def _begin(self) -> None:
-        self._stop_events()
+    def _begin(self, record: Record) -> None:
+        """Open the corpus and prepare the run."""
         self._due = float("-inf")
-        record = self._record
         if place := self._cpu_queue.take(self):
             record.status, record.message = "waiting", describe_wait(place, self._cpu_queue.num_cores)
         else:
             record.status, record.message = "opening", f"Opening the corpus: {title_corpus(record.spec.corpus_name)}"
         self._publish()
-        corpus = self._engine.load(record.spec.corpus_name)
-        record.prepare(corpus, self._engine.count_training(corpus, record.spec.settings))
+        spec = record.spec
+        corpus = self._load(spec.corpus_name)
+        prepared = engine.prepare(spec.algorithm, spec.config, corpus, spec.settings)
+        with self._changed:
+            record.open(corpus, prepared)
+            changed = self._requests.changed
+            # Settings that were changed while the corpus was opened; some may still have no value.
+            if changed is not None:
+                self._requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
 
     def _advance(self, record: Record) -> None:
         started, is_single = self._clock(), self._requests.num_steps > 0
-        if self._events is None:
-            self._events = record.begin(self._engine.run)
         record.start_step()
-        self._show_running(is_news=record.is_slow)
-        record.advance(self._events)
+        self._show_running(record, is_news=record.is_slow)
+        record.advance()
         self._due = self._next_due(started, is_single) + self._delay(record)
         if is_single:
             with self._changed:
@@ -268,14 +271,14 @@ class Runner:
         if self._clock() - self._published_at >= interval:
             self._publish()
 
-    def _show_running(self, message: str = "", is_news: bool = False) -> None:
-        self._record.status, self._record.message = "running", message
+    def _show_running(self, record: Record, message: str = "", is_news: bool = False) -> None:
+        record.status, record.message = "running", message
         if is_news or (self.progress.status, self.progress.message) != ("running", message):
             self._publish()
 
-    def _keep_pace(self) -> None:
-        delay = self._delay(self._record)
-        self._show_running(PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
+    def _keep_pace(self, record: Record) -> None:
+        delay = self._delay(record)
+        self._show_running(record, PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
         if self._is_stale:
             self._sleep(max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock()))
             if self._clock() - self._published_at >= PUBLISH_SECONDS:
@@ -284,7 +287,7 @@ class Runner:
             self._sleep(max(0.0, self._due - self._clock()))
 
     def _next_due(self, started: float, is_single: bool) -> float:
-        """From when the pace is counted: a mini-batch a little late does not put off those after it."""
+        """The time from which the pace is counted: a mini-batch that is a little late does not delay the next ones."""
         return started if is_single or started - self._due > MAX_LAG_SECONDS else self._due
 
     def _delay(self, record: Record) -> float:
@@ -311,8 +314,7 @@ class Runner:
             if self._requests.spec is None:
                 self._requests.is_running, self._requests.num_steps = False, 0
 
-    def _hold_up(self, status: str, message: str, share: float = 0.0) -> None:
-        record = self._record
+    def _hold_up(self, record: Record, status: str, message: str, share: float = 0.0) -> None:
         if (status, message) != (record.status, record.message):
             record.status, record.message, record.compile_share = status, message, share
             self._publish()
@@ -338,14 +340,9 @@ class Runner:
             self._record.fail(error)
             self._publish()
 
-    def _stop_events(self) -> None:
-        events, self._events = self._events, None
-        if events is not None:
-            events.close()
-
 
 def describe_wait(place: int, num_cores: int) -> str:
-    """Say what a run at this place of the queue, from 1, waits for."""
+    """Say what a run at this place in the queue, from 1, waits for."""
     others = "another run is" if num_cores == 1 else f"{num_cores} other runs are"
     turn = "this one is next" if place == 1 else f"{place - 1} more wait before this one"
     return f"Waiting for a free processor core: {others} learning, {turn}."

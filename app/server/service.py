@@ -5,13 +5,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import panel as pn
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # has no type hints
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import KeptRuns
@@ -20,7 +20,7 @@ from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import Engine, Runner, describe_wait
+from stickbreaker.app.server.runner import Runner, describe_wait
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data
@@ -28,7 +28,6 @@ from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.parallel import count_cores
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.run import split_corpus
 
 FREE_AFTER_SECONDS = 300.0
 SWITCH_SECONDS = 0.0005
@@ -86,17 +85,17 @@ class Attachment(NamedTuple):
 class Service:
     """The runs of all browsers. Pages come with `join` and go with `leave`; nothing here keeps a session alive.
 
-    runner_engine: its `load` is also told the folder of the corpora of whoever begins a run.
+    load(corpus_name, folder): opens a corpus; the folder holds the corpora of the user who begins a run.
     """
 
     def __init__(
         self,
-        runner_engine: Engine,
+        load: Callable[[str, Path], engine.Corpus],
         compilation: Compilation,
         num_cores: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._engine, self.compilation, self._clock = runner_engine, compilation, clock
+        self._load, self.compilation, self._clock = load, compilation, clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
@@ -221,8 +220,8 @@ class Service:
         self, user: str | None, notify: Callable[[], None], keep: Callable[[Progress, Model], Any]
     ) -> Runner:
         # A name is a corpus of this user's, whatever others call so.
-        own = replace(self._engine, load=partial(self._engine.load, folder=find_data(user) / "corpora"))
-        return Runner(own, self.cpu_queue, self.compilation, notify=notify, keep=keep)
+        folder = find_data(user) / "corpora"
+        return Runner(lambda name: self._load(name, folder), self.cpu_queue, self.compilation, notify=notify, keep=keep)
 
     def _sweep_later(self) -> None:
         timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
@@ -247,11 +246,6 @@ def first_spec() -> RunSpec:
     return RunSpec(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
 
 
-def count_training(corpus: Any, settings: Any) -> int:
-    """Count the documents that are left to learn from."""
-    return split_corpus(corpus, settings)[0].num_documents
-
-
 def load_by_name(name: str, folder: Path) -> engine.Corpus:
     """Load a corpus that comes with the project or is in this folder, or give it from memory.
 
@@ -272,6 +266,6 @@ def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
     # Engine threads come back from compiled code every few hundred microseconds, and wait so long for a page's tick.
     sys.setswitchinterval(SWITCH_SECONDS)
-    service = Service(Engine(load_by_name, count_training, engine.run), Compilation(compile_algorithm))
+    service = Service(load_by_name, Compilation(compile_algorithm))
     service.compilation.ask(first_spec())
     return service

@@ -1,4 +1,4 @@
-"""A sweep being run: one spec after another on a runner of its own, which waits for a core as every run does."""
+"""A sweep being run: one spec after another on a runner of its own, which waits for a core like any other run."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MakeRunner = Callable[[Callable[[], None], Callable[[Progress, Model], None]], R
 
 
 class Sweep:
-    """Runs what it is given in the background; `state` is replaced as a whole, and `notify` is called when it is.
+    """Runs specs in the background; `state` is replaced as a whole, and `notify` is called after each change.
 
     make_runner(notify, keep): makes the runner that the runs of one sweep share.
     """
@@ -32,7 +32,7 @@ class Sweep:
         return self.state.status == "running"
 
     def start(self, plan: tuple[RunSpec, ...]) -> None:
-        """Begin; a sweep that is under way is cancelled first."""
+        """Begin; a sweep in progress is cancelled first."""
         self.cancel()
         name = f"sweep of {len(plan)} runs"
         with self._lock:
@@ -45,7 +45,7 @@ class Sweep:
         self._notify()
 
     def cancel(self) -> None:
-        """Stop after the present mini-batch; the run under way is not kept."""
+        """Stop after the present mini-batch; the unfinished run is not kept."""
         with self._lock:
             runner, self._runner = self._runner, None
             if self.is_running:
@@ -55,7 +55,7 @@ class Sweep:
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
-        """Take in how far the present run is, and begin the next one at its end; on the runner's thread."""
+        """Take in the progress of the present run, and begin the next one at its end; on the runner's thread."""
         progress = runner.progress
         with self._lock:
             state = self.state

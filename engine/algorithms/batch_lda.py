@@ -140,6 +140,7 @@ ALGORITHM = Algorithm(
     config=BatchLDAConfig,
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
+    has_corpus_weights=False,
     init=init,
     infer=infer,
     summarize=summarize,

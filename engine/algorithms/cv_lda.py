@@ -107,6 +107,7 @@ ALGORITHM = Algorithm(
     config=CVLDAConfig,
     reads=Reads.CORPUS,
     infers_by=InfersBy.COLLAPSED,
+    has_corpus_weights=False,
     init=init,
     infer=infer,
     summarize=summarize,

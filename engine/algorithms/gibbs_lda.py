@@ -121,6 +121,7 @@ ALGORITHM = Algorithm(
     config=GibbsLDAConfig,
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
+    has_corpus_weights=False,
     init=init,
     infer=infer,
     summarize=summarize,

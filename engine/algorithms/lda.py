@@ -158,6 +158,7 @@ ALGORITHM = Algorithm(
     config=LDAConfig,
     reads=Reads.BATCHES,
     infers_by=InfersBy.DIRICHLET,
+    has_corpus_weights=False,
     init=init,
     infer=infer,
     summarize=summarize,

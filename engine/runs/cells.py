@@ -1,19 +1,19 @@
-"""The cells of studies: one run each, all that its result depends on, and what is measured of it."""
+"""The cells of studies: one run each, everything that its result depends on, and its measured scores."""
 
 import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.load import load_corpus
@@ -27,14 +27,21 @@ from stickbreaker.engine.evaluation.held_out import (
     split_tokens,
 )
 from stickbreaker.engine.runs.compile import compile_algorithm, list_choices
-from stickbreaker.engine.runs.events import Evaluated, Stepped
-from stickbreaker.engine.runs.run import run, split_corpus
+from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
+from stickbreaker.engine.runs.prepared import Prepared, prepare
+from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import resolve
 
 FURTHER_PROTOCOLS = ("tokens_90_10", "perplexity_bound", "importance_sampling")
-MIXTURE = "free-dp-mixture"
 LIBRARIES = ("numba", "numpy", "scipy")
+
+
+@runtime_checkable
+class DocConcentration(Protocol):
+    """Settings with a fixed α₀."""
+
+    @property
+    def doc_concentration(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -50,26 +57,26 @@ class Cell:
 
     @property
     def config(self) -> Any:
-        """The settings in full."""
+        """All settings of the system."""
         return find_algorithm(self.system).config(**self.chosen)
 
     def asked(self) -> dict[str, Any]:
-        """All that the result depends on: settings in full, what the corpus holds, and versions."""
+        """Everything that the result depends on: all settings, the contents of the corpus, and versions."""
         own = {"config": asdict(self.config), "run": asdict(self.run), "protocols": list(self.protocols)}
         corpus = {"corpus": _fingerprint(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
         return {"system": self.system, **own, **corpus, "versions": _versions()}
 
     def key(self) -> str:
-        """A name for the file of the cell, another one for each thing that may be asked."""
+        """The name of the cell's file: a hash of everything that the result depends on."""
         return hashlib.sha256(json.dumps(self.asked(), sort_keys=True).encode()).hexdigest()[:32]
 
     def columns(self) -> dict[str, Any]:
-        """What tells the cell from others in a table."""
+        """The columns that identify the cell in a table."""
         run = {"order": self.run.order, "seed": self.run.seed}
         return {"corpus": self.corpus, "system": self.system, **self.chosen, **run}
 
 
-# What a row of a cell has.
+# The columns of a cell's rows.
 SCORES = (
     *("documents_seen", "seconds", "protocol", "predictive", "nats_per_word"),
     *("num_topics", "learning_rate", "startup_share", "bound", "error"),
@@ -77,25 +84,37 @@ SCORES = (
 
 
 def measure(cell: Cell) -> pd.DataFrame:
-    """Run a cell now; a row for each score."""
-    algorithm, seed = find_algorithm(cell.system), cell.run.seed
-    corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, seed)
-    train, test = split_corpus(corpus, cell.run)
-    config = resolve(cell.config, train.num_documents, train.num_tokens)
-    _compile(cell.system, tuple(list_choices(config).items()))
-    rows, stepped = [], None
-    for event in run(algorithm, cell.config, corpus, cell.run):
-        if isinstance(event, Stepped):
-            stepped = event
-        elif isinstance(event, Evaluated):
-            rows.append(_row(event.documents_seen, stepped, event.protocol, event.predictive, event.nats_per_word))
-            if event.protocol == "disjoint_words" and stepped is not None:
-                for protocol in cell.protocols:
-                    scores = score_further(protocol, algorithm, config, stepped.state, test, seed)
-                    rows += [_row(event.documents_seen, stepped, protocol, *each) for each in scores.items()]
+    """Run a cell now and return a row for each score."""
+    corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, cell.run.seed)
+    prepared = prepare(find_algorithm(cell.system), cell.config, corpus, cell.run)
+    _compile(cell.system, tuple(list_choices(prepared.config).items()))
+    rows: list[dict[str, Any]] = []
+    before: Stepped | None = None
+    for update in run(prepared):
+        if update.next_batch is not None:
+            rows.append(_score_row(update.next_batch, before))
+        if update.held_out is not None:
+            rows.append(_score_row(update.held_out, update.stepped))
+            rows += _further_rows(cell, prepared, update)
+        before = update.stepped
     if not rows:
-        raise ValueError("nothing was scored: ask for at least one evaluation, and for documents of two words or more")
+        raise ValueError(
+            "Nothing was scored: set num_evaluations to 1 or more, and use documents of two words or more."
+        )
     return pd.DataFrame(rows)
+
+
+def _score_row(event: Evaluated, stepped: Stepped | None) -> dict[str, Any]:
+    return _row(event.documents_seen, stepped, event.protocol, event.predictive, event.nats_per_word)
+
+
+def _further_rows(cell: Cell, prepared: Prepared, update: Update) -> list[dict[str, Any]]:
+    """Rows of the cell's further protocols after a mini-batch."""
+    rows = []
+    for protocol in cell.protocols:
+        scores = score_further(protocol, prepared, update.state)
+        rows += [_row(update.stepped.documents_seen, update.stepped, protocol, *each) for each in scores.items()]
+    return rows
 
 
 def _row(documents_seen: int, stepped: Stepped | None, protocol: str, predictive: str, nats: float) -> dict[str, Any]:
@@ -107,22 +126,24 @@ def _row(documents_seen: int, stepped: Stepped | None, protocol: str, predictive
     return row | {"bound": np.nan if row["bound"] is None else row["bound"], "error": None}
 
 
-def score_further(
-    protocol: str, algorithm: Algorithm, config: Any, state: Any, test: Corpus, seed: int
-) -> dict[str, float]:
-    """Nats per held-out token of one of FURTHER_PROTOCOLS, by predictive.
+def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, float]:
+    """Nats per held-out token of the run's test documents by one of FURTHER_PROTOCOLS, by predictive.
 
-    Raises ValueError for the bound of a mixture, whose likelihood has a closed form.
+    Raises ValueError where nothing is held out, and for the bound of a mixture, whose likelihood has a closed form.
     """
+    test = prepared.test
+    if test is None:
+        raise ValueError("The run holds nothing out: prepare it with test documents.")
+    algorithm, config, seed = prepared.algorithm, prepared.config, prepared.settings.seed
     summary, documents = algorithm.summarize(config, state), test.documents()
     topics, prior = summary.topics, fold_in_prior(algorithm, config, summary.weights)
     if protocol == "tokens_90_10":
         split = split_tokens(documents, test.doc_ids, seed)
         folded = score(split, fold_in(split.observed, topics, prior), topics)
         return {"own": score_own(algorithm, config, state, split), "fold_in": folded}
-    if algorithm.name == MIXTURE:
+    if algorithm.infers_by is InfersBy.MIXTURE:
         if protocol == "perplexity_bound":
-            raise ValueError("a mixture has no perplexity_bound: ask for importance_sampling, there in closed form")
+            raise ValueError("A mixture has no perplexity_bound: use importance_sampling, which is exact for it.")
         return {"own": mixture_likelihood(documents, topics, summary.weights)}
     if protocol == "perplexity_bound":
         return {"fold_in": perplexity_bound(documents, topics, prior)}
@@ -130,21 +151,21 @@ def score_further(
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:
-    """α₀ E[β] (K,), α₀ as set and 1 where it has a posterior; of LDA α, since its weights are shares of tokens."""
-    if algorithm.name.endswith("lda"):
+    """α₀ E[β] (K,), with α₀ as set, or 1 where it is learned; the prior of an LDA is uniform."""
+    if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return getattr(config, "doc_concentration", 1.0) * weights
+    return config.doc_concentration * weights if isinstance(config, DocConcentration) else weights
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
-    """What changes when the file of that name does."""
+    """The time and size of the file of that name; None where there is no file."""
     path = Path(name)
     return (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
 
 
 @lru_cache(maxsize=2)
 def _load(name: str, stamp: tuple[int, int] | None, num_documents: int | None, seed: int) -> Corpus:
-    """The corpus, or so many of its documents in their order."""
+    """The corpus, or a random subset of this number of its documents, in their order."""
     corpus = load_corpus(name)
     if num_documents is None or num_documents >= corpus.num_documents:
         return corpus
@@ -154,20 +175,14 @@ def _load(name: str, stamp: tuple[int, int] | None, num_documents: int | None, s
 
 @lru_cache
 def _compile(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
-    """Once a process, so that no cell's seconds hold a compiler's."""
+    """Compile once a process, so that the seconds of a cell do not include compilation."""
     algorithm = find_algorithm(system)
     compile_algorithm(algorithm, algorithm.config(**dict(choices)))
 
 
 @lru_cache
-def settings_of(system: str) -> frozenset[str]:
-    """Names of the settings that a system has."""
-    return frozenset(each.name for each in fields(find_algorithm(system).config))
-
-
-@lru_cache
 def _fingerprint(name: str, stamp: tuple[int, int] | None) -> str:
-    """The SHA-256 of what a run reads of a corpus; once a process, until its file changes."""
+    """The SHA-256 of everything that a run reads of a corpus; computed once a process, until its file changes."""
     corpus = load_corpus(name)
     counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())
@@ -178,7 +193,7 @@ def _fingerprint(name: str, stamp: tuple[int, int] | None) -> str:
 
 @lru_cache
 def _versions() -> dict[str, str]:
-    """Of Python, of the libraries that count, and of the engine: the SHA-256 of its code."""
+    """Versions of Python and of the numerical libraries, and the SHA-256 of the engine's code."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())

@@ -1,4 +1,4 @@
-"""A run on disk: one file of plain arrays, written whole or not at all, resumed bit for bit."""
+"""A run on disk: one file of plain arrays, written completely or not at all, from which a run resumes bit for bit."""
 
 import json
 import zipfile
@@ -31,9 +31,9 @@ class Packed(Protocol):
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run stands, all that resuming needs besides the corpus.
+    """The position of a run: everything that resuming needs, except the corpus.
 
-    notes: arrays that whoever saves it wants back.
+    notes: further arrays, which `load` returns unchanged.
     """
 
     algorithm: str
@@ -50,7 +50,7 @@ class CheckpointError(ValueError):
 
 
 def save(path: str | PathLike[str], position: Position) -> None:
-    """Write a Position to `path` (.npz, no pickle): first beside it, then in its place, so the old one is safe."""
+    """Write a Position to `path` (.npz, no pickle): first to a file next to it, so that the old one is safe."""
     path = Path(path)
     header = {
         "format": FORMAT,
@@ -71,13 +71,13 @@ def load(path: str | PathLike[str]) -> Position:
     """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
     path = Path(path)
     try:
-        # numpy would take any other file for a pickle, and tell how to trust it.
+        # numpy would take any other file for a pickle, and explain how to trust it.
         if path.is_file() and not zipfile.is_zipfile(path):
-            raise zipfile.BadZipFile("it is no .npz")
+            raise zipfile.BadZipFile("it is not an .npz file")
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             header = json.loads(str(arrays["header"]))
             if header["format"] != FORMAT:
-                raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run it anew.")
+                raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run again.")
             algorithm = find_algorithm(header["algorithm"])
             config = algorithm.config(**header["config"])
             like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
@@ -88,7 +88,7 @@ def load(path: str | PathLike[str]) -> Position:
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
         if isinstance(error, CheckpointError):
             raise
-        raise CheckpointError(f"{path} is no whole checkpoint ({error}): use an earlier one, or run anew.") from error
+        raise CheckpointError(f"{path} is not a complete checkpoint ({error}): use an earlier one.") from error
     settings = RunSettings(**header["settings"])
     return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
 

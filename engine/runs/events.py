@@ -1,4 +1,4 @@
-"""What `run()` yields. Every event is immutable; the arrays in it are never written again."""
+"""What `run` yields: one `Update` for each mini-batch. All are immutable, and nothing writes to their arrays."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,18 +10,18 @@ from stickbreaker.engine.algorithm import StepInfo, TopicSummary
 
 @dataclass(frozen=True)
 class Stepped:
-    """One mini-batch was learned from.
+    """The algorithm has learned from one mini-batch.
 
     documents_seen: documents learned from so far, over all passes.
     date: date of the newest document read so far in this pass.
     batch_size: documents in this mini-batch (the last of a pass may be short).
     num_topics: the fewest topics whose expected tokens cover 99 % of their sum.
-    state: the algorithm's state after the step: hand it to `summarize` or `infer` of the same algorithm.
+    state: the algorithm's state after the step, for `summarize` or `infer` of the same algorithm.
     seconds: time spent learning so far, evaluation not counted.
     """
 
     documents_seen: int
-    date: Any
+    date: np.datetime64
     batch_size: int
     info: StepInfo
     num_topics: int
@@ -45,12 +45,12 @@ class Evaluated:
     predictive: "own" (the system's own inference) or "fold_in" (the common one).
     nats_per_word: mean log likelihood of a held-out token, natural logarithm.
     num_tokens: held-out tokens in that mean.
-    inferred: of "next_batch", the θ that the score is made of: inferred from the words not held out, by the model that
-        has not learned from these documents yet.
+    inferred: of "next_batch", the topic shares behind the score: inferred from the words not held out, by the model
+        that has not learned from these documents yet.
     """
 
     documents_seen: int
-    date: Any
+    date: np.datetime64
     protocol: str
     predictive: str
     nats_per_word: float
@@ -63,17 +63,40 @@ class Snapshot:
     """The topics at a checkpoint of the table of word lists."""
 
     documents_seen: int
-    date: Any
+    date: np.datetime64
     summary: TopicSummary
 
 
+Event = Stepped | Evaluated | Snapshot
+
+
 @dataclass(frozen=True)
-class Finished:
-    """The stream has ended; `state` is the last one."""
+class Update:
+    """Everything that happened in one mini-batch.
 
-    documents_seen: int
-    state: Any
-    seconds: float
+    stepped: the step. next_batch: the score of the mini-batch before the step. held_out: the score of the test
+    documents after the step. snapshot: the topics after the step. What was not due, or not asked for, is None.
+    is_last: whether the run ends here, because all passes are read or the algorithm has converged.
+    """
 
+    stepped: Stepped
+    next_batch: Evaluated | None = None
+    held_out: Evaluated | None = None
+    snapshot: Snapshot | None = None
+    is_last: bool = False
 
-Event = Stepped | Evaluated | Snapshot | Finished
+    @property
+    def state(self) -> Any:
+        """The algorithm's state after the step."""
+        return self.stepped.state
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened, in the order in which it happened."""
+        every = (self.next_batch, self.stepped, self.held_out, self.snapshot)
+        return tuple(event for event in every if event is not None)
+
+    @property
+    def scores(self) -> tuple[Evaluated, ...]:
+        """The scores, in the order in which they were taken."""
+        return tuple(score for score in (self.next_batch, self.held_out) if score is not None)

@@ -1,7 +1,6 @@
 """How a run reads and scores a corpus, whatever the algorithm."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from stickbreaker.engine.declarations import check_settings, setting
 
@@ -24,8 +23,3 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-
-def live_settings(config_class: Any) -> list[str]:
-    """Names of the settings that act from the next mini-batch."""
-    return [name for name, each in config_class.__dataclass_fields__.items() if each.metadata.get("live")]

@@ -1,26 +1,28 @@
-"""Declared grids of runs: each cell is run once, kept in a file of its own, and found there the next time.
+"""Studies: declared grids of runs. Each cell runs once, is kept in a file of its own, and is found there the next time.
 
     study = Study(systems=("hdp", "lda"), grid={"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": (64, 256)})
     frame = run_study(study, "cells", num_processes=2)
 
-A study that was interrupted goes on where it stopped when it is called again, and one that is widened runs what is new.
+An interrupted study continues where it stopped when it is called again, and a wider one runs only its new cells.
 """
 
 import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from stickbreaker.engine.runs.cells import FURTHER_PROTOCOLS, SCORES, Cell, measure, settings_of
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.runs.cells import FURTHER_PROTOCOLS, SCORES, Cell, measure
+from stickbreaker.engine.runs.grid import GridPoint, expand_grid, settings_of
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.whole_files import replacing
 
@@ -33,12 +35,12 @@ class Study:
 
     grid: values of the systems' settings by name. A system that lacks a setting has fewer runs for it.
     fixed: settings that are the same in all runs of the systems that have them; others are at their defaults.
-    num_documents: at most so many of a corpus, drawn by the seed.
-    run: how each run reads and scores its corpus, but for the seed.
-    protocols: of FURTHER_PROTOCOLS, scored beside `disjoint_words` whenever that is.
+    num_documents: the most documents to take of a corpus, drawn by the seed.
+    run: how each run reads and scores its corpus, except for the seed.
+    protocols: those of FURTHER_PROTOCOLS that are scored together with `disjoint_words`.
 
-    Raises ValueError for a system that there is not, a setting that none of the systems has, or a value out of bounds
-    or none at all.
+    Raises ValueError for an unknown system, for a setting that none of the systems has, for a value outside its bounds,
+    and for a setting without values.
     """
 
     systems: Sequence[str]
@@ -55,17 +57,17 @@ class Study:
             raise ValueError(f"protocols is {self.protocols!r}: give a tuple.")
         unknown = [name for name in self.protocols if name not in FURTHER_PROTOCOLS]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is no further protocol: choose of {', '.join(FURTHER_PROTOCOLS)}.")
+            raise ValueError(f"{unknown[0]!r} is not a further protocol: choose from {', '.join(FURTHER_PROTOCOLS)}.")
         asked = {"systems": self.systems, "corpora": self.corpora, "seeds": self.seeds, **self.grid}
         for name, values in asked.items():
-            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
+            if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
                 raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
         if self.num_documents is not None and not (isinstance(self.num_documents, int) and self.num_documents >= 1):
             raise ValueError(f"num_documents is {self.num_documents!r}: give a whole number of at least 1, or None.")
-        known = set().union(*(settings_of(system) for system in self.systems))
-        for name in (*self.grid, *self.fixed):
-            if name not in known:
-                raise ValueError(f"No system of {', '.join(self.systems)} has a setting {name!r}.")
+        known = frozenset().union(*(settings_of(find_algorithm(system).config) for system in self.systems))
+        unknown = [name for name in self.fixed if name not in known]
+        if unknown:
+            raise ValueError(f"No system of {', '.join(self.systems)} has a setting {unknown[0]!r}.")
         self.cells()
 
     def cells(self) -> tuple[Cell, ...]:
@@ -77,16 +79,23 @@ class Study:
         >>> len(study.cells())
         6
         """
-        found = {}
-        for corpus, system, values, seed in product(
-            self.corpora, self.systems, product(*self.grid.values()), self.seeds
-        ):
-            wished = {**self.fixed, **dict(zip(self.grid, values, strict=True))}
-            chosen = {name: value for name, value in wished.items() if name in settings_of(system)}
-            settings = replace(self.run, seed=seed)
-            cell = Cell(corpus, self.num_documents, system, chosen, settings, tuple(self.protocols))
-            found[corpus, system, cell.config, seed] = cell
-        return tuple(found.values())
+        points = expand_grid([self._base(name) for name in dict.fromkeys(self.systems)], self.grid)
+        corpora, seeds = dict.fromkeys(self.corpora), dict.fromkeys(self.seeds)
+        return tuple(self._cell(corpus, point, seed) for corpus in corpora for point in points for seed in seeds)
+
+    def _base(self, system: str) -> tuple[Algorithm, Any]:
+        """A system and its settings outside the grid."""
+        algorithm = find_algorithm(system)
+        return algorithm, algorithm.config(**self._fixed_of(algorithm))
+
+    def _fixed_of(self, algorithm: Algorithm) -> dict[str, Any]:
+        own = settings_of(algorithm.config)
+        return {name: value for name, value in self.fixed.items() if name in own}
+
+    def _cell(self, corpus: str, point: GridPoint, seed: int) -> Cell:
+        chosen = {**self._fixed_of(point.algorithm), **point.chosen}
+        settings, name = replace(self.run, seed=seed), point.algorithm.name
+        return Cell(corpus, self.num_documents, name, chosen, settings, tuple(self.protocols))
 
 
 @dataclass(frozen=True)
@@ -169,7 +178,7 @@ def _run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes
     if num_processes == 1:
         yield from ((task, function(task)) for task in tasks)
         return
-    # Never forked: this process has threads, and what they held would stay locked in the child.
+    # Not forked: this process has threads, and the locks they hold would stay locked in the child.
     context, broken = multiprocessing.get_context("spawn"), []
     pool = ProcessPoolExecutor(num_processes, mp_context=context)
     try:
@@ -181,7 +190,7 @@ def _run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes
                 broken.append(futures[future])
     finally:
         pool.shutdown(cancel_futures=True)
-    # One of these ended its process, and the pool with it: each gets a process of its own, so that no other suffers.
+    # One of these ended its process, and with it the pool: each now gets a process of its own.
     for task in broken:
         with ProcessPoolExecutor(1, mp_context=context) as alone:
             try:
@@ -191,7 +200,7 @@ def _run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes
 
 
 def _attempt(task: tuple[Cell, Path]) -> pd.DataFrame:
-    """Run a cell and keep what came of it, an error too."""
+    """Run a cell and keep its scores, or its error."""
     cell, path = task
     try:
         frame = measure(cell)
@@ -205,7 +214,7 @@ def _failure(error: Exception) -> pd.DataFrame:
 
 
 def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
-    """Write the frame whole or not at all, with what was asked beside it, and return it."""
+    """Write the frame whole or not at all, with everything that it depends on as an attribute, and return it."""
     frame = frame.astype({"error": object})
     # pandas stores these in the file.
     frame.attrs = {"cell": cell.asked()}
@@ -215,7 +224,7 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read(path: Path) -> pd.DataFrame | None:
-    """What is kept of a cell; None where there is nothing, or nothing whole."""
+    """The kept frame of a cell; None where its file is missing or damaged."""
     try:
         return pd.read_parquet(path)
     except (OSError, ValueError):

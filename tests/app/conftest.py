@@ -4,7 +4,7 @@ import pytest
 
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
-from tests.app.toy_engine import Compiled, Toy
+from tests.app.small_runs import Compiled, load_small
 
 
 def eventually(condition, seconds=5.0):
@@ -22,11 +22,11 @@ def until():
 
 @pytest.fixture
 def make_runner():
-    """Make runners that are as fast as they go and end with the test."""
+    """Make runners on the small corpus that learn as fast as possible and end with the test."""
     runners = []
 
-    def make(toy=None, cpu_queue=None, compilation=None, notify=lambda: None):
-        runner = Runner((toy or Toy()).engine(), cpu_queue or CpuQueue(2), compilation or Compiled(), notify)
+    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small):
+        runner = Runner(load, cpu_queue or CpuQueue(2), compilation or Compiled(), notify)
         runner.set_pace(0.0)
         runners.append(runner)
         return runner

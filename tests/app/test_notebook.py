@@ -32,14 +32,14 @@ def test_awaiting_learn_reads_to_the_end_and_fills_the_views(live):
     assert np.isfinite(progress.heldout["nats_per_word"]).all()
 
 
-def test_learning_stops_after_so_many_documents_and_goes_on_from_there(live):
+def test_learning_stops_after_a_number_of_documents_and_continues_from_there(live):
     asyncio.run(live.learn(5))
     assert (live.progress.status, live.progress.documents_seen) == ("paused", 8)
     asyncio.run(live.learn())
     assert live.progress.status == "finished"
 
 
-def test_views_are_drawn_between_mini_batches_while_other_tasks_have_their_turn(live, monkeypatch):
+def test_views_are_drawn_between_mini_batches_while_other_tasks_run(live, monkeypatch):
     monkeypatch.setattr("stickbreaker.app.notebook.SHOW_SECONDS", 0.0)
     seen = []
 
@@ -74,7 +74,7 @@ def loop(monkeypatch):
         yield runner
 
 
-def test_what_is_shown_and_what_is_put_there_later_asks_for_no_style_sheet(loop):
+def test_views_request_no_style_sheet_at_first_or_later(loop):
     shown = pn.Column(pn.widgets.FloatSlider(), pn.pane.HTML("early"))
     root = shown.get_root(Document(), Comm())
     shown.append(pn.Card(pn.widgets.Select(options=["late"]), pn.indicators.Progress()))
@@ -83,7 +83,7 @@ def test_what_is_shown_and_what_is_put_there_later_asks_for_no_style_sheet(loop)
     assert {address.partition(",")[0] for address in addresses} == {"data:text/css;base64"}
 
 
-def test_a_message_that_comes_on_another_thread_is_handled_on_that_of_the_cells(loop, monkeypatch):
+def test_a_message_from_another_thread_is_handled_on_the_thread_of_the_cells(loop, monkeypatch):
     handled = []
     def record(line, what):
         handled.append((threading.current_thread(), what))
@@ -108,7 +108,7 @@ class Line(Comm):
         self.sent = True
 
 
-def test_a_dashboard_is_brought_up_to_date_once_the_browser_has_drawn_it_and_not_before(live, monkeypatch):
+def test_a_dashboard_is_updated_only_after_the_browser_has_drawn_it(live, monkeypatch):
     monkeypatch.setattr("stickbreaker.app.notebook.SHOW_SECONDS", 0.01)
     line, is_filled = Line(), []
     root = live.__panel__()._render_model(Document(), line)

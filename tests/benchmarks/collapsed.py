@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, run
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.algorithms import cv_hdp
 from stickbreaker.engine.evaluation.held_out import count_topics
 from tests import naive
@@ -65,9 +65,11 @@ def measure_falls(seeds, sweeps):
         algorithm = find_algorithm(name)
         for seed in range(seeds):
             settings = RunSettings(order="shuffled", passes=sweeps, seed=seed, **QUIET)
-            events = run(algorithm, algorithm.config(max_topics=NUM_TOPICS), load_corpus(CORPUS), settings)
-            # Events hold states, each as large as what is remembered: only figures are kept.
-            steps = [(e.info.bound, e.seconds, e.num_topics) for e in events if hasattr(e, "info")]
+            config = algorithm.config(max_topics=NUM_TOPICS)
+            updates = run(prepare(algorithm, config, load_corpus(CORPUS), settings))
+            # Updates hold states, each as large as the memory of all documents: only figures are kept.
+            stepped = (update.stepped for update in updates)
+            steps = [(each.info.bound, each.seconds, each.num_topics) for each in stepped]
             bounds, seconds, topics = (np.array(column, float) for column in zip(*steps, strict=True))
             bounds = bounds[np.isfinite(bounds)]
             rows.append(
@@ -91,7 +93,7 @@ def measure_recovery(seeds, sweeps):
         truth, began = simulate(num_topics, seed), time.perf_counter()
         config = cv_hdp.CVHDPConfig(max_topics=size, word_total=0.01 * VOCAB_SIZE)
         settings = RunSettings(passes=sweeps, seed=seed, num_test=1, **QUIET)
-        *_, finished = run(cv_hdp.ALGORITHM, config, truth.corpus, settings)
+        *_, finished = run(prepare(cv_hdp.ALGORITHM, config, truth.corpus, settings))
         ratios = measure_ratios(cv_hdp.summarize(config, finished.state).topics, truth)
         found, topics = int((ratios <= LARGEST_RATIO).sum()), count_topics(finished.state.expected_tokens)
         row = {"true topics": num_topics, "seed": seed, "K": size, "found": found, "topics": topics}

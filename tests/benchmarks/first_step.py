@@ -23,11 +23,10 @@ TASK = """
 import sys
 from stickbreaker import engine
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.events import Stepped
 algorithm = engine.find_algorithm("hdp")
 compile_algorithm(algorithm, algorithm.config())
 corpus = engine.load_corpus(sys.argv[1])
-next(e for e in engine.run(algorithm, algorithm.config(), corpus, engine.RunSettings()) if isinstance(e, Stepped))
+next(engine.run(engine.prepare(algorithm, algorithm.config(), corpus)))
 """
 
 

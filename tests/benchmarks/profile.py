@@ -2,11 +2,10 @@
 
     python -m tests.benchmarks.profile [--corpus NAME] [--json FILE]
 
-A run with all its events is driven as the page drives it, with the defaults but for the order, which is shuffled.
-The clock is read where an algorithm's functions begin and end, and where an event arrives: expectations are
-`expect`, the local step is what lies between it and `blend`, its shards on threads, the global step is `blend`;
-held-out scores and snapshots are the time to their events, and what is left of the time to `Stepped` is the
-driver's.
+A run with all its scores is driven as the page drives it, with the defaults but for the order, which is shuffled.
+The clock is read where an algorithm's functions begin and end, and around held-out scores and snapshots: expectations
+are `expect`, the local step is what lies between it and `blend`, its shards on threads, the global step is `blend`.
+What is left of the time is the driver's.
 
 What a compiled local step does within is told by difference, on batches learned from once more with the learned
 topics. Dirichlet sweeps alone, without statistics, take `load` + one sweep, `load` + two of the same size, and
@@ -20,6 +19,7 @@ import argparse
 import json
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -27,13 +27,12 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, resolve, run
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.events import Evaluated, Snapshot
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.run import _Run
 from tests.benchmarks.heldout import to_markdown
 from tests.benchmarks.machine import best_in_turn
 
@@ -64,21 +63,36 @@ class Clock:
         return found
 
 
-def profile_run(algorithm, config, corpus, settings):
+SCORING = {
+    "_score_ahead": "held-out scores, next_batch",
+    "_evaluate": "held-out scores, disjoint_words",
+    "_summarize": "snapshots",
+}
+
+
+def profile_run(prepared):
     """Seconds of each part of a run, and its last state."""
-    clock, waited = Clock(algorithm), Counter()
+    clock = Clock(prepared.algorithm)
     began = time.perf_counter()
-    for event in run(clock.timed, config, corpus, settings):
-        waited[name_part(event)] += time.perf_counter() - began
+    with ExitStack() as stack:
+        for name, part in SCORING.items():
+            stack.enter_context(patch.object(_Run, name, time_part(getattr(_Run, name), clock.seconds, part)))
+        for update in run(replace(prepared, algorithm=clock.timed)):
+            last = update
+    whole = time.perf_counter() - began
+    return clock.seconds + Counter({"driver": whole - sum(clock.seconds.values())}), last.state
+
+
+def time_part(method, seconds, part):
+    """The method of a run, with its seconds added to a part."""
+
+    def timed(*arguments):
         began = time.perf_counter()
-    return clock.seconds + waited - Counter({"driver": sum(clock.seconds.values())}), event.state
+        found = method(*arguments)
+        seconds[part] += time.perf_counter() - began
+        return found
 
-
-def name_part(event):
-    """What a run does before it yields an event; learning is counted apart."""
-    if isinstance(event, Evaluated):
-        return f"held-out scores, {event.protocol}"
-    return "snapshots" if isinstance(event, Snapshot) else "driver"
+    return timed
 
 
 def split_local_step(algorithm, config, state, train):
@@ -120,11 +134,10 @@ def measure(corpus_name):
     """Rows of parts with their seconds and shares of the run."""
     algorithm, settings = find_algorithm("hdp"), RunSettings(order="shuffled")
     corpus = load_corpus(corpus_name)
-    train, _ = split_corpus(corpus, settings)
-    config = resolve(algorithm.config(), train.num_documents, train.num_tokens)
-    compile_algorithm(algorithm, config)
-    seconds, state = profile_run(algorithm, config, corpus, settings)
-    shares = split_local_step(algorithm, config, state, train)
+    prepared = prepare(algorithm, algorithm.config(), corpus, settings)
+    compile_algorithm(algorithm, prepared.config)
+    seconds, state = profile_run(prepared)
+    shares = split_local_step(algorithm, prepared.config, state, prepared.train)
     two_level = seconds.pop(f"local step, {state.phase}")
     seconds.update({f"{state.phase}: {part}": share * two_level for part, share in shares.items()})
     whole = sum(seconds.values())

@@ -17,7 +17,7 @@ import pandas as pd
 from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.evaluation.held_out import fold_in, score, split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import HDP, ScikitLearnLDA, TomotopyHDP
 from tests.benchmarks.heldout import SIZES, learn, score_both, to_markdown
 

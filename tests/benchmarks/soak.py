@@ -154,9 +154,9 @@ def learn_alone(name):
     compile_algorithm(algorithm, algorithm.config())
     for _ in range(2):
         began = time.perf_counter()
-        for event in engine.run(algorithm, algorithm.config(), corpus):
-            last = event
-        speed = last.documents_seen / (time.perf_counter() - began)
+        for update in engine.run(engine.prepare(algorithm, algorithm.config(), corpus)):
+            last = update
+        speed = last.stepped.documents_seen / (time.perf_counter() - began)
     return speed
 
 

@@ -37,7 +37,7 @@ from stickbreaker.engine.evaluation.held_out import split_words
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import race
 from tests.benchmarks.contestants import GensimHDP, Ours, ScikitLearnLDA
 from tests.benchmarks.floor import Sizes, count_all, count_kept

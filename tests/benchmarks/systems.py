@@ -34,9 +34,7 @@ from stickbreaker.engine.evaluation.held_out import (
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import is_sample
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.events import Evaluated, Stepped
-from stickbreaker.engine.runs.run import split_corpus
-from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.runs.prepared import prepare, split_corpus
 from tests.benchmarks.heldout import WANG, to_markdown, to_matrix
 
 BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
@@ -95,19 +93,19 @@ class Fitted:
         name, own = SYSTEMS[system]
         self.algorithm = find_algorithm(name)
         settings = replace(settings, num_evaluations=0, num_snapshots=0)
-        train, _ = split_corpus(corpus, settings)
         own = own | set_words(system, corpus.vocab_size)
-        self.config = resolve(self.algorithm.config(**own), train.num_documents, train.num_tokens)
+        prepared = prepare(self.algorithm, self.algorithm.config(**own), corpus, settings)
+        self.config, train = prepared.config, prepared.train
         compile_algorithm(self.algorithm, self.config)
         self.ahead, self.predictions = [], []
         predict = getattr(inspect.getmodule(self.algorithm.infer), "predict_words", None)
-        # Of the events none is kept: each holds a state, which may be large.
-        for event in run(self.algorithm, self.config, corpus, settings):
-            if isinstance(event, Evaluated):
-                self.ahead.append(event)
-            elif known and predict and isinstance(event, Stepped) and is_sample(self.config, event.info.step):
-                self.predictions.append(predict(self.config, event.state, known.rows, known.words))
-        self.finished = event
+        # No update but the last is kept: each holds a state, which may be large.
+        for update in run(prepared):
+            if update.next_batch is not None:
+                self.ahead.append(update.next_batch)
+            if known and predict and is_sample(self.config, update.stepped.info.step):
+                self.predictions.append(predict(self.config, update.state, known.rows, known.words))
+        self.finished = event = update.stepped
         self.facts = {
             "split": train.split_by,
             "documents": train.num_documents,
@@ -125,7 +123,7 @@ class Fitted:
     def prior(self):
         """α₀ E[β] (K,); of LDA α, since its weights are shares of tokens."""
         weights = self.summary.weights
-        if self.algorithm.name.endswith("lda"):
+        if not self.algorithm.has_corpus_weights:
             weights = np.full(len(weights), 1.0 / len(weights))
         return document_concentration(self.config, self.finished.state) * weights
 

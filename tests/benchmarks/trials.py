@@ -12,7 +12,7 @@ from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve, step_size
 from tests.benchmarks.systems import load
 

@@ -14,7 +14,6 @@ from tornado.web import RequestHandler
 
 from stickbreaker import engine
 from stickbreaker.app.session.session import Session
-from stickbreaker.engine.runs.events import Finished
 
 PAGE_BYTES = resource.getpagesize()
 
@@ -34,16 +33,16 @@ def timed_look(session):
 
 @wraps(run)
 def timed_run(*arguments, **options):
-    """As ever; a run that comes to its end leaves its documents a second, the time between its events included."""
-    events, sent, began = run(*arguments, **options), None, time.perf_counter()
+    """As `engine.run`; a run that ends leaves its documents a second, the time between its updates included."""
+    updates, sent, began = run(*arguments, **options), None, time.perf_counter()
     while True:
         try:
-            event = events.send(sent)
+            update = updates.send(sent)
         except StopIteration:
             return
-        if isinstance(event, Finished):
-            speeds.append(event.documents_seen / (time.perf_counter() - began))
-        sent = yield event
+        if update.is_last:
+            speeds.append(update.stepped.documents_seen / (time.perf_counter() - began))
+        sent = yield update
 
 
 class WatchedHandler(RequestHandler):

@@ -1,4 +1,4 @@
-"""Serve the page with an engine that dies in its fifth mini-batch, unless τ₀ has been changed."""
+"""Serve the page with an engine that fails in its fifth mini-batch, unless τ₀ has been changed."""
 
 import sys
 
@@ -8,22 +8,23 @@ from stickbreaker import engine
 
 DELAY = 18  # of the first run: what State of the Union asks for
 REASON = "topic 7 has become infinite"
-alive = engine.run
+FAILS_AT = 5
+run_to_the_end = engine.run
 
 
-def run(algorithm, config, corpus, settings=None, **options):
-    """As `engine.run`, until it dies."""
-    events = alive(algorithm, config, corpus, settings, **options)
-    sent = num_steps = None
+def run(prepared, **options):
+    """As `engine.run`, until it fails."""
+    updates = run_to_the_end(prepared, **options)
+    sent, num_steps = None, 0
     while True:
         try:
-            event = events.send(sent)
+            update = updates.send(sent)
         except StopIteration:
             return
-        num_steps = (num_steps or 0) + isinstance(event, engine.runs.events.Stepped)
-        if num_steps == 5 and config.delay == DELAY:
+        num_steps += 1
+        if num_steps == FAILS_AT and prepared.config.delay == DELAY:
             raise FloatingPointError(REASON)
-        sent = yield event
+        sent = yield update
 
 
 if __name__ == "__main__":

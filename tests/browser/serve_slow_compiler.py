@@ -5,13 +5,15 @@ import time
 
 from panel.command import main
 
+from stickbreaker.engine.runs import compile
+
 NUM_PARTS = 10
 SECONDS_A_PART = 0.5
 compile_at_once = compile.compile_algorithm
 
 
 def compile_slowly(algorithm, config, report):
-    """As `compile_algorithm`, after some parts that only take time."""
+    """As `compile_algorithm`, after some parts that only wait."""
     if config.precision == "float64":
         for part in range(NUM_PARTS):
             report(part, NUM_PARTS, f"part {part}")

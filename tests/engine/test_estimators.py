@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import fields, replace
 from itertools import combinations
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,11 @@ from stickbreaker import engine
 from stickbreaker.engine import estimators
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.estimators.write_classes import TARGET, write_source
 from stickbreaker.engine.evaluation.held_out import split_words
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.run import learn
+from stickbreaker.engine.runs.prepared import prepare_training
+from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 
 CLASSES = list(estimators.CLASSES.values())
@@ -52,15 +55,29 @@ def unskipped(monkeypatch):
 
 @parametrize_with_checks([make(estimators.OnlineHDP)])
 @pytest.mark.usefixtures("unskipped")
-def test_scikit_learn_finds_nothing_amiss(estimator, check):
+def test_the_online_hdp_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.recovery
 @pytest.mark.usefixtures("unskipped")
 @parametrize_with_checks([kind() for kind in CLASSES])
-def test_scikit_learn_finds_nothing_amiss_with_the_defaults_of_any(estimator, check):
+def test_every_class_passes_the_checks_of_scikit_learn_at_its_defaults(estimator, check):
     check(estimator)
+
+
+def test_the_classes_in_the_source_are_those_of_the_declared_settings():
+    assert TARGET.read_text(encoding="utf-8") == write_source(), (
+        "settings have changed: python -m stickbreaker.engine.estimators.write_classes"
+    )
+
+
+def test_each_parameter_has_its_type_and_its_help_in_the_source():
+    for kind in CLASSES:
+        hints = get_type_hints(kind.__init__)
+        for each in fields(kind.algorithm.config):
+            assert hints[each.name] == each.type
+            assert f"    {each.name} : " in kind.__doc__
 
 
 def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_and_random_state():
@@ -76,12 +93,13 @@ def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_an
 @of_all
 def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
     model = make(kind, random_state=5).fit(tiny_corpus)
-    *_, end = learn(kind.algorithm, model.config_, tiny_corpus, RunSettings(passes=model.passes, seed=5))
+    settings = RunSettings(passes=model.passes, seed=5)
+    *_, end = run(prepare_training(kind.algorithm, model.config_, tiny_corpus, settings))
     assert bits(model) == {name: array.tobytes() for name, array in checkpoint._flatten("state", end.state)}
 
 
 @of_all
-def test_counts_are_learned_alike_whatever_holds_them(kind, tiny_corpus):
+def test_counts_are_learned_alike_from_every_container(kind, tiny_corpus):
     dense = tiny_corpus.counts.toarray()
     frame = pd.DataFrame(dense, columns=list(tiny_corpus.vocabulary))
     models = [make(kind).fit(X) for X in (tiny_corpus, dense, dense.astype(np.float16), csr_matrix(dense), frame)]
@@ -91,7 +109,7 @@ def test_counts_are_learned_alike_whatever_holds_them(kind, tiny_corpus):
 
 
 @of_all
-def test_a_second_fit_starts_afresh(kind, tiny_corpus):
+def test_a_second_fit_starts_again(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
     first = bits(model)
     model.fit(tiny_corpus.counts[:5, :4])
@@ -113,7 +131,7 @@ def test_reading_documents_never_changes_the_model(kind, tiny_corpus):
 
 
 @of_all
-def test_what_is_fitted_has_the_shapes_that_scikit_learn_gives_them(kind, tiny_corpus):
+def test_fitted_attributes_have_the_shapes_of_scikit_learn(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
     num_topics = len(model.topic_ids_)
     assert model.components_.shape == (num_topics, 6)
@@ -170,7 +188,7 @@ def test_a_model_that_starts_empty_streams_and_stays_finite(kind):
 
 
 @of_online
-def test_what_comes_after_a_fit_is_learned_to_the_last_document(kind):
+def test_partial_fit_after_a_fit_learns_from_every_document(kind):
     early, late = np.random.default_rng(0).poisson(1.0, (2, 12, 9))
     learned = [bits(make(kind).fit(early))]
     for changed in (None, 0, 5, 11):
@@ -197,7 +215,7 @@ def test_the_corpus_size_follows_the_stream(kind):
     assert model.fit(chunk).corpus_size_ == 700
 
 
-def test_whoever_is_given_no_seed_draws_one(tiny_corpus):
+def test_a_model_without_a_seed_draws_one(tiny_corpus):
     model = make(engine.OnlineLDA, random_state=None)
     one, other = (bits(model.fit(tiny_corpus)) for _ in range(2))
     assert one != other
@@ -213,18 +231,18 @@ def test_whoever_is_given_no_seed_draws_one(tiny_corpus):
         ([[-1, 1]], "Negative values"),
         ([[np.nan, 1]], "NaN"),
         ([[1, 1, 1]], "3 features, but OnlineHDP is expecting 2"),
-        (["peace", "war"], "X holds texts: count their words first, with CountVectorizer"),
+        (["peace", "war"], "X holds texts: count their words with CountVectorizer first"),
         (pd.Series(["peace", "war"]), "X holds texts"),
     ],
 )
-def test_what_are_no_counts_is_refused(X, message):
+def test_values_that_are_not_counts_are_refused(X, message):
     model = make(engine.OnlineHDP).fit([[1, 2], [2, 1]])
     for read in (model.transform, model.partial_fit, model.score):
         with pytest.raises(ValueError, match=message):
             read(X)
 
 
-def test_what_cannot_be_fitted_or_scored_names_the_remedy(tiny_corpus):
+def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
     model = make(engine.OnlineHDP).fit(tiny_corpus)
     with pytest.raises(ValueError, match="two distinct words"):
         model.score(Corpus("short", [[4, 0, 0, 0, 0, 0]], tiny_corpus.vocabulary, ["1790"], ["Short"]))
@@ -275,7 +293,7 @@ def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
 
 
 @of_all
-def test_a_loaded_model_is_the_saved_one_and_goes_on_as_it_would(kind, tiny_corpus, tmp_path):
+def test_a_loaded_model_equals_the_saved_one_and_learns_on_in_the_same_way(kind, tiny_corpus, tmp_path):
     model = make(kind, random_state=np.random.RandomState(1)).fit(tiny_corpus)
     model.save(tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
@@ -291,7 +309,7 @@ def test_a_loaded_model_is_the_saved_one_and_goes_on_as_it_would(kind, tiny_corp
     assert bits(loaded.fit(tiny_corpus)) == bits(model.set_params(random_state=model.seed_).fit(tiny_corpus))
 
 
-def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_taken_for_one(tiny_corpus, tmp_path):
+def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tiny_corpus, tmp_path):
     model = make(engine.OnlineHDP).fit(tiny_corpus.counts)
     model.save(tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
@@ -310,7 +328,7 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_taken_for_one(tiny_co
 
 
 @of_online
-def test_what_was_left_to_the_corpus_is_so_again_in_a_model_that_is_loaded(kind, tiny_corpus, tmp_path):
+def test_a_loaded_model_leaves_the_same_settings_to_the_corpus(kind, tiny_corpus, tmp_path):
     model = kind(random_state=3).fit(tiny_corpus)
     model.save(tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
@@ -320,7 +338,7 @@ def test_what_was_left_to_the_corpus_is_so_again_in_a_model_that_is_loaded(kind,
 
 
 @of_all
-def test_the_table_of_topics_says_what_the_components_hold_largest_topic_first(kind, tiny_corpus):
+def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
     table = model.topics_frame(num_words=4)
     row_of = {topic_id: row for row, topic_id in enumerate(model.topic_ids_)}
@@ -363,7 +381,7 @@ def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
     assert "<caption>" not in clone(model)._repr_html_()
 
 
-def test_importing_the_engine_leaves_scikit_learn_and_pandas_until_they_are_asked_for():
+def test_importing_the_engine_does_not_import_scikit_learn_or_pandas():
     program = "import sys, engine; slow = {'sklearn', 'pandas'}; assert not slow & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert {"load", "OnlineHDP", "run"} <= set(dir(engine))
@@ -371,10 +389,10 @@ def test_importing_the_engine_leaves_scikit_learn_and_pandas_until_they_are_aske
         engine.OnlineNothing  # noqa: B018
 
 
-def test_a_frame_whose_columns_stand_in_another_order_than_the_words_is_refused(tiny_corpus):
+def test_a_frame_with_columns_in_another_order_than_the_words_is_refused(tiny_corpus):
     model = estimators.OnlineHDP(max_topics=3, random_state=0).fit(tiny_corpus)
     frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list(tiny_corpus.vocabulary.words))
     with pytest.warns(UserWarning, match="has feature names"):
         np.testing.assert_array_equal(model.transform(frame), model.transform(tiny_corpus))
-    with pytest.raises(ValueError, match="stand in another order"):
+    with pytest.raises(ValueError, match="they are in another order"):
         model.transform(frame[frame.columns[::-1]])

@@ -1,4 +1,4 @@
-"""Learning rates and what is foretold from them."""
+"""Learning rates, settings that follow the corpus, and forecasts."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_with_kappa_1_the_start_up_share_after_n_steps_is_delay_over_delay_plus_
         assert startup_share(n, delay, 1.0) == pytest.approx(delay / (delay + n), rel=1e-12)
 
 
-def test_under_a_tenth_of_the_start_up_mass_is_left_after_one_default_pass_of_state_of_the_union(state_of_the_union):
+def test_less_than_a_tenth_of_the_start_up_mass_is_left_after_a_default_pass_of_state_of_the_union(state_of_the_union):
     num_train = state_of_the_union.num_documents - 1000
     config = resolve(HDPConfig(), num_train)
     steps = num_batches(num_train, config.batch_size)
@@ -53,7 +53,7 @@ def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_siz
     assert told.leaves_warm_up == (before >= 0.75 * spent)
 
 
-def test_too_few_batches_are_foretold_as_too_little():
+def test_too_few_batches_are_forecast_as_too_little():
     assert forecast(HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
     assert not forecast(HDPConfig(), 9400, passes=1).is_too_little
 
@@ -62,7 +62,7 @@ def test_too_few_batches_are_foretold_as_too_little():
     ("corpus_size", "batch_size", "delay"),
     [(1, 1, 0), (500, 32, 8), (1800, 113, 8), (9384, 256, 18), (10**6, 15625, 32)],
 )
-def test_what_is_left_to_the_corpus_follows_its_size(corpus_size, batch_size, delay):
+def test_settings_left_to_the_corpus_follow_its_size(corpus_size, batch_size, delay):
     settled = resolve(HDPConfig(), corpus_size)
     assert (settled.batch_size, settled.delay) == (batch_size, delay)
     assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500

@@ -24,7 +24,8 @@ from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.evaluation.held_out import score, score_own, split_words
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs.checkpoint import Position
-from stickbreaker.engine.runs.run import run, split_corpus
+from stickbreaker.engine.runs.prepared import prepare
+from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.simulate import simulate_hdp
 
@@ -47,7 +48,7 @@ def simulate(num_topics, seed):
     return simulate_hdp(topics, NUM_DOCUMENTS, DOC_LENGTH, 1.0, num_topics / 2, rng)
 
 
-def prepare(name, max_topics, seed, passes, num_test):
+def plan(name, max_topics, seed, passes, num_test):
     """The algorithm, its defaults at that truncation, and settings of a run."""
     algorithm = find_algorithm(name)
     settings = RunSettings(
@@ -58,12 +59,12 @@ def prepare(name, max_topics, seed, passes, num_test):
 
 def fit_from_truth(name, num_topics, seed):
     """The summary at the end of a run that is told the truth after its first pass, which a warm-up does not outlast."""
-    algorithm, config, settings = prepare(name, 150, seed, PASSES, num_test=1)
+    algorithm, config, settings = plan(name, 150, seed, PASSES, num_test=1)
     truth = simulate(num_topics, seed)
-    events = run(algorithm, config, truth.corpus, settings)
-    first = next(event for event in events if event.documents_seen == NUM_DOCUMENTS - settings.num_test)
+    prepared = prepare(algorithm, config, truth.corpus, settings)
+    first = next(each.stepped for each in run(prepared) if each.stepped.documents_seen == prepared.corpus_size)
     told = Position(name, config, settings, put_truth(first.state, truth), first.documents_seen, first.seconds)
-    *_, finished = run(algorithm, config, truth.corpus, settings, resume=told)
+    *_, finished = run(prepared, resume=told)
     return algorithm.summarize(config, finished.state)
 
 
@@ -101,10 +102,11 @@ def score_word_frequencies(train, split, word_concentration=0.01):
 def test_one_pass_learns_nine_tenths_of_what_there_is_to_know_about_unread_documents(
     name, max_topics, num_topics, seed
 ):
-    algorithm, config, settings = prepare(name, max_topics, seed, passes=1, num_test=250)
+    algorithm, config, settings = plan(name, max_topics, seed, passes=1, num_test=250)
     truth = simulate(num_topics, seed)
-    *_, finished = run(algorithm, config, truth.corpus, settings)
-    train, test = split_corpus(truth.corpus, settings)
+    prepared = prepare(algorithm, config, truth.corpus, settings)
+    *_, finished = run(prepared)
+    train, test = prepared.train, prepared.test
     split = split_words(test.documents(), test.doc_ids, seed)
     nothing = score_word_frequencies(train, split)
     states = finished.state, put_truth(finished.state, truth)

@@ -14,10 +14,10 @@ from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import KINDS, calendar_plot
 from stickbreaker.app.views.calendar import HEADINGS, THEN, TOO_EARLY, UNSCORED, WHOLE, Calendar
-from stickbreaker.engine import RunSettings, find_algorithm, run
+from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
-from stickbreaker.engine.runs.events import DocShares, Evaluated
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine.runs.events import DocShares
+from stickbreaker.engine.runs.prepared import split_corpus
 
 SETTINGS = RunSettings(passes=2, num_snapshots=6)
 
@@ -30,10 +30,9 @@ def learn(corpus, name="hdp", settings=SETTINGS, **values):
     """The record of a run that is over."""
     algorithm = find_algorithm(name)
     record = Record(RunSpec("tiny", algorithm, algorithm.config(**values), settings), 1, lambda: 0.0)
-    record.prepare(corpus, split_corpus(corpus, settings)[0].num_documents)
-    events = record.begin(run)
+    record.open(corpus, prepare(algorithm, algorithm.config(**values), corpus, settings))
     while not record.is_over:
-        record.advance(events)
+        record.advance()
     return record
 
 
@@ -62,8 +61,7 @@ def test_documents_are_kept_as_first_read_and_none_of_the_first_mini_batch_or_he
 def test_the_shares_are_those_the_score_of_the_next_batch_was_made_of(tiny_corpus, job):
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
-    events = run(algorithm, config, tiny_corpus, SETTINGS)
-    inferred = [each for each in events if isinstance(each, Evaluated) and each.protocol == "next_batch"][1].inferred
+    inferred = [update.next_batch for update in run(prepare(algorithm, config, tiny_corpus, SETTINGS))][1].inferred
     first, rows = job.reading.first, np.flatnonzero(np.isin(tiny_corpus.doc_ids, inferred.doc_ids))
     order = np.argsort(inferred.doc_ids)
     ours = first.doc_shares[rows].toarray()[np.argsort(tiny_corpus.doc_ids[rows])]

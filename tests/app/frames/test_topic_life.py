@@ -22,8 +22,7 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE, find_events, find_likeness
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.app.views.topic_life import TopicLife
-from stickbreaker.engine import RunSettings, find_algorithm, run
-from stickbreaker.engine.runs.run import split_corpus
+from stickbreaker.engine import RunSettings, find_algorithm, prepare
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, *(f"word{i}" for i in range(1, 200)))
@@ -180,10 +179,9 @@ def test_the_view_says_when_the_first_column_comes_then_draws_lists_and_picks(pr
 def test_systems_of_every_kind_have_a_life(tiny_corpus, name, passes):
     algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
     record = Record(RunSpec("tiny", algorithm, algorithm.config(), settings), 1, lambda: 0.0)
-    record.prepare(tiny_corpus, split_corpus(tiny_corpus, settings)[0].num_documents)
-    learning = record.begin(run)
+    record.open(tiny_corpus, prepare(algorithm, algorithm.config(), tiny_corpus, settings))
     while not record.is_over:
-        record.advance(learning)
+        record.advance()
     selection = Selection()
     view = TopicLife(selection)
     view.read(ReadingJob(), record.progress(1))

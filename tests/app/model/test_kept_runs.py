@@ -9,7 +9,20 @@ from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.model.kept_runs import MAX_KEPT, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from stickbreaker.app.model.reading import Model
-from tests.app.toy_engine import TOY, ToyConfig, ToyCorpus, ToySettings
+from stickbreaker.engine.algorithm import TopicSummary
+from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus
+
+ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
+
+
+def summarize_evenly(config, tokens):
+    """Topics of one word each, with equal shares of these tokens."""
+    topics = np.eye(config.max_topics, 20, dtype=np.float32)
+    weights = np.full(config.max_topics, 1 / config.max_topics)
+    return TopicSummary(np.arange(config.max_topics), topics, weights, weights * tokens)
+
+
+EVEN = dataclasses.replace(HDP, summarize=summarize_evenly)
 
 
 def make_checkpoint(tokens):
@@ -22,11 +35,11 @@ def make_progress(**values):
     now = make_checkpoint(tokens=(50, 30, 20))
     usual = {
         "status": "finished",
-        "label": "Toy, κ 0.6",
-        "corpus_name": "toy-corpus",
-        "algorithm": "toy",
-        "config": ToyConfig(),
-        "settings": ToySettings(),
+        "label": "Online HDP, κ 0.6",
+        "corpus_name": NAME,
+        "algorithm": "hdp",
+        "config": small_config(),
+        "settings": ONE_PASS,
         "documents_seen": 100,
         "documents_total": 100,
         "heldout": Curve.build(HELDOUT_COLUMNS, rows),
@@ -37,7 +50,7 @@ def make_progress(**values):
 
 
 def make_model(config=None, tokens=100):
-    return Model(1, TOY, config or ToyConfig(), tokens, ToyCorpus(), 100)
+    return Model(1, EVEN, config or small_config(), tokens, small_corpus(), 100)
 
 
 @pytest.fixture
@@ -128,7 +141,7 @@ def test_a_key_names_no_file_outside_the_folder(kept, tmp_path):
 
 
 def test_a_run_matched_with_itself_in_another_order_finds_every_topic(kept):
-    run = kept.keep(make_progress(), make_model(ToyConfig(max_topics=5)))
+    run = kept.keep(make_progress(), make_model(small_config(max_topics=5)))
     content = kept.load(run.key)
     order = np.array([3, 0, 4, 2, 1])
     turned = dataclasses.replace(
@@ -144,7 +157,7 @@ def test_a_run_matched_with_itself_in_another_order_finds_every_topic(kept):
 
 
 def test_topics_that_share_no_word_have_no_partner(kept):
-    few, many = (kept.load(kept.keep(make_progress(), make_model(ToyConfig(max_topics=k))).key) for k in (2, 3))
+    few, many = (kept.load(kept.keep(make_progress(), make_model(small_config(max_topics=k))).key) for k in (2, 3))
     matched = match_runs(few, many)
     assert [(i, j) for i, j, _ in matched.pairs] == [(0, 0), (1, 1)]
     assert (matched.only_left, matched.only_right) == ((), (2,))
@@ -154,7 +167,7 @@ def test_topics_that_share_no_word_have_no_partner(kept):
 
 def test_only_what_differs_between_two_runs_is_listed(kept):
     left = kept.keep(make_progress(), make_model())
-    config, settings = ToyConfig(forgetting_rate=0.8), ToySettings(passes=2)
+    config, settings = small_config(forgetting_rate=0.8), dataclasses.replace(SETTINGS, passes=2)
     right = kept.keep(make_progress(config=config, settings=settings), make_model())
     assert differing_settings(left, left).empty
     assert differing_settings(left, right).to_numpy().tolist() == [["κ", "0.6", "0.8"], ["passes", "1", "2"]]

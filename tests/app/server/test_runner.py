@@ -2,18 +2,22 @@ import threading
 import time
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
 from stickbreaker.app.model.record import SLOW_SECONDS
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
-from tests.app.toy_engine import Toy, sized_recipe, toy_recipe
+from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
+from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
+from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     runner = make_runner()
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")
     progress = runner.progress
     assert (progress.documents_seen, progress.documents_total, progress.share_done) == (100, 100, 1.0)
@@ -22,10 +26,9 @@ def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     assert progress.planned_columns == ()
 
 
-def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until):
-    toy = Toy()
-    runner = make_runner(toy)
-    runner.restart(toy_recipe(), is_running=False)
+def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
+    watched, runner = Watched(), make_runner()
+    runner.restart(watched.spec(), is_running=False)
     until(lambda: runner.progress.status == "ready" and runner.progress.documents_total == 100)
     assert runner.progress.planned_columns == (50, 100)
     runner.step()
@@ -33,13 +36,48 @@ def test_stepping_learns_from_one_mini_batch_and_stands_still(make_runner, until
     runner.step()
     runner.step()
     until(lambda: runner.progress.documents_seen == 30 and runner.progress.status == "paused")
-    assert len(toy.configs) == len(runner.progress.heldout) == 3
+    assert len(watched.configs) == len(runner.progress.heldout) == 3
 
 
-def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
+def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runner, until):
+    runner = make_runner()
+    quiet = replace(SETTINGS, num_evaluations=0, num_snapshots=0, score_next_batch=False)
+    runner.restart(replace(small_spec(), settings=quiet), is_running=False)
+    for seen in (10, 20, 30):
+        runner.step()
+        until(lambda seen=seen: runner.progress.documents_seen == seen and runner.progress.status == "paused")
+    assert (len(runner.progress.steps), len(runner.progress.heldout), len(runner.progress.next_batch)) == (3, 0, 0)
+
+
+def test_the_page_and_the_engine_learn_the_same_bits_from_a_million_tokens(make_runner, until):
+    corpus = million_tokens()
+    assert corpus.num_tokens == 1_000_000
+    spec = RunSpec(corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1))
+    runner = make_runner(load=lambda name: corpus)
+    runner.restart(spec)
+    until(lambda: is_finished(runner), seconds=60)
+    prepared = prepare(HDP, spec.config, corpus, spec.settings)
+    *_, last = run(prepared)
+    # By a share of all tokens, as an estimate would have it, K is another.
+    assert corpus.num_tokens * prepared.corpus_size // corpus.num_documents // TOKENS_OF_A_TOPIC == 180
+    assert runner.progress.config.max_topics == prepared.config.max_topics == 171
+    theirs, ours = (state.topic_counts.dense() for state in (last.state, runner.model().state))
+    assert ours.tobytes() == theirs.tobytes()
+
+
+def million_tokens():
+    """2,000 documents of uneven length, 1,000,000 tokens in all."""
+    rng = np.random.default_rng(3)
+    sizes = rng.multinomial(1_000_000, rng.dirichlet(np.full(2000, 0.05)))
+    counts = np.array([rng.multinomial(size, np.full(30, 1 / 30)) for size in sizes])
+    dates = np.full(2000, "NaT", "datetime64[Y]")
+    return Corpus("uneven", counts, Vocabulary(tuple(f"word{i}" for i in range(30))), dates, ("",) * 2000)
+
+
+def test_a_paused_run_waits_until_it_is_resumed(make_runner, until):
     gate = threading.Event()
-    runner = make_runner(Toy(gate=gate))
-    runner.restart(toy_recipe())
+    runner = make_runner()
+    runner.restart(Watched(gate=gate).spec())
     until(lambda: runner.progress.status == "running")
     runner.pause()
     gate.set()
@@ -49,10 +87,10 @@ def test_a_paused_run_stands_still_until_it_is_resumed(make_runner, until):
     until(lambda: runner.progress.status == "finished")
 
 
-def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow(make_runner, until):
+def test_the_first_step_is_announced_and_later_ones_if_steps_are_slow(make_runner, until):
     gate, told = threading.Event(), []
-    runner = make_runner(Toy(gate=gate), notify=lambda: told.append(runner.progress.work))
-    runner.restart(toy_recipe(batch_size=100), is_running=False)
+    watched, runner = Watched(gate=gate), make_runner(notify=lambda: told.append(runner.progress.work))
+    runner.restart(watched.spec(batch_size=100), is_running=False)
     runner.resume()
     until(lambda: runner.progress.work)
     progress = runner.progress
@@ -62,7 +100,7 @@ def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow
     until(lambda: runner.progress.status == "finished")
     assert runner.progress.work == ""
     gate.clear()
-    runner.restart(toy_recipe())
+    runner.restart(watched.spec())
     until(lambda: runner.progress.work == "Learning from documents 1 to 10")
     time.sleep(SLOW_SECONDS)
     del told[:]
@@ -71,10 +109,10 @@ def test_the_first_step_is_told_as_it_begins_and_later_ones_where_steps_are_slow
     assert [text for text in told if text] == ["Learning from documents 11 to 20"]
 
 
-def test_a_run_whose_pace_leaves_long_pauses_says_that_it_waits_for_it(make_runner, until):
+def test_a_run_at_a_slow_pace_says_that_it_waits(make_runner, until):
     runner = make_runner()
     runner.set_pace(LONG_PAUSE_SECONDS)
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: runner.progress.message)
     assert runner.progress.message == PAUSE.format(LONG_PAUSE_SECONDS)
     assert (runner.progress.status, runner.progress.documents_seen) == ("running", 10)
@@ -84,24 +122,23 @@ def test_a_run_whose_pace_leaves_long_pauses_says_that_it_waits_for_it(make_runn
 
 
 def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_runner, until):
-    toy = Toy()
-    runner = make_runner(toy)
-    runner.restart(toy_recipe(), is_running=False)
+    watched, runner = Watched(), make_runner()
+    runner.restart(watched.spec(), is_running=False)
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
     runner.configure(forgetting_rate=0.8, batch_size=20)
     until(lambda: runner.progress.marks)
     runner.step()
     until(lambda: runner.progress.documents_seen == 30)
-    assert [config.forgetting_rate for config in toy.configs] == [0.6, 0.8]
+    assert [config.forgetting_rate for config in watched.configs] == [0.6, 0.8]
     (mark,) = runner.progress.marks
     assert (mark.documents_seen, mark.text) == (10, "κ 0.6 → 0.8, S 10 → 20")
-    assert runner.progress.label == "Toy, κ 0.8, τ₀ 64, S 20, K 3, start warm"
+    assert runner.progress.label == "Online HDP, κ 0.8, τ₀ 64, S 20, K 3, start warm, mean"
 
 
-def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_back_none(make_runner, until):
+def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leaves_none(make_runner, until):
     runner = make_runner()
-    runner.restart(toy_recipe(), is_running=False)
+    runner.restart(small_spec(), is_running=False)
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
     runner.configure(delay=1.0)
@@ -113,64 +150,81 @@ def test_settings_moved_twice_between_two_mini_batches_leave_one_mark_and_moved_
     until(lambda: not runner.progress.marks)
 
 
-def test_settings_left_to_the_corpus_size_are_numbers_once_it_is_open_and_in_all_that_is_shown(make_runner, until):
-    toy = Toy()
-    runner = make_runner(toy)
-    runner.restart(sized_recipe(), is_running=False)
+def test_settings_left_to_the_corpus_get_values_when_it_is_open(make_runner, until):
+    watched, runner = Watched(), make_runner()
+    runner.restart(watched.spec(open_spec), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
     config = runner.progress.config
     assert (config.batch_size, config.delay) == (7, 7.0)
-    assert runner.progress.label == "Sized, κ 0.6, τ₀ 7, S 7, K 3, start warm"
+    assert runner.progress.label == "Online HDP, κ 0.6, τ₀ 7, S 7, K 3, start warm, mean"
     runner.step()
     until(lambda: runner.progress.documents_seen == 7)
-    assert toy.configs == [config]
+    assert watched.configs == [config]
 
 
-def test_a_setting_that_a_person_chose_is_told_from_one_left_to_the_corpus_size_and_can_be_given_back(
+def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(
     make_runner, until
 ):
     runner = make_runner()
-    runner.restart(sized_recipe(), is_running=False)
+    runner.restart(open_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
     runner.configure(batch_size=4)
     until(lambda: runner.progress.chosen == {"batch_size"})
     assert (runner.progress.config.batch_size, runner.progress.config.delay) == (4, 7.0)
     runner.configure(forgetting_rate=0.6, batch_size=None, delay=None)
     until(lambda: runner.progress.chosen == {"forgetting_rate"})
-    assert runner.progress.config == replace(sized_recipe().config, batch_size=7, delay=7.0)
+    assert runner.progress.config == replace(open_spec().config, batch_size=7, delay=7.0)
+
+
+def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get_values(make_runner, until):
+    gate = threading.Event()
+
+    def load_late(name):
+        gate.wait(5)
+        return load_small(name)
+
+    runner = make_runner(load=load_late)
+    runner.restart(open_spec(), is_running=False)
+    until(lambda: runner.progress.status == "opening")
+    runner.configure(batch_size=20)
+    gate.set()
+    until(lambda: runner.progress.chosen == {"batch_size"} and runner.progress.documents_total == 100)
+    assert (runner.progress.config.batch_size, runner.progress.config.delay) == (20, 2.0)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 20)
+    assert runner.progress.marks == ()
 
 
 def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
     said = []
     runner = make_runner(notify=lambda: said.append((runner.progress.status, runner.progress.message)))
-    runner.restart(replace(toy_recipe(), corpus_name="rfc"))
+    runner.restart(replace(small_spec(), corpus_name="rfc"))
     until(lambda: runner.progress.status == "finished")
     assert said[0] == ("opening", "Opening the corpus: Internet standards (RFCs)")
 
 
 def test_a_setting_changed_before_the_first_mini_batch_needs_no_mark(make_runner, until):
-    toy = Toy()
-    runner = make_runner(toy)
-    runner.restart(toy_recipe(), is_running=False)
+    watched, runner = Watched(), make_runner()
+    runner.restart(watched.spec(), is_running=False)
     runner.configure(forgetting_rate=0.9)
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
-    assert toy.configs[0].forgetting_rate == 0.9
+    assert watched.configs[0].forgetting_rate == 0.9
     assert runner.progress.marks == ()
 
 
-def test_a_refused_setting_is_an_error_for_the_caller_and_nothing_for_the_run(make_runner, until):
+def test_a_refused_setting_raises_in_the_caller_and_does_not_change_the_run(make_runner, until):
     runner = make_runner()
-    runner.restart(toy_recipe(), is_running=False)
+    runner.restart(small_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
-    with pytest.raises(ValueError, match="within 0.5 and 1"):
+    with pytest.raises(ValueError, match="from 0.5 to 1"):
         runner.configure(forgetting_rate=2.0)
     assert runner.progress.status == "ready"
 
 
 def test_a_failed_engine_is_reported_with_its_reason_and_keeps_what_it_computed(make_runner, until):
-    runner = make_runner(Toy(fails_at=4))
-    runner.restart(toy_recipe())
+    runner = make_runner()
+    runner.restart(Watched(fails_at=4).spec())
     until(lambda: runner.progress.status == "failed")
     progress = runner.progress
     assert progress.message == "FloatingPointError: a topic has become infinite"
@@ -180,10 +234,10 @@ def test_a_failed_engine_is_reported_with_its_reason_and_keeps_what_it_computed(
 
 
 def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_before(make_runner, until):
-    spec = toy_recipe()
+    spec = small_spec()
 
     def summarize_two(config, state):
-        if state > 20:
+        if state.step > 2:
             raise ZeroDivisionError("no topic is left")
         return spec.algorithm.summarize(config, state)
 
@@ -199,20 +253,19 @@ def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_befo
 
 
 def test_a_failed_run_can_be_restarted(make_runner, until):
-    toy = Toy(fails_at=2)
-    runner = make_runner(toy)
-    runner.restart(toy_recipe())
+    watched, runner = Watched(fails_at=2), make_runner()
+    runner.restart(watched.spec())
     until(lambda: runner.progress.status == "failed")
-    toy.fails_at = None
-    runner.restart(toy_recipe())
+    watched.fails_at = None
+    runner.restart(watched.spec())
     until(lambda: runner.progress.status == "finished")
 
 
 def test_a_restart_begins_again_and_keeps_the_run_before(make_runner, until):
     runner = make_runner()
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")
-    runner.restart(toy_recipe(forgetting_rate=0.9), is_running=False)
+    runner.restart(small_spec(forgetting_rate=0.9), is_running=False)
     until(lambda: runner.progress.run_id == 2 and runner.progress.documents_total == 100)
     assert runner.progress.documents_seen == len(runner.progress.steps) == 0
     (before,) = runner.earlier
@@ -224,7 +277,7 @@ def test_a_restart_begins_again_and_keeps_the_run_before(make_runner, until):
 def test_only_the_last_earlier_runs_are_kept(make_runner, until):
     runner = make_runner()
     for number in range(1, MAX_EARLIER + 3):
-        runner.restart(toy_recipe())
+        runner.restart(small_spec())
         until(lambda number=number: runner.progress.run_id == number and runner.progress.status == "finished")
     assert [progress.run_id for progress in runner.earlier] == list(range(2, MAX_EARLIER + 2))
 
@@ -232,7 +285,7 @@ def test_only_the_last_earlier_runs_are_kept(make_runner, until):
 def test_what_is_published_cannot_be_changed_and_its_version_only_grows(make_runner, until):
     seen = []
     runner = make_runner(notify=lambda: seen.append(runner.progress.version))
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")
     assert seen == sorted(set(seen))
     with pytest.raises(FrozenInstanceError):
@@ -243,19 +296,19 @@ def test_what_is_published_cannot_be_changed_and_its_version_only_grows(make_run
         runner.progress.now.weights[0] = 1.0
 
 
-def test_publishing_does_not_follow_every_step_of_a_fast_run(make_runner, until):
+def test_a_fast_run_does_not_publish_every_step(make_runner, until):
     notifies = []
     runner = make_runner(notify=lambda: notifies.append(1))
-    runner.restart(toy_recipe(batch_size=1))
+    runner.restart(small_spec(batch_size=1))
     until(lambda: runner.progress.status == "finished")
     assert len(notifies) <= 6 + runner.progress.steps["seconds"][-1] / PUBLISH_SECONDS
     assert len(runner.progress.steps) == 100
 
 
-def test_the_pace_holds_mini_batches_apart_and_can_be_lifted(make_runner, until):
+def test_the_pace_separates_mini_batches_and_can_be_removed(make_runner, until):
     runner = make_runner()
     runner.set_pace(30.0)
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: runner.progress.documents_seen == 10)
     runner.set_pace(0.0)
     until(lambda: runner.progress.status == "finished")
@@ -264,51 +317,50 @@ def test_the_pace_holds_mini_batches_apart_and_can_be_lifted(make_runner, until)
 def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, until):
     gate = threading.Event()
 
-    def compile_toy(algorithm, config, report):
+    def compile_slowly(algorithm, config, report):
         report(1, 4, "local step")
         gate.wait(5)
 
-    runner = make_runner(compilation=Compilation(compile_toy))
-    runner.restart(toy_recipe())
+    runner = make_runner(compilation=Compilation(compile_slowly))
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.25)
     assert "1 of 4, local step" in runner.progress.message
     gate.set()
     until(lambda: runner.progress.status == "finished")
 
 
-def test_a_choice_not_compiled_for_yet_is_compiled_before_its_run_and_only_once(make_runner, until):
+def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):
     gate, asked = threading.Event(), []
 
-    def compile_toy(algorithm, config, report):
+    def compile_slowly(algorithm, config, report):
         asked.append((algorithm.name, config.start))
         report(1, 2, "local step")
         if config.start == "wang":
             gate.wait(5)
 
-    toy = Toy()
-    runner = make_runner(toy, compilation=Compilation(compile_toy))
+    watched, runner = Watched(), make_runner(compilation=Compilation(compile_slowly))
     for config in ({}, {"max_topics": 5}):
-        runner.restart(toy_recipe(**config))
-        until(lambda config=config: runner.progress.config == toy_recipe(**config).config and is_finished(runner))
-    num_learned = len(toy.configs)
-    runner.restart(toy_recipe(start="wang"))
+        runner.restart(watched.spec(**config))
+        until(lambda config=config: runner.progress.config == small_spec(**config).config and is_finished(runner))
+    num_learned = len(watched.configs)
+    runner.restart(watched.spec(start="wang"))
     until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.5)
     assert "for start wang" in runner.progress.message
-    assert len(toy.configs) == num_learned
+    assert len(watched.configs) == num_learned
     gate.set()
     until(lambda: is_finished(runner))
-    assert asked == [("toy", "warm"), ("toy", "wang")]
+    assert asked == [("hdp", "warm"), ("hdp", "wang")]
 
 
 def is_finished(runner):
     return runner.progress.status == "finished"
 
 
-def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
+def test_a_run_that_is_asked_to_learn_is_never_shown_as_ready(make_runner, until):
     cpu_queue, said = CpuQueue(1), []
     cpu_queue.take("another")
     runner = make_runner(cpu_queue=cpu_queue, notify=lambda: said.append(runner.progress.status))
-    runner.restart(toy_recipe())
+    runner.restart(small_spec())
     until(lambda: "this one is next" in runner.progress.message)
     assert set(said) == {"waiting"}
     cpu_queue.leave("another")
@@ -316,24 +368,24 @@ def test_a_run_that_is_to_learn_never_says_that_it_is_ready(make_runner, until):
 
 
 def test_an_engine_that_cannot_be_compiled_is_a_failed_run(make_runner, until):
-    def compile_toy(algorithm, config, report):
+    def compile_slowly(algorithm, config, report):
         raise OSError("the cache folder is full")
 
-    runner = make_runner(compilation=Compilation(compile_toy))
-    runner.restart(toy_recipe())
+    runner = make_runner(compilation=Compilation(compile_slowly))
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "failed")
     assert "the cache folder is full" in runner.progress.message
 
 
-def test_one_run_more_than_there_are_cores_waits_and_says_so(make_runner, until):
+def test_runs_beyond_the_number_of_cores_wait_and_say_so(make_runner, until):
     cpu_queue, gate = CpuQueue(1), threading.Event()
-    first = make_runner(Toy(gate=gate), cpu_queue)
-    first.restart(toy_recipe())
+    first = make_runner(cpu_queue)
+    first.restart(Watched(gate=gate).spec())
     until(lambda: first.progress.status == "running")
     second, third = make_runner(cpu_queue=cpu_queue), make_runner(cpu_queue=cpu_queue)
-    second.restart(toy_recipe())
+    second.restart(small_spec())
     until(lambda: second.progress.status == "waiting")
-    third.restart(toy_recipe())
+    third.restart(small_spec())
     until(lambda: third.progress.status == "waiting")
     assert "this one is next" in second.progress.message
     assert "1 more wait" in third.progress.message
@@ -343,9 +395,10 @@ def test_one_run_more_than_there_are_cores_waits_and_says_so(make_runner, until)
 
 
 def test_a_corpus_that_cannot_be_loaded_is_a_failed_run(make_runner, until):
-    toy = Toy()
-    runner = make_runner(toy)
-    object.__setattr__(runner._engine, "load", lambda name: (_ for _ in ()).throw(ValueError(f"no corpus {name}")))
-    runner.restart(toy_recipe())
+    def refuse(name):
+        raise ValueError(f"no corpus {name}")
+
+    runner = make_runner(load=refuse)
+    runner.restart(small_spec())
     until(lambda: runner.progress.status == "failed")
-    assert runner.progress.message == "ValueError: no corpus toy-corpus"
+    assert runner.progress.message == "ValueError: no corpus small"

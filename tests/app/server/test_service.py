@@ -6,7 +6,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.visitors import Visitor
-from tests.app.toy_engine import Compiled, Toy, toy_recipe
+from tests.app.small_runs import Compiled, Watched, load_small, small_spec
 
 
 class Clock:
@@ -19,10 +19,10 @@ class Clock:
 
 class Page:
     def __init__(self):
-        self.num_rings = 0
+        self.num_notified = 0
 
     def notify(self):
-        self.num_rings += 1
+        self.num_notified += 1
 
 
 def join(service, key, page, make_spec):
@@ -41,37 +41,43 @@ def gate():
 
 
 @pytest.fixture
+def held_spec(gate):
+    """Makes specs of runs whose mini-batches wait for the gate."""
+    return Watched(gate=gate).spec
+
+
+@pytest.fixture
 def service(clock, gate):
-    service = Service(Toy(gate=gate).engine(), Compiled(), 2, clock)
+    service = Service(load_small, Compiled(), 2, clock)
     yield service
     gate.set()
     service.close()
 
 
-def test_every_browser_gets_a_run_of_its_own_at_an_address_nobody_can_guess(service):
-    one, other = join(service, None, Page(), toy_recipe), join(service, None, Page(), toy_recipe)
+def test_every_browser_gets_its_own_run_at_an_address_that_cannot_be_guessed(service, held_spec):
+    one, other = join(service, None, Page(), held_spec), join(service, None, Page(), held_spec)
     assert one is not other
     assert one.runner is not other.runner
     assert min(len(one.key), len(other.key)) >= 20
     assert one.key != other.key
 
 
-def test_an_address_that_nobody_was_given_is_not_taken_over(service):
-    run = join(service, "chosen-by-a-visitor", Page(), toy_recipe)
+def test_an_address_that_the_service_did_not_give_out_is_not_used(service, held_spec):
+    run = join(service, "chosen-by-a-visitor", Page(), held_spec)
     assert run.key != "chosen-by-a-visitor"
 
 
-def test_a_reload_comes_back_to_the_same_run(service):
+def test_a_reload_comes_back_to_the_same_run(service, held_spec):
     page = Page()
-    run = join(service, None, page, toy_recipe)
+    run = join(service, None, page, held_spec)
     service.leave(run, page)
-    assert join(service, run.key, Page(), toy_recipe) is run
+    assert join(service, run.key, Page(), held_spec) is run
 
 
-def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(service, gate, until):
+def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_resumes_it(service, gate, until, held_spec):
     one, other = Page(), Page()
-    run = join(service, None, one, toy_recipe)
-    assert join(service, run.key, other, toy_recipe) is run
+    run = join(service, None, one, held_spec)
+    assert join(service, run.key, other, held_spec) is run
     until(lambda: run.runner.progress.status == "running")
     service.leave(run, one)
     assert run.runner.wants_to_run
@@ -79,23 +85,23 @@ def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_goes_on(se
     gate.set()
     until(lambda: run.runner.progress.status == "paused")
     assert run.runner.progress.documents_seen < 100
-    join(service, run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), held_spec)
     assert run.runner.wants_to_run
 
 
-def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until):
+def test_a_run_that_was_paused_by_hand_stays_paused_over_a_reload(service, until, held_spec):
     page = Page()
-    run = join(service, None, page, toy_recipe)
+    run = join(service, None, page, held_spec)
     run.runner.pause()
     service.leave(run, page)
-    join(service, run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), held_spec)
     assert not run.runner.wants_to_run
 
 
-def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until):
-    spec = toy_recipe()
+def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until, held_spec):
+    spec = held_spec()
     assert service.preview(Visitor(), spec).status == "ready"
-    runs = [join(service, None, Page(), toy_recipe) for _ in range(2)]
+    runs = [join(service, None, Page(), held_spec) for _ in range(2)]
     until(lambda: all(run.runner.progress.status == "running" for run in runs))
     waiting = service.preview(Visitor(), spec)
     assert waiting.status == "waiting"
@@ -105,22 +111,22 @@ def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until)
     assert len(service) == 2
 
 
-def test_a_page_that_comes_while_the_engine_compiles_says_so_at_once(gate, until):
-    def compile_toy(algorithm, config, report):
+def test_a_page_opened_during_compilation_says_so_at_once(gate, until):
+    def compile_slowly(algorithm, config, report):
         report(1, 4, "local step")
         gate.wait(5)
 
-    service = Service(Toy().engine(), Compilation(compile_toy), 2)
-    until(lambda: service.preview(Visitor(), toy_recipe()).compile_share == 0.25)
-    assert service.preview(Visitor(), toy_recipe()).status == "compiling"
+    service = Service(load_small, Compilation(compile_slowly), 2)
+    until(lambda: service.preview(Visitor(), small_spec()).compile_share == 0.25)
+    assert service.preview(Visitor(), small_spec()).status == "compiling"
     gate.set()
-    until(lambda: service.preview(Visitor(), toy_recipe()).status == "ready")
+    until(lambda: service.preview(Visitor(), small_spec()).status == "ready")
 
 
-def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate):
+def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate, held_spec):
     page = Page()
-    run = join(service, None, page, toy_recipe)
-    join(service, None, Page(), toy_recipe)
+    run = join(service, None, page, held_spec)
+    join(service, None, Page(), held_spec)
     service.leave(run, page)
     clock.now = FREE_AFTER_SECONDS - 1
     service.sweep()
@@ -130,39 +136,39 @@ def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service,
     assert len(service) == 1
     gate.set()
     run.runner.join(5)
-    assert join(service, run.key, Page(), toy_recipe) is not run
+    assert join(service, run.key, Page(), held_spec) is not run
 
 
-def test_a_reload_stops_the_clock(service, clock):
+def test_a_reload_stops_the_clock(service, clock, held_spec):
     page = Page()
-    run = join(service, None, page, toy_recipe)
+    run = join(service, None, page, held_spec)
     service.leave(run, page)
     clock.now = FREE_AFTER_SECONDS - 1
-    join(service, run.key, Page(), toy_recipe)
+    join(service, run.key, Page(), held_spec)
     clock.now = 2 * FREE_AFTER_SECONDS
     service.sweep()
     assert len(service) == 1
 
 
-def test_leaving_twice_is_leaving_once(service, clock):
+def test_leaving_twice_is_leaving_once(service, clock, held_spec):
     page = Page()
-    run = join(service, None, page, toy_recipe)
+    run = join(service, None, page, held_spec)
     service.leave(run, page)
     clock.now = 10.0
     service.leave(run, page)
     assert run.left_at == 0.0
 
 
-def test_every_page_of_a_run_is_rung_and_no_other(service, until):
+def test_every_page_of_a_run_is_notified_and_no_other(service, until, held_spec):
     one, other, stranger = Page(), Page(), Page()
-    run = join(service, None, one, toy_recipe)
-    join(service, run.key, other, toy_recipe)
-    join(service, None, stranger, lambda: toy_recipe(max_topics=4))
-    until(lambda: one.num_rings and other.num_rings)
+    run = join(service, None, one, held_spec)
+    join(service, run.key, other, held_spec)
+    join(service, None, stranger, lambda: held_spec(max_topics=4))
+    until(lambda: one.num_notified and other.num_notified)
     until(lambda: run.runner.progress.status == "running")
-    before = stranger.num_rings
+    before = stranger.num_notified
     run.runner.configure(delay=3.0)
-    assert stranger.num_rings == before
+    assert stranger.num_notified == before
 
 
 class Document:
@@ -173,7 +179,7 @@ class Document:
         self.callbacks.append(callback)
 
 
-def test_rings_between_two_looks_are_one():
+def test_notifications_between_two_looks_are_one():
     document, looks = Document(), []
     wakeup = Wakeup(document, lambda: looks.append(1))
     wakeup.notify()
@@ -184,7 +190,7 @@ def test_rings_between_two_looks_are_one():
     assert (len(looks), len(document.callbacks)) == (1, 1)
 
 
-def test_a_closed_bell_is_silent_even_if_it_had_been_rung():
+def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     document, looks = Document(), []
     wakeup = Wakeup(document, lambda: looks.append(1))
     wakeup.notify()

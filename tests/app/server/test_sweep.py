@@ -16,19 +16,19 @@ from stickbreaker.app.model.sweep_plan import (
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.app.server.sweep import Sweep
-from tests.app.toy_engine import SIZED, TOY, Compiled, SizedConfig, Toy, ToyConfig, ToySettings, toy_recipe
+from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, Compiled, Watched, load_small, small_spec
 
 SIZES = {"batch_size": (5, 20), "forgetting_rate": (0.6, 0.8)}
 
 
 @pytest.fixture
 def begin(tmp_path):
-    """Make sweeps on a toy engine, one core by default; they end with the test."""
+    """Make sweeps on the small corpus, on one core by default; they end with the test."""
     sweeps = []
 
-    def begin(toy=None, cpu_queue=None):
+    def begin(cpu_queue=None):
         def make_runner(notify, keep):
-            return Runner((toy or Toy()).engine(), cpu_queue or CpuQueue(1), Compiled(), notify=notify, keep=keep)
+            return Runner(load_small, cpu_queue or CpuQueue(1), Compiled(), notify=notify, keep=keep)
 
         sweeps.append(Sweep(make_runner, KeptRuns(tmp_path / "runs"), lambda: None))
         return sweeps[-1], KeptRuns(tmp_path / "runs")
@@ -38,12 +38,12 @@ def begin(tmp_path):
         sweep.cancel()
 
 
-def test_a_sweep_is_every_combination_once_and_all_else_as_it_was():
-    base = replace(toy_recipe(max_topics=7), settings=ToySettings(passes=2))
-    plan = plan_sweep(base, [TOY, SIZED], {**SIZES, "delay": ()})
+def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
+    base = replace(small_spec(max_topics=7), settings=replace(SETTINGS, passes=2))
+    plan = plan_sweep(base, [HDP, LDA], {**SIZES, "delay": ()})
     found = {(r.algorithm.name, r.config.batch_size, r.config.forgetting_rate) for r in plan}
-    assert found == {(name, size, rate) for name in ("toy", "sized") for size in (5, 20) for rate in (0.6, 0.8)}
-    assert {r.config.max_topics for r in plan if r.algorithm is TOY} == {7}
+    assert found == {(name, size, rate) for name in ("hdp", "lda") for size in (5, 20) for rate in (0.6, 0.8)}
+    assert {r.config.max_topics for r in plan if r.algorithm is HDP} == {7}
     assert {r.settings.passes for r in plan} == {2}
     assert len(plan) == 8
 
@@ -53,27 +53,27 @@ def test_a_sweep_is_every_combination_once_and_all_else_as_it_was():
     [
         ({}, "one run"),
         ({"batch_size": (5,)}, "one run"),
-        ({"batch_size": tuple(range(1, 42))}, "41 runs, but at most 40"),
-        ({"forgetting_rate": (0.6, 7.0)}, "must lie within"),
-        ({"max_topics": (3, 10)}, "choose fewer topics"),
+        ({"batch_size": tuple(range(1, 42))}, "41 runs, but a sweep has at most 40"),
+        ({"forgetting_rate": (0.6, 7.0)}, "forgetting_rate is 7.0: give a number from 0.5 to 1"),
+        ({"max_topics": (3, 0)}, "max_topics is 0: give a whole number"),
     ],
 )
-def test_what_makes_no_sweep_is_refused_with_the_reason(values, said):
+def test_values_that_make_no_sweep_are_refused_with_the_reason(values, said):
     with pytest.raises(SweepError, match=said):
-        plan_sweep(toy_recipe(), [], values)
+        plan_sweep(small_spec(), [], values)
 
 
 @pytest.mark.parametrize(
     ("text", "name"), [("0.5, fast", "delay"), ("1.5", "batch_size"), ("inf", "delay"), ("nan", "delay")]
 )
-def test_what_is_no_number_is_named(text, name):
-    with pytest.raises(SweepError, match="is none: write"):
+def test_text_that_is_not_a_number_is_named(text, name):
+    with pytest.raises(SweepError, match="is not valid: write"):
         parse_values(text, name)
 
 
 def test_every_run_of_a_sweep_is_kept_and_its_final_score_drawn_over_s(begin, until):
     sweep, kept = begin()
-    plan = plan_sweep(toy_recipe(), [], SIZES)
+    plan = plan_sweep(small_spec(), [], SIZES)
     sweep.start(plan)
     until(lambda: len(kept.listing().runs) == 4)
     until(lambda: sweep.state.status == "finished")
@@ -99,7 +99,7 @@ def test_a_sweep_waits_for_a_core_and_gives_it_back(begin, until):
     cpu_queue = CpuQueue(1)
     cpu_queue.take("another run")
     sweep, kept = begin(cpu_queue=cpu_queue)
-    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+    sweep.start(plan_sweep(small_spec(), [], SIZES))
     until(lambda: "Waiting for a free processor core" in describe_sweep(sweep.state))
     assert kept.listing().runs == ()
     cpu_queue.leave("another run")
@@ -107,11 +107,10 @@ def test_a_sweep_waits_for_a_core_and_gives_it_back(begin, until):
     until(lambda: cpu_queue.preview() == 0)
 
 
-def test_a_cancelled_sweep_stops_and_keeps_only_what_had_finished(begin, until):
+def test_a_cancelled_sweep_stops_and_keeps_only_finished_runs(begin, until):
     gate, cpu_queue = threading.Event(), CpuQueue(1)
-    toy = Toy(gate=gate)
-    sweep, kept = begin(toy, cpu_queue)
-    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+    sweep, kept = begin(cpu_queue)
+    sweep.start(plan_sweep(Watched(gate=gate).spec(), [], SIZES))
     until(lambda: cpu_queue.preview() == 1)
     sweep.cancel()
     gate.set()
@@ -120,9 +119,9 @@ def test_a_cancelled_sweep_stops_and_keeps_only_what_had_finished(begin, until):
     assert describe_sweep(sweep.state).startswith("Cancelled after 0 of 4 runs")
 
 
-def test_a_run_that_fails_is_named_and_the_others_go_on(begin, until):
-    sweep, kept = begin(Toy(fails_at=6))
-    sweep.start(plan_sweep(toy_recipe(), [], SIZES))
+def test_a_failed_run_is_named_and_the_others_continue(begin, until):
+    sweep, kept = begin()
+    sweep.start(plan_sweep(Watched(fails_at=6).spec(), [], SIZES))
     until(lambda: sweep.state.status == "finished")
     assert [point.status for point in sweep.state.points] == ["failed", "failed", "finished", "finished"]
     assert "a topic has become infinite" in describe_sweep(sweep.state)
@@ -130,10 +129,14 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(begin, until):
     assert sweep_frame(sweep.state.points, "batch_size")["x"].tolist() == [20, 20]
 
 
-def test_systems_without_numbers_of_their_own_are_swept_at_their_defaults(begin, until):
+def test_systems_without_their_own_values_use_their_defaults(begin, until):
     sweep, _ = begin()
-    base = RunSpec("toy-corpus", SIZED, SizedConfig(delay=1.0, batch_size=10), ToySettings())
-    sweep.start(plan_sweep(base, [TOY, SIZED], {}))
+    base = RunSpec(NAME, LDA, LDA.config(max_topics=3, delay=1.0, batch_size=10), SETTINGS)
+    sweep.start(plan_sweep(base, [HDP, LDA], {}))
     until(lambda: sweep.state.status == "finished")
-    assert [point.config for point in sweep.state.points] == [ToyConfig(), base.config]
-    assert sweep_frame(sweep.state.points, "batch_size")["line"].tolist() == ["Toy, τ₀ 64", "Sized, τ₀ 1"]
+    hdp, lda = (point.config for point in sweep.state.points)
+    assert (hdp, lda) == (HDP.config(max_topics=150, delay=7.0, batch_size=7), base.config)
+    assert sweep_frame(sweep.state.points, "batch_size")["line"].tolist() == [
+        "Online HDP, τ₀ 7, K 150",
+        "Online LDA, τ₀ 1, K 3",
+    ]

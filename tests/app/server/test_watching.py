@@ -20,7 +20,7 @@ from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import BuildRequest, build_own, list_own
 from stickbreaker.engine.corpora.words import WordChoices
-from tests.app.toy_engine import Compiled, Toy, ToyCorpus, ToySettings, toy_recipe
+from tests.app.small_runs import NAME, SETTINGS, Compiled, load_small, small_corpus, small_spec
 
 HERE = "http://class.example/app"
 HOSTILE = ("../anna", "..", ".", "", "a/b", "/etc", "con", "a\\b", "Anna", "anna", "x" * 300, "ä\n", "\ud800")
@@ -33,7 +33,7 @@ ACTS = {
     "configure": ({"delay": 3.0},),
     "rename": (0, "mine"),
     "clear": (),
-    "start_sweep": ((toy_recipe(),),),
+    "start_sweep": ((small_spec(),),),
     "cancel_sweep": (),
     "open_bring": (),
     "run_on": ("rfc",),
@@ -57,14 +57,14 @@ def data(tmp_path, monkeypatch):
 
 @pytest.fixture
 def service(data):
-    service = Service(Toy().engine(), Compiled(), 1)
+    service = Service(load_small, Compiled(), 1)
     yield service
     service.close()
 
 
 def make_spec():
     """Long enough that nobody misses it."""
-    return replace(toy_recipe(), corpus_name=CORPUS_NAME, settings=ToySettings(passes=50))
+    return replace(small_spec(), corpus_name=CORPUS_NAME, settings=replace(SETTINGS, passes=50))
 
 
 @pytest.fixture
@@ -276,13 +276,13 @@ def test_a_run_loads_its_corpus_from_the_shelf_of_who_began_it(data, until):
 
     def load(name, folder):
         asked.append((name, folder))
-        return ToyCorpus()
+        return small_corpus()
 
-    service = Service(replace(Toy().engine(), load=load), Compiled(), 2)
-    runs = [service.join(Visitor(user), Page(), toy_recipe).run for user in ("anna", None)]
+    service = Service(load, Compiled(), 2)
+    runs = [service.join(Visitor(user), Page(), small_spec).run for user in ("anna", None)]
     until(lambda: len(asked) == 2)
     service.close()
-    folders = {("toy-corpus", find_data(user) / "corpora") for user in ("anna", None)}
+    folders = {(NAME, find_data(user) / "corpora") for user in ("anna", None)}
     assert set(asked) == folders
     assert [run.user for run in runs] == ["anna", None]
 

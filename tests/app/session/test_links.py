@@ -12,13 +12,12 @@ from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
-from stickbreaker.app.server.runner import Engine
-from stickbreaker.app.server.service import Service, count_training, first_spec
+from stickbreaker.app.server.service import Service, first_spec
 from stickbreaker.app.session.links import Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES, TIME
-from tests.app.toy_engine import Compiled
+from tests.app.small_runs import Compiled
 
 COMPILING_SECONDS = 60
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
@@ -152,7 +151,7 @@ def short_recipe():
 @pytest.fixture
 def open_link(tiny_corpus):
     """Open an address in a browser of its own, on a service that knows nothing of earlier runs."""
-    service, opened = Service(Engine(lambda name, **where: tiny_corpus, count_training, engine.run), Compiled(), 2), []
+    service, opened = Service(lambda name, folder: tiny_corpus, Compiled(), 2), []
 
     def open_link(search):
         document = Document()

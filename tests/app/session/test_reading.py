@@ -29,10 +29,9 @@ from stickbreaker.app.views.documents import DocumentBrowser
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
-from stickbreaker.engine import RunSettings, find_algorithm, run
+from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
-from stickbreaker.engine.runs.events import Stepped
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -48,7 +47,7 @@ def model(tiny_corpus):
     corpus = replace(tiny_corpus, vocabulary=Vocabulary(words), titles=titles)
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
-    stepped = [e for e in run(algorithm, config, corpus, RunSettings(passes=4)) if isinstance(e, Stepped)]
+    stepped = [update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))]
     return Model(1, algorithm, config, stepped[-1].state, corpus, stepped[-1].documents_seen)
 
 

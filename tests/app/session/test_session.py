@@ -15,16 +15,16 @@ from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES
 from stickbreaker.engine import find_algorithm
-from tests.app.toy_engine import Compiled, Toy, toy_recipe
+from tests.app.small_runs import Compiled, load_small, small_spec
 
 
 def make_spec():
-    return replace(toy_recipe(), corpus_name=CORPUS_NAME)
+    return replace(small_spec(), corpus_name=CORPUS_NAME)
 
 
 @pytest.fixture
 def service():
-    service = Service(Toy().engine(), Compiled(), 2)
+    service = Service(load_small, Compiled(), 2)
     yield service
     service.close()
 
@@ -98,7 +98,7 @@ def test_a_restart_takes_the_chosen_algorithm_along(session, until):
     until(lambda: runner.progress.run_id == 2)
     assert (runner.progress.algorithm, type(runner.progress.config).__name__) == ("lda", "LDAConfig")
     assert runner.progress.label.startswith("Online LDA, κ 0.6")
-    assert [run.label.split(",")[0] for run in runner.earlier] == ["Toy"]
+    assert [run.label.split(",")[0] for run in runner.earlier] == ["Online HDP"]
 
 
 def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until, caplog):

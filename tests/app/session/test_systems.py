@@ -5,15 +5,14 @@ import pytest
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import Engine, Runner
-from stickbreaker.app.server.service import count_training
+from stickbreaker.app.server.runner import Runner
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.header import Header
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.engine import REGISTRY, RunSettings, run
-from tests.app.toy_engine import Compiled
+from stickbreaker.engine import REGISTRY, RunSettings
+from tests.app.small_runs import Compiled
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def make_progress(tiny_corpus, until):
     runners = []
 
     def make(algorithm):
-        runner = Runner(Engine(lambda name: tiny_corpus, count_training, run), CpuQueue(1), Compiled())
+        runner = Runner(lambda name: tiny_corpus, CpuQueue(1), Compiled())
         runners.append(runner)
         runner.set_pace(0)
         passes = min(algorithm.passes, 6)

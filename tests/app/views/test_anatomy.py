@@ -11,14 +11,13 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import Engine, Runner
-from stickbreaker.app.server.service import count_training
+from stickbreaker.app.server.runner import Runner
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.under_the_hood import UnderTheHood
-from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm, run
+from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.evaluation.anatomy import NO_TOPIC
-from tests.app.toy_engine import Compiled
+from tests.app.small_runs import Compiled
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FIGURES = {"stick", "slots", "own", "arrows", "bound"}
@@ -40,7 +39,7 @@ def learn(tiny_corpus, until):
 
     def make(name, passes=6):
         algorithm = find_algorithm(name)
-        runner = Runner(Engine(lambda name: corpus, count_training, run), CpuQueue(1), Compiled())
+        runner = Runner(lambda name: corpus, CpuQueue(1), Compiled())
         runners.append(runner)
         runner.set_pace(0)
         settings = RunSettings(passes=min(algorithm.passes, passes), num_snapshots=2)

@@ -12,7 +12,7 @@ from stickbreaker.app.views.header import Header, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import PRESETS, show_value
 from stickbreaker.engine.schedules import Forecast
-from tests.app.toy_engine import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
+from tests.app.small_configs import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,6 @@ def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(a
 def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
     spec = RunSpec("toy-corpus", BATCH, BatchConfig(), ToySettings())
     assert spec.with_live({"delay": 8.0}) == spec
-    assert replace(spec, settings=ToySettings(passes=None)).passes == 40
 
 
 def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_chosen(acts):

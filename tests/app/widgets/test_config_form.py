@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from stickbreaker.app.model.run_spec import describe_change, describe_config
 from stickbreaker.app.widgets.config_form import ConfigForm, ask, find_faults, make_widget
-from tests.app.toy_engine import SizedConfig, ToyConfig, ToySettings
+from tests.app.small_configs import SizedConfig, ToyConfig, ToySettings
 
 
 def test_a_form_asks_for_what_acts_on_restart_and_not_for_what_acts_at_once():

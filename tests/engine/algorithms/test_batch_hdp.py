@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreaker.engine import RunSettings, executors, run
+from stickbreaker.engine import RunSettings, executors, prepare, run
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import batch_hdp, hdp
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
@@ -206,7 +206,8 @@ def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, stat
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
     settings = RunSettings(num_evaluations=0, num_snapshots=0)
-    infos = [event.info for event in run(batch_hdp.ALGORITHM, config, corpus, settings) if hasattr(event, "info")]
+    prepared = prepare(batch_hdp.ALGORITHM, config, corpus, settings)
+    infos = [update.stepped.info for update in run(prepared)]
     bounds = [info.bound for info in infos if info.phase == "two-level"]
     assert bounds == sorted(bounds)
     assert len(bounds) > 2

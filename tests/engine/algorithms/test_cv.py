@@ -20,6 +20,7 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Measures
 from stickbreaker.engine.inference.posteriors import Gamma, dirichlet_divergence, gamma_divergence, stick_posterior
+from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from tests import naive
 from tests import naive_collapsed as twin
@@ -260,7 +261,8 @@ def test_the_posteriors_of_a_step_are_those_of_eq_8(tiny_corpus):
 def test_a_run_ends_where_the_bound_has_settled(name, tiny_corpus):
     algorithm = find_algorithm(name)
     config = algorithm.config(max_topics=4, word_total=0.6)
-    *_, stepped = (event for event in run(algorithm, config, tiny_corpus) if hasattr(event, "info"))
+    *_, last = run(prepare(algorithm, config, tiny_corpus))
+    stepped = last.stepped
     assert stepped.info.has_converged
     assert stepped.info.step < algorithm.passes
     assert count_topics(stepped.state.expected_tokens) >= 2

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from stickbreaker.engine import REGISTRY, RunSettings, executors, find_algorithm, run
+from stickbreaker.engine import REGISTRY, RunSettings, executors, find_algorithm, prepare, run
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.evaluation.anatomy import NO_TOPIC, break_stick, preview_step, step_topic, trace_document
 from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
-from stickbreaker.engine.runs.events import Finished, Stepped
-from stickbreaker.engine.runs.run import next_batch, split_corpus
+from stickbreaker.engine.runs.run import next_batch
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 from tests.engine.algorithms.test_hdp import V, distinct_state, draw_counts, make_batch
@@ -84,8 +83,8 @@ def test_a_document_without_words_has_slots_that_nothing_is_in():
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 def test_the_stick_breaks_into_the_weights_that_the_summary_tells(algorithm, tiny_corpus):
     config = algorithm.config()
-    events = run(algorithm, config, tiny_corpus, RunSettings(passes=3, num_evaluations=0))
-    state = next(event.state for event in events if isinstance(event, Finished))
+    *_, last = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=3, num_evaluations=0)))
+    state = last.state
     stick = break_stick(algorithm, config, state)
     if stick is None:
         assert algorithm.name in ("lda", "batch-lda", "gibbs-lda", "gibbs-hdp", "cv-lda")
@@ -120,10 +119,9 @@ def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
     algorithm, settings = find_algorithm(name), RunSettings(passes=8, num_evaluations=0)
     unmerged = {} if name == "lda" else {"duplicates": "keep"}
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)
-    train, _ = split_corpus(tiny_corpus, settings)
-    steps = [event for event in run(algorithm, config, tiny_corpus, settings) if isinstance(event, Stepped)]
-    for before, after in pairwise(steps):
-        batch = next_batch(config, train, before.documents_seen)
+    prepared = prepare(algorithm, config, tiny_corpus, settings)
+    for before, after in pairwise(update.stepped for update in run(prepared)):
+        batch = next_batch(config, prepared.train, before.documents_seen)
         noisy = preview_step(algorithm, config, before.state, batch)
         assert (noisy.step, noisy.learning_rate) == (after.info.step, after.info.learning_rate)
         for topic in range(4):
@@ -138,8 +136,8 @@ def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
 def test_looking_leaves_the_state_as_it_was(name, tiny_corpus):
     algorithm = find_algorithm(name)
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0)
-    events = run(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0))
-    state = [event.state for event in events if isinstance(event, Stepped)][5]
+    updates = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0)))
+    state = [update.state for update in updates][5]
     dense, batch = state.topic_counts.dense(), next(tiny_corpus.batches(4))
     noisy = preview_step(algorithm, config, state, batch)
     step_topic(state, noisy, 0)
@@ -152,8 +150,8 @@ def test_looking_leaves_the_state_as_it_was(name, tiny_corpus):
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 def test_what_an_algorithm_does_not_have_is_none(algorithm, tiny_corpus):
     config = resolve(algorithm.config(), tiny_corpus.num_documents)
-    events = run(algorithm, config, tiny_corpus, RunSettings(passes=2, num_evaluations=0))
-    state = next(event.state for event in events if isinstance(event, Finished))
+    *_, last = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=2, num_evaluations=0)))
+    state = last.state
     trace = trace_document(algorithm, config, state, tiny_corpus.documents(), 2)
     assert (trace is None) == (algorithm.name not in ("hdp", "svi-hdp", "batch-hdp"))
     if algorithm.name not in STEPPING:

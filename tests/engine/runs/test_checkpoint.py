@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position, load, save
+from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 
@@ -27,13 +29,13 @@ def assert_same_bits(one, other):
 
 def position_after(algorithm, corpus, num_steps):
     config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
-    if hasattr(config, "batch_size"):
+    if algorithm.reads is Reads.BATCHES:
         config, settings = replace(config, batch_size=3), replace(settings, passes=2)
     if hasattr(config, "tolerance") and hasattr(config, "start"):
         # A warm-up does not end before the passes are over.
         config = replace(config, start="warm")
-    steps = (event for event in run(algorithm, config, corpus, settings) if hasattr(event, "info"))
-    stepped = [next(steps) for _ in range(num_steps)][-1]
+    updates = run(prepare(algorithm, config, corpus, settings))
+    stepped = [next(updates).stepped for _ in range(num_steps)][-1]
     return Position(algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
 
 
@@ -53,10 +55,11 @@ def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(algorithm,
     for num_steps in (1, 3, 5):
         position = position_after(algorithm, tiny_corpus, num_steps)
         save(tmp_path / "run.npz", position)
-        resumed = list(run(algorithm, None, tiny_corpus, resume=load(tmp_path / "run.npz")))
-        whole = list(run(algorithm, position.config, tiny_corpus, position.settings))
+        prepared = prepare(algorithm, position.config, tiny_corpus, position.settings)
+        resumed = list(run(prepared, resume=load(tmp_path / "run.npz")))
+        whole = list(run(prepared))
         assert_same_bits(resumed[-1].state, whole[-1].state)
-        scores = [[e.nats_per_word for e in events if hasattr(e, "nats_per_word")] for events in (resumed, whole)]
+        scores = [[each.nats_per_word for update in updates for each in update.scores] for updates in (resumed, whole)]
         assert scores[0] == scores[1][-len(scores[0]) :]
 
 
@@ -84,7 +87,7 @@ def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(damaged)
         # Nobody is told how to trust a pickle.
-        with pytest.raises(CheckpointError, match="no whole checkpoint .it is no .npz"):
+        with pytest.raises(CheckpointError, match="not a complete checkpoint .it is not an .npz file"):
             load(path)
 
 
@@ -92,7 +95,17 @@ def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):
     position = position_after(REGISTRY[0], tiny_corpus, 1)
     other = Position("other", *list(vars(position).values())[1:])
     with pytest.raises(ValueError, match="of 'other'"):
-        run(REGISTRY[0], None, tiny_corpus, resume=other)
+        run(prepare(REGISTRY[0], position.config, tiny_corpus, position.settings), resume=other)
+
+
+def test_a_resumed_run_must_be_prepared_with_the_settings_of_the_checkpoint(tiny_corpus):
+    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    for config, settings in (
+        (replace(position.config, word_concentration=0.5), position.settings),
+        (position.config, replace(position.settings, seed=7)),
+    ):
+        with pytest.raises(ValueError, match="prepare the run with its config and settings"):
+            run(prepare(REGISTRY[0], config, tiny_corpus, settings), resume=position)
 
 
 def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
@@ -101,7 +114,7 @@ def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
         tiny_corpus, counts=tiny_corpus.counts[:, 1:], vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:])
     )
     with pytest.raises(ValueError, match="resume it with the corpus that it was made on"):
-        next(run(REGISTRY[0], None, fewer, resume=position))
+        run(prepare(REGISTRY[0], position.config, fewer, position.settings), resume=position)
 
 
 def test_settings_that_came_as_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):

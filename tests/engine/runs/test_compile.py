@@ -34,7 +34,7 @@ for line in sys.stdin:
     before = count_signatures()
     smaller = {name: number for name, number in (("batch_size", 25), ("max_topics", 20)) if hasattr(config, name)}
     settings = engine.RunSettings(passes=min(algorithm.passes, 3))
-    for event in engine.run(algorithm, replace(config, **smaller), corpus, settings):
+    for update in engine.run(engine.prepare(algorithm, replace(config, **smaller), corpus, settings)):
         pass
     print(before, count_signatures(), end=" ")
     sys.exit()
@@ -65,7 +65,7 @@ def test_a_run_after_compiling_compiles_nothing_more(algorithm, place, runs_afte
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_what_is_reported_rises_from_nothing_to_everything(algorithm):
+def test_reported_progress_rises_from_none_to_all_kernels(algorithm):
     reports = []
     compile_algorithm(algorithm, algorithm.config(), lambda *said: reports.append(said))
     done = [each[0] for each in reports]

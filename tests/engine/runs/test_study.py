@@ -55,7 +55,7 @@ def test_a_study_gives_a_row_for_each_score_of_each_cell(declared, tmp_path):
     assert frame["error"].isna().all()
 
 
-def test_what_was_run_is_found_again_and_only_what_is_new_is_run(declared, tmp_path, count_runs):
+def test_finished_cells_are_found_again_and_only_new_ones_run(declared, tmp_path, count_runs):
     first = run_study(declared, tmp_path, **QUIET)
     again = run_study(declared, tmp_path, **QUIET)
     assert len(count_runs) == 4
@@ -65,7 +65,7 @@ def test_what_was_run_is_found_again_and_only_what_is_new_is_run(declared, tmp_p
     assert [cell.config.batch_size for cell in count_runs[4:]] == [8] * 4
 
 
-def test_a_study_that_was_interrupted_goes_on_with_the_cells_it_lacks(declared, tmp_path, count_runs):
+def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_path, count_runs):
     class StoppedError(Exception):
         """Of this test."""
 
@@ -98,7 +98,7 @@ def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(declare
     assert run_study(declared, tmp_path, retry_failed=True, **QUIET)["error"].isna().all()
 
 
-def test_a_study_of_which_every_cell_fails_has_the_columns_of_any(declared, tmp_path):
+def test_a_study_in_which_every_cell_fails_has_the_usual_columns(declared, tmp_path):
     scores = list(run_study(declared, tmp_path / "good", **QUIET))
     frame = run_study(replace(declared, num_documents=1), tmp_path / "bad", **QUIET)
     assert frame["error"].notna().all()
@@ -129,7 +129,7 @@ def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes
     cells._fingerprint.cache_clear()
 
 
-def test_two_processes_give_what_one_does_bit_for_bit(declared, tmp_path):
+def test_two_processes_give_the_same_bits_as_one(declared, tmp_path):
     one = run_study(declared, tmp_path / "one", **QUIET)
     two = run_study(declared, tmp_path / "two", num_processes=2, **QUIET)
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True)
@@ -144,8 +144,8 @@ def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
 
 
 @pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture"])
-def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
-    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != cells.MIXTURE or name != "perplexity_bound"]
+def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
+    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != "free-dp-mixture" or name != "perplexity_bound"]
     frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
     assert set(frame["protocol"]) == {"disjoint_words", *protocols}
     assert frame["error"].isna().all()
@@ -158,7 +158,7 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"systems": ("hdq",)}, "no algorithm 'hdq'"),
         ({"grid": {"kappa": (0.6,)}}, "has a setting 'kappa'"),
         ({"grid": {"forgetting_rate": (0.6, 2.0)}}, "forgetting_rate is 2.0"),
-        ({"protocols": ("disjoint_words",)}, "is no further protocol"),
+        ({"protocols": ("disjoint_words",)}, "is not a further protocol"),
         ({"systems": "hdp"}, "systems is 'hdp': give a tuple of at least one"),
         ({"systems": ()}, r"systems is \(\)"),
         ({"corpora": "rfc"}, "corpora is 'rfc'"),
@@ -169,12 +169,12 @@ def test_every_further_protocol_scores_what_it_can(notes, tmp_path, system):
         ({"protocols": "tokens_90_10"}, "protocols is 'tokens_90_10': give a tuple"),
     ],
 )
-def test_a_study_that_cannot_be_is_refused_when_it_is_declared(wrong, message):
+def test_an_impossible_study_is_refused_when_it_is_declared(wrong, message):
     with pytest.raises(ValueError, match=message):
         Study(**({"systems": ("hdp",)} | wrong))
 
 
-def test_a_file_that_has_changed_is_another_corpus(declared, notes):
+def test_a_changed_file_is_another_corpus(declared, notes):
     before = declared.cells()[0].key()
     Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
     assert declared.cells()[0].key() != before

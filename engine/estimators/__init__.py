@@ -1,0 +1,84 @@
+"""Every algorithm as a scikit-learn estimator: fit, partial_fit, transform, score, save and load.
+
+There is one class for each entry of REGISTRY, named after it: "cv-hdp" is `CVHDP`. Its parameters are the settings of
+the algorithm, then `passes` and `random_state`. Algorithms that learn from mini-batches are called Online ("hdp" is
+`OnlineHDP`) and have `partial_fit`. `python -m stickbreaker.engine.estimators.write_classes` writes the classes.
+"""
+
+from dataclasses import asdict
+from os import PathLike
+
+from stickbreaker.engine.estimators.classes import (
+    CLASSES,
+    CVHDP,
+    CVLDA,
+    BatchHDP,
+    BatchLDA,
+    GibbsHDP,
+    GibbsLDA,
+    OnlineDirectHDP,
+    OnlineFreeDPMixture,
+    OnlineFreeHDP,
+    OnlineHDP,
+    OnlineLDA,
+    OnlineSVIHDP,
+)
+from stickbreaker.engine.estimators.files import load_model, restore
+from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.runs.checkpoint import Position
+
+__all__ = [
+    "CLASSES",
+    "CVHDP",
+    "CVLDA",
+    "BatchHDP",
+    "BatchLDA",
+    "GibbsHDP",
+    "GibbsLDA",
+    "OnlineDirectHDP",
+    "OnlineFreeDPMixture",
+    "OnlineFreeHDP",
+    "OnlineHDP",
+    "OnlineLDA",
+    "OnlineSVIHDP",
+    "OnlineTopicModel",
+    "TopicModel",
+    "from_position",
+    "load",
+]
+
+
+def load(path: str | PathLike[str]) -> TopicModel:
+    """Read a model that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    TopicModel
+        The model, of the class that wrote it. Its `random_state` is the seed that it drew.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is missing or damaged, or holds a run of the page instead of a model.
+    """
+    position, words, corpus_size = load_model(path)
+    model = from_position(position, words, corpus_size)
+    restore(model, position.notes)
+    return model
+
+
+def from_position(position: Position, words: tuple[str, ...] | None, corpus_size: int) -> TopicModel:
+    """The model of a run at `position`. words: the V words; corpus_size: D, the documents of the run."""
+    settings = position.settings
+    model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
+    model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
+    model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
+    model.words_ = words
+    if words is not None:
+        model.n_features_in_ = len(words)
+    return model

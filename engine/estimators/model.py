@@ -1,0 +1,377 @@
+"""What the estimators have in common: fit, partial_fit, transform, score and save, in scikit-learn's terms."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from os import PathLike
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse, sparray, spmatrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
+from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
+from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
+from stickbreaker.engine.evaluation.topic_frames import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.runs.prepared import prepare_training
+from stickbreaker.engine.runs.run import run
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_stream
+
+Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
+
+SPLIT_SEED = 0
+
+
+class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+    """What the estimators have in common. X is a `Corpus`, or whole-number counts (D, V), sparse or dense.
+
+    Attributes
+    ----------
+    state_ : object
+        The state of the algorithm.
+    config_ : object
+        The settings of the algorithm.
+    seed_ : int
+        The seed, drawn from `random_state`.
+    documents_seen_ : int
+        The number of documents learned from.
+    corpus_size_ : int
+        D, the number of documents of the whole corpus.
+    n_features_in_ : int
+        V, the number of words.
+    words_ : tuple of str or None
+        The words, where X names them (a Corpus or a data frame).
+    history_ : pandas.DataFrame
+        After a Corpus: the ten most probable words of each topic at nine checkpoints, with columns topic_id,
+        checkpoint, documents_seen, date, share, rank, word, probability.
+    topic_names_ : dict
+        Of a model from the page: the names that people have given to topics, by id.
+    """
+
+    algorithm: Algorithm
+    passes: int | None
+    random_state: int | np.random.RandomState | None
+    words_: tuple[str, ...] | None
+    history_: pd.DataFrame
+
+    def fit(self, X: Counts, y: object = None) -> Self:
+        """Learn from these documents alone, in their order; everything learned before is forgotten.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents, as a corpus or as counts of words.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        TopicModel
+            The model itself.
+
+        Raises
+        ------
+        ValueError
+            If X is not a table of counts, or a parameter is outside its bounds.
+        """
+        corpus = self._start(X)
+        num_snapshots = RunSettings.num_snapshots if isinstance(X, Corpus) else 0
+        settings = RunSettings(passes=self.passes, seed=self.seed_, num_snapshots=num_snapshots, score_next_batch=False)
+        for update in run(prepare_training(self.algorithm, self.config_, corpus, settings)):
+            self.state_ = update.state
+            if update.snapshot is not None:
+                self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
+        self.documents_seen_ = self.corpus_size_ = corpus.num_documents
+        return self
+
+    def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
+        """Become a model that knows the words of X and no document; return X as a Corpus.
+
+        K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like those of X.
+        """
+        self.config_ = self.algorithm.config(**self._parameters())
+        self.seed_ = _draw_seed(self.random_state)
+        self.documents_seen_ = 0
+        for name in ("state_", "history_", TOPIC_NAMES, "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        corpus = self._read(X, is_new=True)
+        names = getattr(self, "feature_names_in_", None)
+        size = max(1, corpus.num_documents)
+        self.config_ = resolve_max_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
+        self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
+        return corpus
+
+    def _parameters(self) -> dict[str, Any]:
+        """The algorithm's parameters as given; NumPy scalars become Python numbers, which a checkpoint can hold."""
+        given = {each.name: getattr(self, each.name) for each in fields(self.algorithm.config)}
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+
+    def _read(self, X: Counts, is_new: bool = False) -> Corpus:
+        """X as a Corpus. A new model takes its words from X; otherwise the words of X must be those of the model."""
+        if isinstance(X, Corpus):
+            return self._read_corpus(X, is_new)
+        _refuse_texts(X)
+        columns = tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
+        # scikit-learn compares names of columns only after a fit to a frame; this model may know words from a Corpus.
+        if columns and not is_new and not hasattr(self, "feature_names_in_"):
+            self._check_words(columns, "X")
+        X = validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True)
+        _check_counts(X.data if issparse(X) else X)
+        num_documents, vocab_size = X.shape
+        dates = np.full(num_documents, "NaT", "datetime64[D]")
+        # Of whole numbers: SciPy has no sparse array of float16.
+        counts, words = csr_array(X, dtype=np.int64), Vocabulary(tuple(map(str, range(vocab_size))))
+        return Corpus("X", counts, words, dates, ("",) * num_documents)
+
+    def _read_corpus(self, corpus: Corpus, is_new: bool) -> Corpus:
+        if not corpus.num_documents:
+            raise ValueError(f"The corpus {corpus.name!r} has no document: give at least one.")
+        words = corpus.vocabulary.words
+        if is_new:
+            self.n_features_in_ = len(words)
+        else:
+            self._check_words(words, repr(corpus.name))
+        return corpus
+
+    def _check_words(self, words: tuple[str, ...], name: str) -> None:
+        if len(words) != self.n_features_in_ or self.words_ not in (None, words):
+            raise ValueError(
+                f"The {len(words)} words of {name} are not the {self.n_features_in_} that the model was fitted with, or"
+                " they are in another order: count them with the same vocabulary."
+            )
+
+    def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
+        """Add a checkpoint to the history."""
+        before = [self.history_] if hasattr(self, "history_") else []
+        number = before[0]["checkpoint"].max() + 1 if before else 0
+        frame = checkpoint_frame(number, documents_seen, date, summary, self.words_)
+        self.history_ = pd.concat([*before, frame], ignore_index=True)
+
+    def transform(self, X: Counts) -> np.ndarray:
+        """Infer the topics of documents. The model does not change.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents.
+
+        Returns
+        -------
+        ndarray of shape (D, K)
+            The share of each topic in each document; rows sum to 1.
+        """
+        check_is_fitted(self, "state_")
+        documents = self._read(X).documents()
+        infer = self.algorithm.infer
+        parts = map_shards(lambda part: infer(self.config_, self.state_, part), documents)
+        return np.concatenate(parts).astype(float)
+
+    def score(self, X: Counts, y: object = None) -> float:
+        """Score how well the model predicts held-out words; higher is better. The model does not change.
+
+        A tenth of each document's distinct words is predicted from the other words (protocol `disjoint_words`). The
+        same row of X is always split in the same way, so models can be compared. Documents with fewer than two distinct
+        words are left out.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            Documents that the model has not learned from.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        float
+            Mean log likelihood of a held-out token, in nats.
+
+        Raises
+        ------
+        ValueError
+            If no document has two distinct words.
+        """
+        check_is_fitted(self, "state_")
+        corpus = self._read(X)
+        split = split_words(corpus.documents(), corpus.doc_ids, SPLIT_SEED)
+        if not split.num_tokens:
+            raise ValueError(
+                "No document of X has two distinct words, one to predict from the other: give longer ones."
+            )
+        return score_own(self.algorithm, self.config_, self.state_, split)
+
+    def _summary(self) -> TopicSummary:
+        check_is_fitted(self, "state_")
+        return self.algorithm.summarize(self.config_, self.state_)
+
+    @property
+    def components_(self) -> np.ndarray:
+        """E[topics] (K, V); rows sum to 1."""
+        return self._summary().topics
+
+    @property
+    def topic_weights_(self) -> np.ndarray:
+        """E[corpus weights] (K,); they sum to 1."""
+        return self._summary().weights
+
+    @property
+    def topic_ids_(self) -> np.ndarray:
+        """Ids (K,) of the topics in `components_`; a topic never changes its id."""
+        return self._summary().topic_ids
+
+    @property
+    def n_topics_(self) -> int:
+        """The fewest topics whose expected tokens cover 99 % of their sum."""
+        return count_topics(self._summary().expected_tokens)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Names (K,) of the columns of `transform`: "topic" and the topic's id.
+
+        Parameters
+        ----------
+        input_features : object
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (K,)
+            The names.
+        """
+        return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_], object)
+
+    def topics_frame(self, num_words: int = NUM_WORDS, words: Sequence[str] | None = None) -> pd.DataFrame:
+        """The topics in use as a table, largest first.
+
+        Parameters
+        ----------
+        num_words : int
+            The number of words for each topic.
+        words : sequence of str, optional
+            The V words, for a model that does not know them, as in a pipeline: `vectorizer.get_feature_names_out()`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns topic_id, share (of all tokens), rank, word, probability.
+        """
+        return topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
+
+    def _repr_html_(self) -> str:
+        """scikit-learn's diagram of the parameters and, once fitted, the ten largest topics."""
+        diagram = str(estimator_html_repr(self))
+        if not hasattr(self, "state_"):
+            return diagram
+        caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents; the largest"
+        return diagram + topics_html(self.topics_frame(), caption)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to one file of plain arrays (.npz, no pickle); `load` reads it.
+
+        The file is written completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        """
+        check_is_fitted(self, "state_")
+        save_model(path, self, self._parameters())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        # There is no tag for counts: this is the only one that says that X holds whole numbers.
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class OnlineTopicModel(TopicModel):
+    """What the estimators of algorithms that learn from mini-batches have in common."""
+
+    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
+        """Learn once from further documents, in mini-batches; a new model starts with them.
+
+        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The further documents.
+        y : object
+            Not used.
+        corpus_size : int, optional
+            The number of documents that there will be in all, where it is known; the mini-batches are then those of
+            `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
+            unless set, follow it (`engine.schedules.resolve_stream`).
+
+        Returns
+        -------
+        OnlineTopicModel
+            The model itself.
+
+        Raises
+        ------
+        ValueError
+            If X is not a table of counts, or a parameter is outside its bounds.
+        """
+        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
+        if corpus_size is not None and not (is_whole and corpus_size >= 1):
+            raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
+        is_new = not hasattr(self, "state_")
+        corpus = self._start(X, corpus_size) if is_new else self._read(X)
+        if is_new:
+            rng = np.random.default_rng([self.seed_, 0])
+            self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
+        self.documents_seen_ += corpus.num_documents
+        self._take_steps(corpus, corpus_size)
+        if isinstance(X, Corpus):
+            self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
+        return self
+
+    def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
+        """Learn from some documents of a larger corpus, as `engine.run` would from all."""
+        if corpus_size is None or corpus_size < self.documents_seen_:
+            config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
+        else:
+            config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
+        for batch in corpus.batches(config.batch_size):
+            batch = batch._replace(corpus_size=self.corpus_size_)
+            rng = np.random.default_rng([self.seed_, self.state_.step + 1])
+            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng)
+
+
+def _draw_seed(random_state: Any) -> int:
+    """The seed: an int is the seed itself, so that `engine.run` with it learns the same; otherwise one is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _refuse_texts(X: Any) -> None:
+    """Refuse texts with a remedy; scikit-learn would advise to reshape them."""
+    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    first = next(iter(X), None) if is_row else X
+    if isinstance(first, str):
+        raise ValueError("X holds texts: count their words with CountVectorizer first, or read them with load_corpus.")
+
+
+def _check_counts(entries: np.ndarray) -> None:
+    # float64, because a float16 cannot hold the largest count.
+    is_odd = (entries != np.rint(entries)) | (entries > np.float64(LARGEST_COUNT))
+    if is_odd.any():
+        raise ValueError(
+            f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
+            " CountVectorizer, and do not weigh them (TfidfTransformer)."
+        )

@@ -1,0 +1,118 @@
+"""Writes classes.py, the estimator of each algorithm, from REGISTRY and the declared settings.
+
+    python -m stickbreaker.engine.estimators.write_classes
+
+Run it after a change of an algorithm's settings. The classes are plain source, so that editors, type checkers and the
+documentation see their parameters, types, defaults and help.
+"""
+
+from collections.abc import Iterator
+from dataclasses import Field, fields
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from stickbreaker.engine.algorithm import Algorithm, Reads
+from stickbreaker.engine.algorithms import REGISTRY
+
+TARGET = Path(__file__).with_name("classes.py")
+LINE_LENGTH = 120
+LONGEST_INITIALS = 3
+HEADER = '''"""The estimator of each algorithm; do not edit.
+
+`python -m stickbreaker.engine.estimators.write_classes` writes this file.
+"""
+
+import numpy as np
+
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+'''
+
+
+class Parameter(NamedTuple):
+    """A parameter of an estimator; `type` and `default` are source code."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+def write_source() -> str:
+    """The source of classes.py."""
+    classes = "\n\n".join("\n".join(_write_class(algorithm)) + "\n" for algorithm in REGISTRY)
+    table = "\n".join(f'    "{algorithm.name}": {name_class(algorithm)},' for algorithm in REGISTRY)
+    return f"{HEADER}\n\n{classes}\n\nCLASSES: dict[str, type[TopicModel]] = {{\n{table}\n}}\n"
+
+
+def name_class(algorithm: Algorithm) -> str:
+    """The name of an algorithm's estimator.
+
+    >>> from stickbreaker.engine import find_algorithm
+    >>> name_class(find_algorithm("free-dp-mixture")), name_class(find_algorithm("cv-lda"))
+    ('OnlineFreeDPMixture', 'CVLDA')
+    """
+    words = [word.upper() if len(word) <= LONGEST_INITIALS else word.capitalize() for word in algorithm.name.split("-")]
+    return "".join(["Online" if algorithm.reads is Reads.BATCHES else "", *words])
+
+
+def list_parameters(algorithm: Algorithm) -> list[Parameter]:
+    """The parameters of an algorithm's estimator: its settings, then `passes` and `random_state`."""
+    passes = f"Times that `fit` reads the corpus; None means {algorithm.passes}."
+    seed = "Seed of the start and of all draws; None draws another seed at each fit."
+    return [
+        *(_parameter(each) for each in fields(algorithm.config)),
+        Parameter("passes", "int | None", "None", passes),
+        Parameter("random_state", "int | np.random.RandomState | None", "None", seed),
+    ]
+
+
+def _parameter(setting: Field[Any]) -> Parameter:
+    type_name = setting.type.__name__ if isinstance(setting.type, type) else str(setting.type)
+    symbol, text = setting.metadata["symbol"], setting.metadata["help"]
+    choices = tuple(setting.metadata.get("choices") or ())
+    text = text if choices else f"{text[:1].upper()}{text[1:]}"
+    text = f"{symbol}. {text}." if symbol else f"{text}."
+    if setting.default is None:
+        text += " None follows the size of the corpus."
+    default = f'"{setting.default}"' if isinstance(setting.default, str) else repr(setting.default)
+    return Parameter(setting.name, type_name, default, text, choices)
+
+
+def _write_class(algorithm: Algorithm) -> Iterator[str]:
+    base = "OnlineTopicModel" if algorithm.reads is Reads.BATCHES else "TopicModel"
+    parameters = list_parameters(algorithm)
+    yield f"class {name_class(algorithm)}({base}):"
+    yield f'    """The scikit-learn estimator of this algorithm: {algorithm.title}.'
+    yield ""
+    yield "    Parameters"
+    yield "    ----------"
+    for each in parameters:
+        yield from _describe(each)
+    yield '    """'
+    yield ""
+    yield f'    algorithm = find_algorithm("{algorithm.name}")'
+    yield ""
+    yield "    def __init__(  # noqa: PLR0913"
+    yield "        self,"
+    yield "        *,"
+    for each in parameters:
+        yield f"        {each.name}: {each.type} = {each.default},"
+    yield "    ) -> None:"
+    for each in parameters:
+        yield f"        self.{each.name} = {each.name}"
+
+
+def _describe(parameter: Parameter) -> Iterator[str]:
+    """A parameter in numpydoc's form."""
+    choices = ", ".join(f'"{choice}"' for choice in parameter.choices)
+    kind = f"{{{choices}}}" if choices else parameter.type.replace(" | ", " or ")
+    yield f"    {parameter.name} : {kind}, default={parameter.default}"
+    indent = " " * 8
+    yield from wrap(parameter.help, LINE_LENGTH, initial_indent=indent, subsequent_indent=indent)
+
+
+if __name__ == "__main__":
+    TARGET.write_text(write_source(), encoding="utf-8")

@@ -1,0 +1,134 @@
+"""What a run is made of, worked out once: the documents to learn from and to score, the settings as numbers, the sizes.
+
+The page, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the same.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve, step_size
+
+MOST_HELD_OUT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A run before its first mini-batch; make one with `prepare` or `prepare_training`.
+
+    config: the algorithm's settings, each with a value. train: the documents to learn from, in reading order.
+    test: the held-out documents; None where nothing is held out.
+    """
+
+    algorithm: Algorithm
+    config: Any
+    settings: RunSettings
+    train: Corpus
+    test: Corpus | None
+
+    @property
+    def corpus_size(self) -> int:
+        """D, the number of documents to learn from."""
+        return self.train.num_documents
+
+    @property
+    def num_held_out(self) -> int:
+        """The number of documents set aside."""
+        return 0 if self.test is None else self.test.num_documents
+
+    @property
+    def passes(self) -> int:
+        """How often the corpus is read: as the settings say, or else as often as the algorithm asks."""
+        return self.settings.passes or self.algorithm.passes
+
+    @property
+    def documents_total(self) -> int:
+        """The number of documents to read in all passes."""
+        return self.passes * self.corpus_size
+
+    @property
+    def evaluation_points(self) -> np.ndarray:
+        """Documents seen at which held-out words are scored."""
+        return due_points(self.documents_total, self.settings.num_evaluations * self.passes)
+
+    @property
+    def snapshot_points(self) -> np.ndarray:
+        """Documents seen at which the topics are written down."""
+        return due_points(self.documents_total, self.settings.num_snapshots)
+
+    def with_config(self, config: Any) -> "Prepared":
+        """The same run under other settings, whose open ones follow the corpus; nothing is split again."""
+        _check_config(self.algorithm, config)
+        return replace(self, config=resolve(config, self.corpus_size, self.train.num_tokens))
+
+    def plan_snapshots(self, config: Any, documents_seen: int = 0) -> tuple[int, ...]:
+        """Documents seen at each snapshot that is still to come: the ends of mini-batches under these settings."""
+        return plan_ends(self.snapshot_points, self.corpus_size, step_size(config, self.corpus_size), documents_seen)
+
+
+def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None) -> Prepared:
+    """Split a corpus and give each open setting its value.
+
+    What is open (K, S and τ₀ by default) follows the exact number of training documents and of their tokens. Raises
+    TypeError where the config is another algorithm's.
+    """
+    _check_config(algorithm, config)
+    settings = settings or RunSettings()
+    train, test = split_corpus(corpus, settings)
+    return Prepared(algorithm, resolve(config, train.num_documents, train.num_tokens), settings, train, test)
+
+
+def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Prepared:
+    """Prepare a run that holds nothing out and reads the documents in the order they stand in.
+
+    `order`, `num_test` and `num_evaluations` of the settings are not used.
+    """
+    _check_config(algorithm, config)
+    config = resolve(config, corpus.num_documents, corpus.num_tokens)
+    return Prepared(algorithm, config, replace(settings, num_evaluations=0), corpus, None)
+
+
+def _check_config(algorithm: Algorithm, config: Any) -> None:
+    if not isinstance(config, algorithm.config):
+        raise TypeError(
+            f"The settings are of {type(config).__name__}: {algorithm.name} needs {algorithm.config.__name__}."
+        )
+
+
+def split_corpus(corpus: Corpus, settings: RunSettings) -> tuple[Corpus, Corpus]:
+    """Training documents in reading order, and test documents, for these settings."""
+    num_test = max(1, min(settings.num_test, int(MOST_HELD_OUT * corpus.num_documents)))
+    train, test = corpus.split(num_test, settings.seed)
+    return train.order(settings.order, seed=settings.seed), test
+
+
+def due_points(total: int, number: int) -> np.ndarray:
+    """Documents seen at which something is due, evenly spread and the last at the end.
+
+    >>> due_points(100, 4)
+    array([ 25,  50,  75, 100])
+    """
+    return np.ceil(total * np.arange(1, number + 1) / max(number, 1)).astype(np.int64)
+
+
+def plan_ends(points: np.ndarray, corpus_size: int, batch_size: int, documents_seen: int = 0) -> tuple[int, ...]:
+    """Ends of the coming mini-batches in which something is due.
+
+    >>> plan_ends(due_points(1000, 4), 1000, 100)
+    (300, 500, 800, 1000)
+    >>> plan_ends(due_points(1000, 4), 1000, 500)
+    (500, 1000)
+    >>> plan_ends(due_points(1000, 4), 1000, 100, 550)
+    (750, 1000)
+    """
+    ends = set()
+    for point in points[points > documents_seen].tolist():
+        pass_start = (point - 1) // corpus_size * corpus_size
+        start = max(pass_start, documents_seen)
+        num_batches = -(-(point - start) // batch_size)
+        ends.add(min(pass_start + corpus_size, start + num_batches * batch_size))
+    return tuple(sorted(ends))
