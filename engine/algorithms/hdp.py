@@ -19,7 +19,7 @@ from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_sticks
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
-from stickbreaker.engine.inference.online import blend_hdp, scale_start, start_hdp, stick, sticks_of, summarize_hdp
+from stickbreaker.engine.inference.online import blend_hdp, scale_start, start_hdp, stick, sticks_of, summarize
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.two_level import (
     START_SWEEPS,
@@ -153,7 +153,7 @@ ALGORITHM = Algorithm(
     infers_by=InfersBy.SLOTS,
     init=init,
     infer=infer,
-    summarize=summarize_hdp,
+    summarize=summarize,
     expect=expect,
     local=local,
     blend=blend,

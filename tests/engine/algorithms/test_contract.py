@@ -1,12 +1,17 @@
 """What every algorithm in the registry keeps."""
 
+import re
+import sys
 from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from stickbreaker import engine
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Batch, Documents
@@ -14,9 +19,23 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 
-of_all = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-# What draws assignments, or remembers documents, proves in its own tests what is said here of sums over documents.
-SUMMED = [algorithm for algorithm in REGISTRY if algorithm.local]
+README = Path(engine.__file__).parent / "README.md"
+
+
+def run_worked_example():
+    """The algorithm of the last Python block in the engine's README."""
+    block = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[-1]
+    module = ModuleType("worked_example")
+    sys.modules[module.__name__] = module
+    exec(compile(block, str(README), "exec"), vars(module))
+    return module.ALGORITHM
+
+
+ALGORITHMS = [*REGISTRY, run_worked_example()]
+of_registry = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+of_all = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+# Algorithms that draw assignments or remember documents have tests of their own for sums over documents.
+SUMMED = [algorithm for algorithm in ALGORITHMS if algorithm.local]
 of_sums = pytest.mark.parametrize("algorithm", SUMMED, ids=lambda each: each.name)
 NUMBERS = (int, float)
 MOST_BYTES = 2**28
@@ -38,7 +57,7 @@ def arrays_of(value):
     return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
 
 
-@of_all
+@of_registry
 def test_it_is_found_by_its_name(algorithm):
     assert find_algorithm(algorithm.name) is algorithm
     assert algorithm.title

@@ -22,7 +22,7 @@ from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 
 V, K = 30, 5
-SMALL = {"max_topics": K, "precision": "float64"}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
 ]
@@ -104,7 +104,7 @@ def test_topic_shares_equal_those_of_scikit_learn(to_convergence):
 
 
 def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_convergence):
-    config = LDAConfig(**SMALL, delay=3.0, forgetting_rate=0.7)
+    config = LDAConfig(**SMALL | {"delay": 3.0}, forgetting_rate=0.7)
     topic_words = draw_topic_words(3)
     model, state = peer(config, topic_words, 200), state_at(config, topic_words)
     for seed in range(4):
@@ -118,7 +118,8 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
-    config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(draw_counts(5), 300)
+    config = LDAConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
+    batch = make_batch(draw_counts(5), 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, 64.0, config.forgetting_rate)
     temperature = lda.expect(config, state, batch).temperature
