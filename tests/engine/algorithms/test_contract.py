@@ -64,7 +64,7 @@ def test_it_is_found_by_its_name(algorithm):
 
 
 @of_all
-def test_its_config_is_frozen_and_every_setting_says_what_it_is(algorithm):
+def test_its_config_is_frozen_and_every_setting_has_help(algorithm):
     config = algorithm.config()
     for each in fields(config):
         assert each.metadata["help"]
@@ -74,7 +74,7 @@ def test_its_config_is_frozen_and_every_setting_says_what_it_is(algorithm):
 
 
 @of_all
-def test_its_config_takes_its_bounds_and_refuses_what_is_beyond_naming_value_and_default(algorithm):
+def test_its_config_accepts_its_bounds_and_rejects_values_beyond_them(algorithm):
     for each in fields(algorithm.config):
         beyond = ["no such choice"]
         for bound, sign in zip(each.metadata["bounds"] or (), (-1, 1), strict=False):
@@ -89,7 +89,7 @@ def test_its_config_takes_its_bounds_and_refuses_what_is_beyond_naming_value_and
 
 
 @of_all
-def test_a_step_writes_into_nothing_it_is_given(algorithm, tiny_corpus):
+def test_a_step_does_not_change_its_arguments(algorithm, tiny_corpus):
     config, state, batch = start(algorithm, tiny_corpus)
     for _ in range(3):
         for array in arrays_of(state):
@@ -146,7 +146,7 @@ def test_reading_never_changes_a_state(algorithm, tiny_corpus):
 
 
 @of_all
-def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
+def test_a_batch_of_only_empty_documents_can_be_learned_and_inferred(algorithm):
     config, none = resolve(algorithm.config(), 3), np.zeros(0, np.int32)
     batch = Batch(np.arange(3), Documents(np.zeros(4, np.int64), none, none), 3)
     state = algorithm.init(config, 5, np.random.default_rng(0))
@@ -157,7 +157,7 @@ def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
 
 
 @of_all
-def test_a_start_depends_on_its_generator_alone(algorithm):
+def test_a_start_depends_only_on_its_generator(algorithm):
     config = resolve(algorithm.config(), 1)
     one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
     as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]

@@ -64,7 +64,7 @@ def take_step(config, state, batch):
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
+def test_a_copy_of_a_topic_is_merged_if_the_config_says_so(duplicates):
     config = DirectHDPConfig(**SMALL, duplicates=duplicates)
     state = distinct_state(config)
     stored = state.topic_counts.dense() * 1000
@@ -123,7 +123,7 @@ def test_the_labels_of_topics_do_not_matter():
     np.testing.assert_allclose(one.expected_tokens, other.expected_tokens, **ROUNDING)
 
 
-def test_tables_are_those_that_a_topic_s_tokens_open_one_after_another():
+def test_tables_equal_the_expected_number_that_a_topic_s_tokens_open():
     # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table by a_k / (a_k + i).
     prior, counts = np.array([0.7, 0.2, 0.1]), np.array([4, 9], np.int32)
     topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
@@ -159,7 +159,7 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
     np.testing.assert_array_equal(*(naive.gather_counts(each.counts, V, K) for each in statistics))
 
 
-def test_a_topic_with_many_tables_is_given_more_of_a_document_than_its_equal_with_few():
+def test_of_two_equal_topics_the_one_with_more_tables_gets_the_larger_share():
     config = DirectHDPConfig(**SMALL)
     alike = decayed_counts(np.ones((V, K)))
     state = distinct_state(config)._replace(topic_counts=alike, tables=np.arange(K) * 10.0)

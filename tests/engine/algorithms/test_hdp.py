@@ -183,7 +183,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     assert_same(*states, **BITS)
 
 
-def test_delay_0_leaves_nothing_of_the_start_and_stays_finite():
+def test_delay_0_removes_the_start_and_stays_finite():
     config = HDPConfig(max_topics=10, delay=0.0)
     state = take_steps(config, [make_batch(draw_counts(seed)) for seed in range(4)])
     assert state.startup_share == 0.0
@@ -212,14 +212,14 @@ def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
         assert phases == sorted(phases, reverse=True)
 
 
-def test_a_truncation_of_twice_the_true_number_of_topics_does_not_end_with_a_few():
+def test_a_truncation_at_twice_the_true_number_of_topics_keeps_enough_topics():
     rng = np.random.default_rng(0)
     corpus = simulate_hdp(rng.dirichlet(np.full(600, 0.1), 10), 1000, 50, 1.0, 5.0, rng).corpus
     assert OnlineHDP(max_topics=20, random_state=0).fit(corpus).n_topics_ >= 10
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_look(duplicates):
+def test_a_copy_of_a_topic_is_merged_when_a_search_is_due(duplicates):
     config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
     stored = state.topic_counts.dense() * 1000
     stored[:, 7] = stored[:, 3] / 2

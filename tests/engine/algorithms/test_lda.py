@@ -225,7 +225,7 @@ def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence
         assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
 
 
-def test_weights_are_shares_of_the_expected_tokens_and_equal_before_any():
+def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
     config = LDAConfig(**SMALL)
     state = lda.init(config, V, np.random.default_rng(0))
     np.testing.assert_allclose(lda.summarize(config, state).weights, 1 / K)
@@ -235,7 +235,7 @@ def test_weights_are_shares_of_the_expected_tokens_and_equal_before_any():
     assert len(np.unique(summary.weights)) == K
 
 
-def test_the_paper_s_start_is_one_token_a_word_and_topic_whatever_the_corpus():
+def test_the_paper_s_start_is_one_token_per_word_and_topic_for_any_corpus():
     config = LDAConfig(max_topics=50, delay=0.0)
     state = lda.init(config, 400, np.random.default_rng(0))
     noise = state.topic_counts.dense()
