@@ -116,7 +116,7 @@ def sample_chain(module, config, batch, num_sweeps, read, num_discarded=100):
 
 
 def assert_frequencies(found, exact, num_errors=5):
-    """Each outcome's frequency is within the given number of standard errors of its probability, of a chain or of single draws."""
+    """The frequencies of outcomes are within the given number of standard errors of their probabilities."""
     outcomes = sorted(exact)
     assert set(found) <= set(outcomes)
     hits = np.array([[each == outcome for outcome in outcomes] for each in found], float)
