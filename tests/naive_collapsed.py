@@ -46,7 +46,7 @@ def by_taylor(f, second, c, shares):
 
 
 def expected_tables(expect, a, c, shares):
-    """E of the tables a (ψ(a + n) - ψ(a)) that a count opens beside a (Eq. 12)."""
+    """E of the tables a (ψ(a + n) - ψ(a)) that a count opens at concentration a (Eq. 12)."""
     return expect(lambda n: a * (psi(a + n) - psi(a)), lambda n: a * polygamma(2, a + n), c, shares)
 
 

@@ -31,7 +31,7 @@ class Sampler:
         )
 
     def sweep(self, rng, alpha, gamma, eta):
-        """Draw every token's topic anew."""
+        """Draw every token's topic again."""
         order = sorted(range(len(self.tokens)), key=lambda i: (self.tokens[i][1], self.tokens[i][0], i))
         for w in range(self.vocab_size):
             of_word = [i for i in order if self.tokens[i][1] == w]

@@ -8,8 +8,8 @@ stick leaves a rest for further topics. Deviations, each described in its module
 - Topics are ordered by their tables E[s_.k], not by their tokens, because that order has the best bound
   (`engine.inference.posteriors`). The order is an index; topics keep their ids.
 
-The bound of a step is Eq. 18 plus the divergence of q(γ), which Eq. 18 omits, with E[γ] and E[log γ] for γ, and with
-the posteriors before the sweep. It uses second-order approximations, so it is only approximately a bound and may fall.
+The bound of a step is Eq. 18 plus the divergence of q(γ), which Eq. 18 omits. It uses E[γ] and E[log γ] for γ, and the
+posteriors before the sweep. It rests on second-order approximations, so it is only approximately a bound and may fall.
 """
 
 from dataclasses import dataclass

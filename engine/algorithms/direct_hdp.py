@@ -20,12 +20,12 @@ from stickbreaker.engine.inference.expectations import document_prior, topic_wei
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
-    fit_shares,
+    local,
     scale_start,
     start_hdp,
     stick,
     sticks_of,
-    summarize_hdp,
+    summarize,
     word_topics,
 )
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
@@ -102,9 +102,9 @@ ALGORITHM = Algorithm(
     infers_by=InfersBy.DIRICHLET,
     init=init,
     infer=infer,
-    summarize=summarize_hdp,
+    summarize=summarize,
     expect=expect,
-    local=fit_shares,
+    local=local,
     blend=blend,
     stick=stick,
     word_topics=word_topics,

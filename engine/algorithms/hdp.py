@@ -25,7 +25,7 @@ from stickbreaker.engine.inference.online import (
     start_hdp,
     stick,
     sticks_of,
-    summarize_hdp,
+    summarize,
     word_topics,
 )
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
@@ -161,7 +161,7 @@ ALGORITHM = Algorithm(
     infers_by=InfersBy.SLOTS,
     init=init,
     infer=infer,
-    summarize=summarize_hdp,
+    summarize=summarize,
     expect=expect,
     local=local,
     blend=blend,

@@ -28,7 +28,7 @@ from stickbreaker.engine.inference.expectations import (
     topic_weights,
 )
 from stickbreaker.engine.inference.global_step import Statistics, blend_topics, preview_topics
-from stickbreaker.engine.inference.online import fit_shares, word_topics
+from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts
@@ -163,7 +163,7 @@ ALGORITHM = Algorithm(
     infer=infer,
     summarize=summarize,
     expect=expect,
-    local=fit_shares,
+    local=local,
     blend=blend,
     word_topics=word_topics,
     preview=preview_topics,

@@ -10,7 +10,7 @@ from stickbreaker.engine.kernels.likeness import compare_pairs, measure_rest, mu
 from stickbreaker.engine.kernels.special import SMALLEST_NORMAL
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
-# Topics with fewer tokens are not compared; each topic is compared with so many of its nearest topics.
+# Topics with fewer tokens are not compared; each topic is compared with this number of nearest topics.
 LEAST_TOKENS = 1.0
 NUM_NEIGHBOURS = 5
 # The number of most frequent words that determine which topics are near.

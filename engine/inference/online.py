@@ -56,7 +56,7 @@ def scale_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int
     return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
 
 
-def fit_shares(
+def local(
     config: object, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
 ) -> Statistics:
     """Statistics of some of the batch's documents, each with one Dirichlet over topics.
@@ -102,7 +102,7 @@ def stick(config: object, state: OnlineHDPState) -> Breaking:
     return break_stick(sticks_of(state), np.arange(len(state.tables)))
 
 
-def summarize_hdp(config: object, state: OnlineHDPState) -> TopicSummary:
+def summarize(config: object, state: OnlineHDPState) -> TopicSummary:
     """E[topics], E[β] and expected tokens, under ids that no step changes."""
     return TopicSummary(
         topic_ids=np.arange(len(state.tables)),

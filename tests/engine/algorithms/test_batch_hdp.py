@@ -178,7 +178,7 @@ def test_no_pass_s_bound_exceeds_the_enumerated_evidence_of_the_truncated_model(
         assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
 
 
-def test_a_pass_that_lowers_the_bound_is_not_taken_and_ends_the_run():
+def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run():
     config, batch = BatchHDPConfig(**SMALL | PAPER), make_batch(draw_counts(0))
     state, _ = take_pass(config, distinct_state(config), batch)
     above = state._replace(bound=0.5 * state.bound)
@@ -189,7 +189,7 @@ def test_a_pass_that_lowers_the_bound_is_not_taken_and_ends_the_run():
 
 
 @pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
-def test_an_order_of_topics_along_the_sticks_is_left_only_for_one_with_a_better_bound(corpus_concentration):
+def test_the_order_of_topics_along_the_sticks_changes_only_for_a_better_bound(corpus_concentration):
     rng, config = np.random.default_rng(0), BatchHDPConfig(max_topics=4, corpus_concentration=corpus_concentration)
     is_kept = []
     for _ in range(200):
@@ -202,7 +202,7 @@ def test_an_order_of_topics_along_the_sticks_is_left_only_for_one_with_a_better_
 
 
 @pytest.mark.parametrize("system", [PAPER, {"duplicates": "merge"}])
-def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, state_of_the_union):
+def test_a_run_ends_when_it_has_converged_and_its_bound_never_falls(system, state_of_the_union):
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
     settings = RunSettings(num_evaluations=0, num_snapshots=0)
@@ -216,7 +216,7 @@ def test_a_run_ends_once_it_has_converged_and_its_bound_never_falls(system, stat
 
 
 @pytest.mark.parametrize("corpus_concentration", [0.5, 20.0])
-def test_merges_raise_the_bound_by_no_less_than_they_say(corpus_concentration):
+def test_merges_raise_the_bound_by_at_least_their_stated_gain(corpus_concentration):
     config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
     rng, documents = np.random.default_rng(2), naive.split_rows(make_batch(draw_counts(5, 12)).documents)
     # Slots that halve every topic between two ids, by shares drawn at random.

@@ -1,12 +1,17 @@
 """What every algorithm in the registry keeps."""
 
+import re
+import sys
 from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from stickbreaker import engine
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Batch, Documents
@@ -14,9 +19,23 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 
-of_all = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-# What draws assignments, or remembers documents, proves in its own tests what is said here of sums over documents.
-SUMMED = [algorithm for algorithm in REGISTRY if algorithm.local]
+README = Path(engine.__file__).parent / "README.md"
+
+
+def run_worked_example():
+    """The algorithm of the last Python block in the engine's README."""
+    block = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[-1]
+    module = ModuleType("worked_example")
+    sys.modules[module.__name__] = module
+    exec(compile(block, str(README), "exec"), vars(module))
+    return module.ALGORITHM
+
+
+ALGORITHMS = [*REGISTRY, run_worked_example()]
+of_registry = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
+of_all = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+# Algorithms that draw assignments or remember documents have tests of their own for sums over documents.
+SUMMED = [algorithm for algorithm in ALGORITHMS if algorithm.local]
 of_sums = pytest.mark.parametrize("algorithm", SUMMED, ids=lambda each: each.name)
 NUMBERS = (int, float)
 MOST_BYTES = 2**28
@@ -38,14 +57,14 @@ def arrays_of(value):
     return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
 
 
-@of_all
+@of_registry
 def test_it_is_found_by_its_name(algorithm):
     assert find_algorithm(algorithm.name) is algorithm
     assert algorithm.title
 
 
 @of_all
-def test_its_config_is_frozen_and_every_setting_says_what_it_is(algorithm):
+def test_its_config_is_frozen_and_every_setting_has_help(algorithm):
     config = algorithm.config()
     for each in fields(config):
         assert each.metadata["help"]
@@ -55,7 +74,7 @@ def test_its_config_is_frozen_and_every_setting_says_what_it_is(algorithm):
 
 
 @of_all
-def test_its_config_takes_its_bounds_and_refuses_what_is_beyond_naming_value_and_default(algorithm):
+def test_its_config_accepts_its_bounds_and_rejects_values_beyond_them(algorithm):
     for each in fields(algorithm.config):
         beyond = ["no such choice"]
         for bound, sign in zip(each.metadata["bounds"] or (), (-1, 1), strict=False):
@@ -70,7 +89,7 @@ def test_its_config_takes_its_bounds_and_refuses_what_is_beyond_naming_value_and
 
 
 @of_all
-def test_a_step_writes_into_nothing_it_is_given(algorithm, tiny_corpus):
+def test_a_step_does_not_change_its_arguments(algorithm, tiny_corpus):
     config, state, batch = start(algorithm, tiny_corpus)
     for _ in range(3):
         for array in arrays_of(state):
@@ -127,7 +146,7 @@ def test_reading_never_changes_a_state(algorithm, tiny_corpus):
 
 
 @of_all
-def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
+def test_a_batch_of_only_empty_documents_can_be_learned_and_inferred(algorithm):
     config, none = resolve(algorithm.config(), 3), np.zeros(0, np.int32)
     batch = Batch(np.arange(3), Documents(np.zeros(4, np.int64), none, none), 3)
     state = algorithm.init(config, 5, np.random.default_rng(0))
@@ -138,7 +157,7 @@ def test_a_batch_of_empty_documents_alone_is_learned_from_and_read(algorithm):
 
 
 @of_all
-def test_a_start_depends_on_its_generator_alone(algorithm):
+def test_a_start_depends_only_on_its_generator(algorithm):
     config = resolve(algorithm.config(), 1)
     one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
     as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]

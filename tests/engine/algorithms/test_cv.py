@@ -159,7 +159,7 @@ def test_the_evidence_under_sharp_priors_is_the_franchise_s_at_their_means(words
     assert log_evidence(config) == pytest.approx(logsumexp(joints), abs=25 * 4e-6)
 
 
-def test_one_more_topic_that_holds_nothing_leaves_the_bound_as_it_is():
+def test_an_additional_empty_topic_does_not_change_the_bound():
     q = [np.random.default_rng(0).dirichlet(np.ones(2), size) for size in SIZES]
     padded = [np.pad(rows, ((0, 0), (0, 1))) for rows in q]
     bounds = []
@@ -171,7 +171,7 @@ def test_one_more_topic_that_holds_nothing_leaves_the_bound_as_it_is():
     assert bounds[0] == pytest.approx(bounds[1], abs=1e-5)
 
 
-def test_of_all_orders_of_the_sticks_the_order_of_tables_has_the_most_evidence():
+def test_the_order_by_tables_has_the_highest_evidence_of_all_orders_of_the_sticks():
     tables, concentration = np.array([0.3, 4.0, 1.2, 0.0, 2.5]), 0.8
 
     def log_evidence_in(order):
@@ -224,7 +224,7 @@ SYSTEMS = {"cv-hdp": (cv_hdp, CVHDPConfig), "cv-lda": (cv_lda, CVLDAConfig)}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_bound_of_a_step_is_the_naive_one_at_the_posteriors_it_was_made_with(name, tiny_corpus):
+def test_the_bound_of_a_step_is_the_naive_one_at_the_posteriors_before_it(name, tiny_corpus):
     module, config_class = SYSTEMS[name]
     config = config_class(max_topics=4, precision="float64")
     before = None
@@ -258,7 +258,7 @@ def test_the_posteriors_of_a_step_are_those_of_eq_8(tiny_corpus):
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_run_ends_where_the_bound_has_settled(name, tiny_corpus):
+def test_a_run_ends_when_the_bound_has_settled(name, tiny_corpus):
     algorithm = find_algorithm(name)
     config = algorithm.config(max_topics=4, word_total=0.6)
     *_, last = run(prepare(algorithm, config, tiny_corpus))

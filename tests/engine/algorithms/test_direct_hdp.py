@@ -19,7 +19,7 @@ from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 
 V, K = 30, 8
-SMALL = {"max_topics": K, "precision": "float64"}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("warm", "hoffman") for each in ("mean", "geometric")
 ]
@@ -64,7 +64,7 @@ def take_step(config, state, batch):
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
+def test_a_copy_of_a_topic_is_merged_if_the_config_says_so(duplicates):
     config = DirectHDPConfig(**SMALL, duplicates=duplicates)
     state = distinct_state(config)
     stored = state.topic_counts.dense() * 1000
@@ -80,7 +80,8 @@ def test_a_copy_of_a_topic_goes_into_it_where_asked_for(duplicates):
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
-    config, batch = DirectHDPConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(5, corpus_size=300)
+    config = DirectHDPConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
+    batch = make_batch(5, corpus_size=300)
     state = distinct_state(config, phase)
     rate = learning_rate(6, 64.0, config.forgetting_rate)
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
@@ -94,7 +95,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
 
 
 def test_a_full_batch_with_rate_1_is_coordinate_ascent():
-    config, batch = DirectHDPConfig(**SMALL, delay=0.0), make_batch(1)
+    config, batch = DirectHDPConfig(**SMALL | {"delay": 0.0}), make_batch(1)
     start = distinct_state(config)._replace(step=0)
     expected = direct_hdp.local(config, direct_hdp.expect(config, start, batch), batch.documents)
     state, info = take_step(config, start, batch)
@@ -122,7 +123,7 @@ def test_the_labels_of_topics_do_not_matter():
     np.testing.assert_allclose(one.expected_tokens, other.expected_tokens, **ROUNDING)
 
 
-def test_tables_are_those_that_a_topic_s_tokens_open_one_after_another():
+def test_tables_equal_the_expected_number_that_a_topic_s_tokens_open():
     # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table by a_k / (a_k + i).
     prior, counts = np.array([0.7, 0.2, 0.1]), np.array([4, 9], np.int32)
     topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
@@ -158,7 +159,7 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
     np.testing.assert_array_equal(*(naive.gather_counts(each.counts, V, K) for each in statistics))
 
 
-def test_a_topic_with_many_tables_is_given_more_of_a_document_than_its_equal_with_few():
+def test_of_two_equal_topics_the_one_with_more_tables_gets_the_larger_share():
     config = DirectHDPConfig(**SMALL)
     alike = decayed_counts(np.ones((V, K)))
     state = distinct_state(config)._replace(topic_counts=alike, tables=np.arange(K) * 10.0)
@@ -181,7 +182,7 @@ def test_the_warm_up_is_that_of_the_two_level_hdp_bit_for_bit():
 
 def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
     for start, first in (("warm", "warm-up"), ("hoffman", "learning")):
-        config, phases = DirectHDPConfig(max_topics=5, start=start, batch_size=20), []
+        config, phases = DirectHDPConfig(max_topics=5, delay=1.0, start=start, batch_size=20), []
         state = direct_hdp.init(config, V, np.random.default_rng(1))
         for seed in range(12):
             state, info = take_step(config, state, make_batch(seed, corpus_size=120))

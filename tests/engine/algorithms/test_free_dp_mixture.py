@@ -81,7 +81,7 @@ def test_q_of_one_document_is_the_closed_form(state, bag):
     assert not shares[num_known + 1 :].any()
 
 
-def test_samples_of_one_document_come_as_often_as_the_closed_form_says():
+def test_samples_of_one_document_have_the_frequencies_of_the_closed_form():
     config, rng = FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000}), np.random.default_rng(0)
     exact = naive_free.mixture_posterior(BAGS[:1], KNOWN + 0.4, ([3.5, 2.5], [2.2, 0.7]), 0.7, 0.4)
     shares = np.exp([log_p for _, log_p in exact] - logsumexp([log_p for _, log_p in exact]))
@@ -120,7 +120,7 @@ def make_batch(bags, corpus_size):
     return Batch(np.arange(len(bags)), as_documents(np.array(bags)), corpus_size)
 
 
-def test_components_are_born_as_unlike_documents_come_and_keep_their_ids():
+def test_unlike_documents_create_components_and_these_keep_their_ids():
     rng, state = np.random.default_rng(0), free_dp_mixture.init(FreeDPMixtureConfig(), 40, None)
     bags = np.kron(np.tile(np.eye(4, dtype=int), (6, 1)), np.full((1, 10), 3))
     for number in range(3):
@@ -135,7 +135,7 @@ def test_components_are_born_as_unlike_documents_come_and_keep_their_ids():
     np.testing.assert_allclose(state.expected_tokens, 30 * state.tables)
 
 
-def test_a_batch_that_runs_out_of_room_goes_on_where_it_stopped(monkeypatch):
+def test_a_batch_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch):
     bags, ends = np.kron(np.eye(20, dtype=int), np.full((1, 2), 40)), []
     for room in (1, 50):
         monkeypatch.setattr(free_dp_mixture, "FIRST_ROOM", room)
@@ -145,7 +145,7 @@ def test_a_batch_that_runs_out_of_room_goes_on_where_it_stopped(monkeypatch):
     np.testing.assert_array_equal(ends[0][0].topic_counts.dense(), ends[1][0].topic_counts.dense())
 
 
-def test_components_under_one_document_go_every_twenty_thousand_documents():
+def test_components_below_one_document_are_removed_every_twenty_thousand_documents():
     counts = np.array([[50.0, 0.0, 3.0], [20.0, 10.0, 0.0], [0.0, 30.0, 9.0]])
     state = make_state(counts, (5.0, 0.5, 4.0))._replace(documents_seen=REMOVE_EVERY - 1)
     batch = make_batch(BAGS[:1], 1_000_000)
@@ -154,7 +154,7 @@ def test_components_under_one_document_go_every_twenty_thousand_documents():
     assert after.next_id >= 3
 
 
-def test_a_document_that_is_alone_in_a_component_has_one_in_all_samples():
+def test_a_document_alone_in_a_component_has_one_component_in_all_samples():
     state, config = free_dp_mixture.init(CONFIG, 40, None), FreeDPMixtureConfig(num_samples=20)
     for bags in (np.eye(40, dtype=int)[:1] * 50, np.eye(40, dtype=int)[:3] * 50):
         found = free_dp_mixture.sample_batch(config, state, as_documents(bags), np.random.default_rng(0))

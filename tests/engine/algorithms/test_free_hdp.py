@@ -212,7 +212,7 @@ def test_a_sweep_equals_its_naive_twin_draw_by_draw():
         np.testing.assert_allclose(topics.shares, model["shares"], rtol=1e-9)
 
 
-def test_a_sweep_that_runs_out_of_room_goes_on_where_it_stopped(monkeypatch):
+def test_a_sweep_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch):
     config = FreeHDPConfig(doc_concentration=1e5, corpus_concentration=1e5, word_concentration=0.4)
     ends = []
     for room in (1, 150):
@@ -241,7 +241,7 @@ def test_the_rate_is_one_over_the_mini_batches_so_far_and_then_that_of_a_pass():
     assert learning_rate(10, 10, 5) == 1.0
 
 
-def test_counts_move_to_d_over_s_times_those_of_the_mini_batch():
+def test_counts_move_towards_d_over_s_times_those_of_the_mini_batch():
     state = free_hdp.init(CONFIG, 3, None)
     first, _ = free_hdp.step(CONFIG, state, make_batch([[0, 1, 1], [2]], 100), np.random.default_rng(0))
     assert first.expected_tokens.sum() == pytest.approx(4 * 50)
@@ -265,7 +265,7 @@ def test_topics_are_born_shared_within_a_mini_batch_and_keep_their_ids():
     assert len(np.unique(state.topic_ids)) == len(state.topic_ids)
 
 
-def test_topics_under_one_word_go_every_twenty_thousand_documents_and_ids_never_return():
+def test_topics_below_one_token_are_removed_every_twenty_thousand_documents():
     counts = np.array([[50.0, 0.0, 3.0], [0.2, 0.1, 0.0], [0.0, 30.0, 9.0]])
     state = make_state(counts, np.array([5.0, 0.1, 4.0]))._replace(documents_seen=REMOVE_EVERY - 1)
     after, _ = free_hdp.step(CONFIG, state, make_batch([[0]], 1_000_000), np.random.default_rng(0))
@@ -276,7 +276,7 @@ def test_topics_under_one_word_go_every_twenty_thousand_documents_and_ids_never_
     assert kept.topic_ids[:3].tolist() == [0, 1, 2]
 
 
-def test_a_word_that_comes_more_often_than_it_has_parts_keeps_all_its_tokens():
+def test_a_word_with_more_tokens_than_parts_keeps_all_its_tokens():
     documents = Documents(np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([5, 2**31 - 1, 1001], np.int32))
     tokens = free_hdp.as_tokens(documents)
     assert tokens.starts.tolist() == [0, 5, 2005]

@@ -68,7 +68,7 @@ def test_a_sweep_draws_what_its_slow_twin_draws(seed, is_growing):
 
 
 def start_again(pool, twin):
-    """Places are given anew at each sweep: those of dead topics are not given to others by the next."""
+    """Each sweep assigns places again; those of dead topics stay free until the next one."""
     twin.free.clear()
     size = len(twin.weights)
     return pool._replace(topic_ids=pool.topic_ids[:size], tokens=pool.tokens[:size], weights=pool.weights[:size])
@@ -91,7 +91,7 @@ def test_table_counts_have_antoniak_s_distribution(concentration):
         assert (abs(draws / 4000 - exact) <= 5 * error).all()
 
 
-def test_stirling_numbers_of_the_twin_are_those_of_the_books():
+def test_stirling_numbers_of_the_twin_are_the_known_ones():
     # s(5, m), m = 0..5: 0, 24, 50, 35, 10, 1 (Abramowitz & Stegun, table 24.3, unsigned).
     np.testing.assert_allclose(table_distribution(5, 1.0) * 120, [0, 24, 50, 35, 10, 1], rtol=1e-12, atol=1e-12)
 
@@ -116,7 +116,7 @@ def sample_chain(module, config, batch, num_sweeps, read, num_discarded=100):
 
 
 def assert_frequencies(found, exact, num_errors=5):
-    """Each outcome's frequency is within so many standard errors of its probability, of a chain or of single draws."""
+    """The frequencies of outcomes are within the given number of standard errors of their probabilities."""
     outcomes = sorted(exact)
     assert set(found) <= set(outcomes)
     hits = np.array([[each == outcome for outcome in outcomes] for each in found], float)
@@ -127,7 +127,7 @@ def assert_frequencies(found, exact, num_errors=5):
 
 
 @pytest.mark.parametrize("initial_topics", [1, 4])
-def test_topics_of_five_tokens_and_their_tables_come_as_often_as_enumeration_says(initial_topics):
+def test_topics_of_five_tokens_and_their_tables_have_the_enumerated_frequencies(initial_topics):
     config = gibbs_hdp.GibbsHDPConfig(
         initial_topics=initial_topics,
         concentrations="fixed",
@@ -151,7 +151,7 @@ def test_topics_of_five_tokens_and_their_tables_come_as_often_as_enumeration_say
     assert_frequencies(found, exact)
 
 
-def test_topics_of_five_tokens_under_lda_come_as_often_as_enumeration_says():
+def test_topics_of_five_tokens_under_lda_have_the_enumerated_frequencies():
     config = gibbs_lda.GibbsLDAConfig(max_topics=2, doc_concentration=0.9, word_concentration=0.4, burn_in=10**6)
     logs = {}
     for served in np.ndindex((2,) * 5):
@@ -176,7 +176,7 @@ def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
     return states
 
 
-def test_a_topic_id_ascends_is_kept_while_a_topic_lives_and_never_comes_back():
+def test_topic_ids_ascend_stay_with_their_topics_and_never_return():
     config = gibbs_hdp.GibbsHDPConfig(initial_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
     states = learn(gibbs_hdp, config, as_batch(draw_documents(np.random.default_rng(0))), 60)
     dead, num_births = set(), 0
@@ -209,7 +209,7 @@ def test_counts_weights_and_tables_agree_with_the_topics_of_tokens():
 
 
 @pytest.mark.parametrize("module", ALGORITHMS)
-def test_documents_met_again_keep_their_topics_beside_new_ones_and_in_another_order(module):
+def test_known_documents_keep_their_topics_next_to_new_ones_and_in_another_order(module):
     config, rng = module.ALGORITHM.config(), np.random.default_rng(2)
     documents = draw_documents(rng, num_documents=4)
     state = learn(module, config, as_batch(documents, first_id=10), 2)[-1]
@@ -268,7 +268,7 @@ def test_predictions_within_documents_are_eq_17_and_sum_to_one_over_the_vocabula
 
 
 @pytest.mark.parametrize("module", ALGORITHMS)
-def test_a_state_is_no_larger_than_was_said_in_advance(module, state_of_the_union):
+def test_a_state_is_at_most_as_large_as_estimated(module, state_of_the_union):
     batch = next(state_of_the_union.select(np.arange(500)).batches(500))
     config = module.ALGORITHM.config(burn_in=0, sample_every=1)
     state = learn(module, config, batch, 2, state_of_the_union.vocab_size)[-1]
@@ -277,9 +277,9 @@ def test_a_state_is_no_larger_than_was_said_in_advance(module, state_of_the_unio
     assert held <= said <= 20 * held
 
 
-def test_a_corpus_of_more_tokens_than_can_be_remembered_is_refused():
+def test_a_corpus_with_too_many_tokens_is_rejected():
     documents = Documents(np.array([0, 2]), np.array([0, 1], np.int32), np.full(2, 2**31 - 1, np.int32))
-    with pytest.raises(CorpusError, match="4294967294 tokens.*2147483647 at most"):
+    with pytest.raises(CorpusError, match="4294967294 tokens.*at most 2147483647"):
         gibbs_lda.step(
             gibbs_lda.GibbsLDAConfig(),
             gibbs_lda.init(gibbs_lda.GibbsLDAConfig(), 2, None),

@@ -29,7 +29,7 @@ V, D = 40, 60
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("warm", "wang", "svi") for each in ("mean", "geometric")
 ]
-SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0}
 
 
 def make_documents(counts):
@@ -98,7 +98,7 @@ ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
 def test_a_whole_step_equals_its_naive_twin(system, phase):
-    config = HDPConfig(**SMALL | system, delay=64.0)
+    config = HDPConfig(**SMALL | system | {"delay": 64.0})
     batch, state = make_batch(draw_counts(5, 12), corpus_size=100), distinct_state(config, phase)
     rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
@@ -114,7 +114,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_full_batch_with_rate_1_is_coordinate_ascent(system):
-    config = HDPConfig(**SMALL | system, delay=0.0, batch_size=D)
+    config = HDPConfig(**SMALL | system | {"delay": 0.0}, batch_size=D)
     batch, start = make_batch(draw_counts(0)), distinct_state(config)._replace(step=0)
     expected = hdp.local(config, hdp.expect(config, start, batch), batch.documents)
     state = take_steps(config, [batch], start)
@@ -173,7 +173,7 @@ def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    config, batches = HDPConfig(max_topics=10), [make_batch(draw_counts(seed, 200)) for seed in range(3)]
+    config, batches = HDPConfig(max_topics=10, delay=1.0), [make_batch(draw_counts(seed, 200)) for seed in range(3)]
     states = []
     for num_threads in (1, 5):
         with ThreadPoolExecutor(num_threads) as pool:
@@ -183,7 +183,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     assert_same(*states, **BITS)
 
 
-def test_delay_0_leaves_nothing_of_the_start_and_stays_finite():
+def test_delay_0_removes_the_start_and_stays_finite():
     config = HDPConfig(max_topics=10, delay=0.0)
     state = take_steps(config, [make_batch(draw_counts(seed)) for seed in range(4)])
     assert state.startup_share == 0.0
@@ -193,7 +193,7 @@ def test_delay_0_leaves_nothing_of_the_start_and_stays_finite():
 
 
 def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
-    config = HDPConfig(**SMALL, delay=3.0)
+    config = HDPConfig(**SMALL | {"delay": 3.0})
     counts = draw_counts(9)
     state = take_steps(config, [make_batch(counts)] * 5)
     assert state.expected_tokens.sum() == pytest.approx((1 - state.startup_share) * counts.sum(), rel=1e-6)
@@ -203,7 +203,7 @@ def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
 
 def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
     for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("svi", "two-level")):
-        config, phases = HDPConfig(max_topics=5, start=start, batch_size=10), []
+        config, phases = HDPConfig(max_topics=5, delay=1.0, start=start, batch_size=10), []
         state = hdp.init(config, V, np.random.default_rng(1))
         for _ in range(12):
             state, info = executors.step(hdp.ALGORITHM, config, state, make_batch(draw_counts(0, 10), D))
@@ -212,14 +212,14 @@ def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
         assert phases == sorted(phases, reverse=True)
 
 
-def test_a_truncation_of_twice_the_true_number_of_topics_does_not_end_with_a_few():
+def test_a_truncation_at_twice_the_true_number_of_topics_keeps_enough_topics():
     rng = np.random.default_rng(0)
     corpus = simulate_hdp(rng.dirichlet(np.full(600, 0.1), 10), 1000, 50, 1.0, 5.0, rng).corpus
     assert OnlineHDP(max_topics=20, random_state=0).fit(corpus).n_topics_ >= 10
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_goes_into_it_once_enough_was_learned_since_the_last_look(duplicates):
+def test_a_copy_of_a_topic_is_merged_when_a_search_is_due(duplicates):
     config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
     stored = state.topic_counts.dense() * 1000
     stored[:, 7] = stored[:, 3] / 2

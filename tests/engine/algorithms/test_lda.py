@@ -22,7 +22,7 @@ from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 
 V, K = 30, 5
-SMALL = {"max_topics": K, "precision": "float64"}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
 ]
@@ -104,7 +104,7 @@ def test_topic_shares_equal_those_of_scikit_learn(to_convergence):
 
 
 def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_convergence):
-    config = LDAConfig(**SMALL, delay=3.0, forgetting_rate=0.7)
+    config = LDAConfig(**SMALL | {"delay": 3.0}, forgetting_rate=0.7)
     topic_words = draw_topic_words(3)
     model, state = peer(config, topic_words, 200), state_at(config, topic_words)
     for seed in range(4):
@@ -118,7 +118,8 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
-    config, batch = LDAConfig(**SMALL | system, doc_concentration=2.0, delay=64.0), make_batch(draw_counts(5), 300)
+    config = LDAConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
+    batch = make_batch(draw_counts(5), 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, 64.0, config.forgetting_rate)
     temperature = lda.expect(config, state, batch).temperature
@@ -224,7 +225,7 @@ def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence
         assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
 
 
-def test_weights_are_shares_of_the_expected_tokens_and_equal_before_any():
+def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
     config = LDAConfig(**SMALL)
     state = lda.init(config, V, np.random.default_rng(0))
     np.testing.assert_allclose(lda.summarize(config, state).weights, 1 / K)
@@ -234,7 +235,7 @@ def test_weights_are_shares_of_the_expected_tokens_and_equal_before_any():
     assert len(np.unique(summary.weights)) == K
 
 
-def test_the_paper_s_start_is_one_token_a_word_and_topic_whatever_the_corpus():
+def test_the_paper_s_start_is_one_token_per_word_and_topic_for_any_corpus():
     config = LDAConfig(max_topics=50, delay=0.0)
     state = lda.init(config, 400, np.random.default_rng(0))
     noise = state.topic_counts.dense()

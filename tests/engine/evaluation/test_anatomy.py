@@ -49,7 +49,7 @@ def test_slots_and_the_bound_after_every_iteration_are_the_naive_ones(system):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_what_a_run_takes_of_the_iterations_are_the_shares_it_infers(system):
+def test_the_iterations_that_a_run_takes_end_at_the_inferred_shares(system):
     config, documents = HDPConfig(**SMALL | system), make_batch(draw_counts(5, 12)).documents
     state = distinct_state(config)
     for place in range(6):
@@ -71,7 +71,7 @@ def test_the_bound_of_a_document_never_falls_under_the_updates_as_printed():
         assert bounds[-1] > bounds[0]
 
 
-def test_a_document_without_words_has_slots_that_nothing_is_in():
+def test_a_document_without_words_has_empty_slots():
     config = HDPConfig(**SMALL)
     empty = make_batch(np.zeros((1, V), int)).documents
     trace = trace_document(hdp.ALGORITHM, config, distinct_state(config), empty, 3)
@@ -81,7 +81,7 @@ def test_a_document_without_words_has_slots_that_nothing_is_in():
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_the_stick_breaks_into_the_weights_that_the_summary_tells(algorithm, tiny_corpus):
+def test_the_stick_breaks_into_the_weights_of_the_summary(algorithm, tiny_corpus):
     config = algorithm.config()
     *_, last = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=3, num_evaluations=0)))
     state = last.state
@@ -133,7 +133,7 @@ def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
 
 
 @pytest.mark.parametrize("name", STEPPING)
-def test_looking_leaves_the_state_as_it_was(name, tiny_corpus):
+def test_looking_inside_does_not_change_the_state(name, tiny_corpus):
     algorithm = find_algorithm(name)
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0)
     updates = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0)))

@@ -24,7 +24,7 @@ def test_log_gamma_and_its_derivatives_are_scipy_s_from_the_smallest_to_the_larg
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-def test_the_log_of_one_less_a_share_keeps_its_digits_however_small_the_share(precision):
+def test_the_log_of_one_minus_a_share_keeps_its_digits_for_small_shares(precision):
     shares = np.append(10.0 ** np.linspace(-17, -0.01, 400), [0.0199, 0.0201]).astype(precision)
     expected = np.log1p(-shares.astype(float))
     found = np.array([log_complement(share) for share in shares])
@@ -46,7 +46,7 @@ def test_the_moments_of_a_positive_count_are_those_of_its_enumerated_values(seed
         np.testing.assert_allclose(found, [p[1:].sum(), given, spread], rtol=1e-9, atol=1e-9)
 
 
-def test_the_variance_of_a_positive_count_has_the_square_that_is_not_printed():
+def test_the_variance_of_a_positive_count_has_the_square_that_the_paper_omits():
     c, shares = np.ones(3), np.array([0.3, 0.6, 0.1])
     positive, given, spread = twin.moments(c, shares)
     printed = shares @ (1 - shares) / positive - (1 - positive) * given
@@ -142,7 +142,7 @@ def test_unread_documents_get_the_twin_s_shares(monkeypatch):
     np.testing.assert_allclose(found, tokens / tokens.sum(1, keepdims=True), rtol=1e-8)
 
 
-def test_other_documents_than_those_remembered_are_refused():
+def test_documents_other_than_the_remembered_ones_are_rejected():
     batch, priors = draw(0)
     config = CVHDPConfig(max_topics=len(priors.doc))
     known, _ = collapsed.sweep(
@@ -152,7 +152,7 @@ def test_other_documents_than_those_remembered_are_refused():
         collapsed.sweep(known, priors, batch._replace(doc_ids=batch.doc_ids + 1), None)
 
 
-def test_the_memory_said_in_advance_is_that_of_two_states_and_the_counts_between_them():
+def test_the_estimated_memory_is_that_of_two_states_and_the_counts_between_them():
     batch, priors = draw(0)
     config = CVHDPConfig(max_topics=len(priors.doc))
     vocab_size = int(batch.documents.words.max()) + 1

@@ -1,4 +1,4 @@
-"""Learned concentrations against direct maximisation of what they climb, written down anew from counts."""
+"""Learned concentrations against direct maximisation of their objectives, written independently from counts."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_trigamma_is_scipy_s():
     np.testing.assert_allclose([trigamma(each) for each in x], polygamma(1, x), rtol=1e-11)
 
 
-def test_what_words_say_of_their_concentration_equals_its_equation():
+def test_the_gains_of_a_word_concentration_equal_their_equation():
     counts = np.random.default_rng(0).gamma(0.2, 3.0, (V, K))
     found, totals = np.zeros(2), np.zeros(K)
     add_word_gains(counts, 0.1, 0.3, found, totals)
@@ -67,7 +67,7 @@ def test_what_words_say_of_their_concentration_equals_its_equation():
     np.testing.assert_allclose(totals, np.maximum(counts - 0.1, 0).sum(0), atol=V * 1e-4)
 
 
-def test_what_a_document_s_sticks_say_leaves_out_those_that_no_token_reaches():
+def test_sticks_that_no_token_reaches_are_left_out():
     tokens, found = np.array([5.0, 2.0, 0.0, 0.0]), np.zeros(2)
     sticks = np.array([[6.0, 3.0, 1.0, 1.0], [2.7, 0.7, 0.7, 0.0]])
     add_stick_logs(tokens, sticks, found)
@@ -75,7 +75,7 @@ def test_what_a_document_s_sticks_say_leaves_out_those_that_no_token_reaches():
 
 
 @pytest.mark.parametrize("shape", [0.05, 0.3, 2.0])
-def test_a_symmetric_document_concentration_ends_where_its_likelihood_under_the_prior_is_highest(shape):
+def test_a_symmetric_document_concentration_converges_to_its_maximum_a_posteriori(shape):
     counts, batch = draw_doc_counts(1, shape)
 
     def update(posterior):
@@ -89,7 +89,7 @@ def test_a_symmetric_document_concentration_ends_where_its_likelihood_under_the_
     assert len(np.unique(found.mean)) == 1
 
 
-def test_an_asymmetric_document_concentration_ends_there_too_topic_by_topic():
+def test_an_asymmetric_document_concentration_converges_to_its_maximum_a_posteriori():
     counts, batch = draw_doc_counts(2)
     counts[:, 0] *= 3
 
@@ -117,7 +117,7 @@ def log_sticks(tokens, concentration):
     return (betaln(1 + tokens[:-1], concentration + after) - betaln(1, concentration)).sum()
 
 
-def test_a_document_concentration_learned_from_sticks_ends_where_their_likelihood_is_highest():
+def test_a_document_concentration_learned_from_sticks_converges_to_its_maximum():
     counts, batch = draw_doc_counts(3)
     tokens = -np.sort(-counts, axis=1).astype(float)
 
@@ -133,7 +133,7 @@ def test_a_document_concentration_learned_from_sticks_ends_where_their_likelihoo
     assert found.total == pytest.approx(best, rel=1e-5)
 
 
-def test_a_corpus_concentration_ends_where_the_likelihood_of_its_tables_is_highest():
+def test_a_corpus_concentration_converges_to_the_maximum_for_its_tables():
     tables = np.array([300.0, 5.0, 80.0, 41.0, 1.0])
 
     def objective(value):
@@ -146,7 +146,7 @@ def test_a_corpus_concentration_ends_where_the_likelihood_of_its_tables_is_highe
 
 
 @pytest.mark.parametrize("true", [0.01, 0.3, 5.0])
-def test_a_word_concentration_ends_where_its_objective_is_highest(true):
+def test_a_word_concentration_converges_to_the_maximum_of_its_objective(true):
     rng = np.random.default_rng(4)
     topics = np.array([rng.dirichlet(np.full(V, true)) for _ in range(K)])
     counts = rng.poisson(200 * topics).T + 0.0
@@ -163,7 +163,7 @@ def test_a_word_concentration_ends_where_its_objective_is_highest(true):
     assert noisy == pytest.approx(found, rel=1e-9)
 
 
-def test_a_newton_step_of_a_word_concentration_goes_by_the_rate_and_no_farther_than_its_factor():
+def test_a_newton_step_of_a_word_concentration_follows_the_rate_up_to_its_largest_factor():
     counts = np.eye(V, K) * 50
     near = learn_word_concentration(counts, 0.5, 0.1)
     assert np.log(near / 0.5) == pytest.approx(0.1 * np.log(learn_word_concentration(counts, 0.5) / 0.5))
@@ -222,7 +222,7 @@ def test_the_sticks_of_shards_add_up_to_those_of_the_whole():
 
 
 @pytest.mark.parametrize(("name", "choice"), LEARNERS)
-def test_nothing_is_learned_while_more_than_a_tenth_of_the_start_is_left_or_in_a_warm_up(name, choice):
+def test_concentrations_are_fixed_in_a_warm_up_and_while_a_tenth_of_the_start_remains(name, choice):
     for settings in ({"delay": 5.0}, {"start": "warm"}):
         config, state = run_steps(name, choice, 1, **settings)[1:]
         assert state.startup_share > 0.1 or state.phase == "warm-up"

@@ -37,7 +37,7 @@ def test_two_samples_of_one_topic_differ_by_about_the_degrees_of_freedom():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_topics_that_split_their_tokens_become_one_again_under_the_larger_id(seed):
+def test_topics_that_split_their_tokens_are_merged_under_the_larger_one_s_id(seed):
     topics, rng = draw_topics(seed)
     split = rng.dirichlet([4.0, 3.0, 2.0])
     copies = np.vstack([topics, split[1] * topics[2], split[2] * topics[2]]).astype(np.float32)
@@ -60,11 +60,11 @@ def test_topics_that_only_resemble_one_another_stay_apart():
 
 
 @pytest.mark.parametrize("counts", [np.zeros((4, 9)), np.full((1, 5), 3.0), np.diag([5.0, 0.2, 0.0])])
-def test_empty_topics_and_a_single_one_are_left_alone(counts):
+def test_empty_topics_and_a_single_topic_are_not_merged(counts):
     assert find_duplicates(counts).targets.tolist() == list(range(len(counts)))
 
 
-def test_nothing_given_is_written_into():
+def test_no_argument_is_changed():
     topics, _ = draw_topics(4)
     topics = np.vstack([topics, topics[:1] / 2])
     before = topics.copy()
@@ -73,14 +73,14 @@ def test_nothing_given_is_written_into():
     np.testing.assert_array_equal(topics, before)
 
 
-def test_a_comparison_that_cannot_end_below_the_highest_ratio_is_cut_short_and_no_other():
+def test_only_a_comparison_that_cannot_end_below_the_highest_ratio_stops_early():
     topics, _ = draw_topics(5, num_topics=2, vocab_size=2000)
     copy = (0.4 * topics[0]).astype(np.float32)
     assert g_statistic(topics[0], topics[1], 0.5)[0] == np.inf
     assert g_statistic(topics[0], copy, 0.5) == g_statistic(topics[0], copy)
 
 
-def test_topics_that_have_yet_to_part_are_alike_and_no_copies():
+def test_topics_that_do_not_differ_yet_are_not_copies():
     rng = np.random.default_rng(6)
     frequencies = rng.dirichlet(np.full(400, 0.1))
     unparted = frequencies * rng.uniform(0.8, 1.2, (12, 400)) * 2000

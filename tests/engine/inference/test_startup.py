@@ -26,7 +26,7 @@ def draw(name, start, precision, seed=0):
         ("lda", "warm", uniform(1.0 - 0.03**0.5, 2.0 * 0.03**0.5)),
     ],
 )
-def test_noise_has_the_distribution_that_is_told(name, start, distribution, precision):
+def test_noise_has_the_documented_distribution(name, start, distribution, precision):
     noise = draw(name, start, precision).dense()
     assert noise.dtype == precision
     mean = 1.0 if start == "hoffman" else STARTUP_TOKENS / (NUM_WORDS * NUM_TOPICS)
@@ -35,7 +35,7 @@ def test_noise_has_the_distribution_that_is_told(name, start, distribution, prec
         assert noise.sum(dtype=float) == pytest.approx(STARTUP_TOKENS, rel=0.01)
 
 
-def test_words_and_topics_are_drawn_apart_and_by_the_seed():
+def test_words_and_topics_are_drawn_independently_and_by_the_seed():
     noise = draw("hdp", "warm", "float64").dense()
     assert len(np.unique(noise)) == noise.size
     np.testing.assert_array_equal(noise, draw("hdp", "warm", "float64").dense())

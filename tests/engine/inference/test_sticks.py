@@ -31,7 +31,7 @@ def test_weights_are_a_simplex(tables, concentration):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_topics_with_more_tables_stand_first_and_equal_ones_keep_their_order():
+def test_topics_with_more_tables_come_first_and_equal_ones_keep_their_order():
     assert corpus_sticks(np.array([2.0, 7.0, 2.0, 9.0]), 1.0).order.tolist() == [3, 1, 0, 2]
 
 

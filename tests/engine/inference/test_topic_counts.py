@@ -51,7 +51,7 @@ def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rat
 
 @pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
 @pytest.mark.parametrize("num_topics", [1, 63, 64, 65, 100, 150])
-def test_factors_of_counts_are_added_as_their_products_are(num_topics, precision, tolerance):
+def test_factored_counts_give_the_same_sums_as_their_products(num_topics, precision, tolerance):
     rng = np.random.default_rng(num_topics)
     dense, words = rng.gamma(1.0, 1.0, (9, num_topics)).astype(precision), np.array([1, 2, 5, 8])
     shape = {"scales": 10, "weights": (5, num_topics), "topics": (4, num_topics)}
@@ -69,7 +69,7 @@ def test_counts_may_be_given_topic_by_topic():
     assert decayed_counts(np.asfortranarray(dense)).rows(np.array([2, 0])).tolist() == dense[[2, 0]].tolist()
 
 
-def test_a_blend_writes_into_nothing_it_was_given():
+def test_a_blend_does_not_change_its_arguments():
     dense, targets, words = np.ones((3, 2)), np.ones((1, 2)), np.array([1])
     counts = decayed_counts(dense)
     for array in (dense, targets, words, counts.totals):
@@ -78,7 +78,7 @@ def test_a_blend_writes_into_nothing_it_was_given():
     blend(counts, 1.0, words, targets)
 
 
-def test_rate_1_leaves_nothing_of_what_was_there():
+def test_rate_1_discards_the_old_counts():
     counts = blend(decayed_counts(np.full((3, 2), 5.0)), 1.0, np.array([1]), np.array([[2.0, 3.0]]))
     np.testing.assert_array_equal(counts.dense(), [[0, 0], [2, 3], [0, 0]])
     np.testing.assert_array_equal(counts.totals, [2, 3])
@@ -96,7 +96,7 @@ def test_ten_thousand_steps_keep_lazy_single_precision_within_1e_5_of_eager():
     np.testing.assert_allclose(lazy.dense(), eager, rtol=1e-5)
 
 
-def test_every_older_value_still_reads_as_it_did():
+def test_every_older_value_keeps_its_content():
     rng = np.random.default_rng(2)
     values, dense = [decayed_counts(np.ones((40, 3)))], [np.ones((40, 3))]
     for _ in range(30):
@@ -116,7 +116,7 @@ def test_a_pickled_value_is_the_same_bit_for_bit():
     assert (again.scale, again.stored.tobytes()) == (value.scale, value.stored.tobytes())
 
 
-def test_rows_that_no_value_reads_any_more_are_written_again():
+def test_rows_that_no_value_reads_any_more_are_reused():
     value, rng = decayed_counts(np.ones((50, 3))), np.random.default_rng(0)
     held = None
     for step in range(200):
@@ -127,7 +127,7 @@ def test_rows_that_no_value_reads_any_more_are_written_again():
     np.testing.assert_array_equal(held.dense(), then)
 
 
-def test_words_are_seen_once_a_blend_has_added_to_them():
+def test_words_are_seen_after_a_blend_has_added_to_them():
     counts = blend(blend(decayed_counts(np.ones((5, 2))), 0.1, np.array([3]), np.ones((1, 2))), 0.1, np.array([1]), ONE)
     assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
     np.testing.assert_array_equal(counts.seen(), counts.rows(np.array([1, 3])))

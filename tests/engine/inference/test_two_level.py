@@ -108,7 +108,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
 
 
 def pad(array, *sizes, value=0.0):
-    """The array with so many rows and columns, the new ones of that value."""
+    """Pad an array to the given rows and columns with a value."""
     return np.pad(array, [(0, size - old) for size, old in zip(sizes, array.shape, strict=True)], constant_values=value)
 
 
@@ -156,7 +156,7 @@ def test_no_corpus_update_lowers_the_bound():
     for _ in range(4):
         B = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True))).T
         fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits) for w, c in documents]
-        # A start sweep is exempt: documents begin anew in each round, so only the corpus updates are compared.
+        # A start sweep is exempt: documents start again in each round, so only the corpus updates are compared.
         bounds.append([naive.bound(documents, fits, u, v, lam, config)])
         u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
         bounds[-1].append(naive.bound(documents, fits, u, v, lam, config))
@@ -232,7 +232,7 @@ def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
     np.testing.assert_array_equal(active, naive.choose_topics(tokens, prior, limits, 0.01))
 
 
-def test_no_more_topics_are_chosen_than_may_be_active_and_those_are_the_largest():
+def test_a_document_chooses_the_largest_topics_up_to_the_maximum():
     tokens = np.random.default_rng(0).random(300) + 0.01
     active, limits = np.zeros(300, np.int64), Limits(4, 40, 1, 0.0, 1.0, False, False)
     assert choose_topics(np.arange(300), tokens.copy(), limits, 0.01, np.arange(300), np.zeros(300, bool), active) == 40

@@ -52,7 +52,7 @@ def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(prog
     assert num_topics_held(batch, expectations, cooled.temperature * COOLING) < wanted
 
 
-def test_temperatures_fall_as_the_first_pass_goes_on_and_end_at_one():
+def test_temperatures_fall_during_the_first_pass_and_end_at_one():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
     cooled = [cool(*state_after(progress, batch), batch, expectations) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
     temperatures = [each.temperature for each in cooled]
@@ -62,32 +62,32 @@ def test_temperatures_fall_as_the_first_pass_goes_on_and_end_at_one():
     np.testing.assert_array_equal(cooled[-1].topics, expectations.topics)
 
 
-def test_where_documents_hold_too_few_topics_the_temperature_rises_again():
+def test_the_temperature_rises_if_documents_hold_too_few_topics():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
     config, state = state_after(0.1, batch)
     cooled = cool(config, state._replace(temperature=1.2), batch, expectations)
     assert cooled.temperature == pytest.approx(1.2 / COOLING)
 
 
-def test_a_warm_up_that_is_over_never_comes_back():
+def test_a_finished_warm_up_never_returns():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
     config, state = state_after(0.1, batch)
     assert cool(config, state._replace(phase="two-level"), batch, expectations) is expectations
 
 
-def test_long_documents_that_stay_spread_by_themselves_need_no_warm_up():
+def test_long_documents_that_stay_spread_need_no_warm_up():
     batch, expectations = draw_batch(), draw_expectations(sharpness=0.001)
     assert cool(*state_after(0.2, batch), batch, expectations).temperature == 1.0
 
 
-def test_the_warm_up_lasts_while_topics_are_all_alike_until_there_is_no_time_for_more():
+def test_the_warm_up_continues_while_all_topics_are_alike_but_not_beyond_its_share():
     batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
     early, late = (cool(*state_after(progress, batch), batch, alike, until_parted=True) for progress in (0.2, 0.76))
     assert num_topics_held(batch, alike, 1.0) > 20**0.5
     assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
 
 
-def test_the_warm_up_is_over_once_topics_have_parted():
+def test_the_warm_up_ends_when_topics_differ():
     # Each topic has three words of its own, and each document the words of three topics.
     blocks = np.repeat(np.eye(20), 3, axis=0) / 3 + 1e-6
     alike = draw_expectations(sharpness=1.0)
