@@ -1,0 +1,67 @@
+"""The documentation site's sources; that the site builds without a warning or a dead link is checked by `.ci/run`."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.engine import estimators
+from stickbreaker.engine.algorithms import REGISTRY
+
+SITE = Path(__file__).parents[1] / ".docs"
+
+
+@pytest.fixture(scope="module")
+def reference() -> set[str]:
+    """Lines of the reference page."""
+    return {line.strip() for line in (SITE / "reference.md").read_text("utf-8").splitlines()}
+
+
+def test_the_reference_has_every_public_name_of_the_engine(reference):
+    assert set(engine.__all__) - reference == set()
+
+
+def test_the_reference_has_every_estimator(reference):
+    assert set(estimators.__all__) - reference == set()
+
+
+def test_the_list_of_algorithms_has_every_algorithm():
+    lines = set((SITE / "algorithms.md").read_text("utf-8").splitlines())
+    assert {f"algorithms/{each.name}" for each in REGISTRY} <= lines
+
+
+@pytest.fixture(scope="module")
+def check_links() -> ModuleType:
+    """The command that checks a built site; its folder is no package."""
+    spec = spec_from_file_location("check_links", SITE / "check_links.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("element", "fault"),
+    [
+        ('<a href="other.html#there">', None),
+        ('<a href="other.html#gone">', "no such anchor"),
+        ('<a href="gone.html">', "no such file"),
+        ('<a href="https://example.org/">', None),
+        ('<script src="https://example.org/a.js">', "loaded from another host"),
+        ('<link rel="stylesheet" href="//example.org/a.css">', "loaded from another host"),
+        ('<img src="data:image/png;base64,AA==">', None),
+    ],
+)
+def test_dead_links_and_other_hosts_are_found_in_a_site(check_links, tmp_path, element, fault):
+    (tmp_path / "index.html").write_text(element)
+    (tmp_path / "other.html").write_text('<p id="there">')
+    found = [each.rpartition(": ")[2] for each in check_links.find_faults(tmp_path)]
+    assert found == ([fault] if fault else [])
+
+
+def test_a_style_that_loads_from_another_host_is_found(check_links, tmp_path):
+    (tmp_path / "a.css").write_text("@import 'https://example.org/b.css'; p { background: url(c.png) }")
+    assert len(list(check_links.find_faults(tmp_path))) == 1
