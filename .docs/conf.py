@@ -38,7 +38,10 @@ myst_heading_anchors = 4
 nb_execution_mode = "force" if os.environ.get("STICKBREAKER_RUN_NOTEBOOKS") == "1" else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
+# Outputs of HoloViews that only a notebook can use; the figures themselves are shown.
+suppress_warnings = ["mystnb.unknown_mime_type"]
 
+add_module_names = False
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "signature"

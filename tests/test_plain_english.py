@@ -267,6 +267,6 @@ def test_what_is_exempt_exists():
 
 def test_words_are_found_in_strings_comments_and_names_of_tests_but_not_between_backticks(tmp_path):
     path = tmp_path / "test_it.py"
-    lines = ['"""A.', "", 'Drawn anew."""', "# beside `anew`, besides", "def test_none_of_it():", '    x = f"so many {1}"']
+    lines = ['"""A.', "", 'Drawn anew."""', "# beside `anew`, besides", "def test_none_of_it():", '    f"so many {1}"']
     path.write_text("\n".join(lines))
     assert find_words(path) == ["3: anew", "4: beside", "5: none of", "6: so many"]
