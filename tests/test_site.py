@@ -33,15 +33,20 @@ def test_the_list_of_algorithms_has_every_algorithm():
     assert {f"algorithms/{each.name}" for each in REGISTRY} <= lines
 
 
-@pytest.fixture(scope="module")
-def check_links() -> ModuleType:
-    """The command that checks a built site; its folder is no package."""
-    spec = spec_from_file_location("check_links", SITE / "check_links.py")
+def load_module(name: str) -> ModuleType:
+    """A module of the site, whose folder is no package."""
+    spec = spec_from_file_location(name, SITE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def check_links() -> ModuleType:
+    """The command that checks a built site."""
+    return load_module("check_links")
 
 
 @pytest.mark.parametrize(
@@ -66,3 +71,22 @@ def test_dead_links_and_other_hosts_are_found_in_a_site(check_links, tmp_path, e
 def test_a_style_that_loads_from_another_host_is_found(check_links, tmp_path):
     (tmp_path / "a.css").write_text("@import 'https://example.org/b.css'; p { background: url(c.png) }")
     assert len(list(check_links.find_faults(tmp_path))) == 1
+
+
+def add(first: int, second: int = 1) -> int:
+    """A function whose docstring is in the form of this project."""
+    return first + second
+
+
+def test_a_docstring_becomes_a_list_of_parameters_with_code_and_without_other_markup():
+    lines = ["Add x_ and `y`s.", "", "first: a *number*,", "    or none", "second: more.", "Raises ValueError."]
+    found = [line for line in load_module("docstrings").to_restructured_text(lines, add) if line]
+    assert found[0] == r"Add x\_ and ``y``\ s."
+    assert found[1:] == [r"- ``first``: a \*number\*, or none", "- ``second``: more.", "Raises ValueError."]
+
+
+@pytest.mark.parametrize("line", [">>> add(1)", "Parameters", "    add(1)"])
+def test_examples_code_and_sections_of_a_docstring_stay(line):
+    lines = [line, "----------", "first : int"] if line == "Parameters" else [line]
+    found = load_module("docstrings").to_restructured_text(lines, add)
+    assert set(lines) <= set(found)
