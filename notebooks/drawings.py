@@ -1,4 +1,4 @@
-"""Data frames to figures of a fixed size, as the papers' are drawn again. Pure: nothing is run, read or saved."""
+"""Draw data frames as figures of a fixed size, for the papers' figures. Pure: nothing is run, read or saved."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,19 +10,22 @@ from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Legend, Leg
 from bokeh.palettes import Colorblind
 from bokeh.plotting import figure
 
-# All but yellow, which is too faint on white.
+# Without yellow, which is too faint on white.
 COLORS = [Colorblind[8][place] for place in (0, 1, 3, 6, 5, 4, 7)]
 DASHES = ([], [7, 3], [2, 3], [9, 3, 2, 3])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 TITLE, LABEL, TICK = "15px", "14px", "13px"
-STAYS, GOES = "#111111", "#8a8a8a"
+KEPT_COLOR, DROPPED_COLOR = "#111111", "#8a8a8a"
 LINE_HEIGHT = 27
-# Points of a line that are each worth a mark.
+# Lines with at most this number of points have a marker at each point.
 MOST_DOTS = 12
 
 
 class Axes(NamedTuple):
-    """What a figure says of its axes; is_log: of x. at: where the x axis is marked, if not where Bokeh likes."""
+    """Labels and formats of a figure's axes.
+
+    is_log: whether the x axis is logarithmic. at: positions of the x axis' ticks; empty leaves them to Bokeh.
+    """
 
     x_label: str
     y_label: str
@@ -33,9 +36,9 @@ class Axes(NamedTuple):
 
 
 def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330) -> Any:
-    """Panels side by side, one y axis for all, and one legend, on the right.
+    """Draw panels next to each other with one y range, and one legend on the right.
 
-    frame: columns panel (its title), line, x, y. Lines have their colours in the order in which they first come.
+    frame: columns panel (its title), line, x, y. Colours follow the order in which the lines first appear.
     """
     lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
     y_range = _around(frame["y"])
@@ -53,9 +56,9 @@ def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int =
 
 
 def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350) -> Any:
-    """Panels that each have axes of their own; frames as `draw_panels` takes them, of one panel each.
+    """Draw panels that have different axes; each frame is one panel, with the columns of `draw_panels`.
 
-    Counts, which is what the format "0" is for, begin at 0.
+    A y axis with the format "0" shows counts and starts at 0.
     """
     lines = list(dict.fromkeys(line for frame, _ in parts for line in frame["line"]))
     figures = []
@@ -70,12 +73,12 @@ def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int =
 
 
 def _legend_width(lines: Sequence[str]) -> int:
-    """About what the longest name takes, so that the last panel is as wide as the others."""
+    """Return the width that the longest name needs, so that the last panel is as wide as the others."""
     return 52 + round(7.4 * max(map(len, lines)))
 
 
 def _around(values: pd.Series) -> tuple[float, float]:
-    """A little more than the values' range."""
+    """Return a range slightly larger than that of the values."""
     low, high = float(values.min()), float(values.max())
     room = 0.06 * (high - low) or 0.5
     return low - room, high + room
@@ -95,7 +98,7 @@ def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tup
 
 
 def _has_dots(frame: pd.DataFrame) -> bool:
-    """Whether points are so far apart that each is worth a mark."""
+    """Return whether each line has few enough points for a marker at each."""
     return frame.groupby(["panel", "line"]).size().max() <= MOST_DOTS
 
 
@@ -131,7 +134,7 @@ def _add_legend(drawn: figure, lines: Sequence[str], has_dots: bool) -> None:
     items = []
     for place, line in enumerate(lines):
         color = COLORS[place % len(COLORS)]
-        # Those drawn may be missing where a line has no point in this panel: these are for the legend alone.
+        # A line may have no points in this panel. These two are drawn only for the legend.
         shown = [
             drawn.line([np.nan], [np.nan], color=color, line_width=2.2, line_dash=DASHES[place // len(COLORS)]),
             drawn.scatter([np.nan], [np.nan], color=color, size=8, marker=MARKERS[place % len(MARKERS)]),
@@ -142,11 +145,10 @@ def _add_legend(drawn: figure, lines: Sequence[str], has_dots: bool) -> None:
 
 
 def draw_word_lists(frame: pd.DataFrame, title: str, column_width: int = 128) -> figure:
-    """Word lists in columns; words of a topic's last list are dark, those that went are grey.
+    """Draw word lists in columns; words of a topic's last list are dark, other words are grey.
 
-    title: what the headings are.
-
-    frame: columns topic (its title), column (its heading; "\\n" breaks it), rank (from 1), word.
+    title: what the headings mean.
+    frame: columns topic (its title), column (its heading; "\\n" starts a new line), rank (from 1), word.
     """
     topics, headings = list(dict.fromkeys(frame["topic"])), list(dict.fromkeys(frame["column"]))
     num_words = int(frame["rank"].max())
@@ -169,7 +171,7 @@ def draw_word_lists(frame: pd.DataFrame, title: str, column_width: int = 128) ->
         _write(drawn, [0], [top], [topic], text_font_style="italic", text_font_size=LABEL)
         own = frame[frame["topic"] == topic]
         last = set(own.loc[own["column"] == headings[-1], "word"])
-        for words, color in ((own[own["word"].isin(last)], STAYS), (own[~own["word"].isin(last)], GOES)):
+        for words, color in ((own[own["word"].isin(last)], KEPT_COLOR), (own[~own["word"].isin(last)], DROPPED_COLOR)):
             x = [headings.index(heading) for heading in words["column"]]
             _write(
                 drawn, x, top + 0.2 + words["rank"].to_numpy(), words["word"], text_color=color, text_font_size=LABEL

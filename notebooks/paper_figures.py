@@ -1,4 +1,4 @@
-"""What each figure is made of: a study or a run, the numbers of the figure, and its drawing."""
+"""Define each figure: its study or run, its numbers, and how it is drawn."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
 
 FAST_DOCUMENTS = 400
-# As printed, with neither this project's start, nor its local step, nor its merging of copies.
+# The HDP as printed: without this project's start, local step and merging of copies.
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 AT_64 = {"delay": 64.0}
 HDP_AT_64 = {"max_topics": 150, **AT_64}
@@ -36,15 +36,15 @@ DOCUMENTS = "documents read, all passes"
 
 
 class Setup(NamedTuple):
-    """Where runs are kept, and whether a figure is only tried."""
+    """The folder for stored runs, and whether figures are drawn from a few documents as a check."""
 
     folder: Path
     is_fast: bool
 
     def run(self, lines: Mapping[str, Study], protocol: str, predictive: str) -> pd.DataFrame:
-        """Scores of one protocol and predictive, with a column "line": the name of the study they come from.
+        """Return the scores of one protocol and predictive, with a column "line" that names their study.
 
-        A name in braces stands for a setting: "LDA, K={max_topics}". Raises RuntimeError where a run has failed.
+        A name in braces is replaced by the setting's value: "LDA, K={max_topics}". Raises RuntimeError if a run failed.
         """
         parts = []
         for name, study in lines.items():
@@ -56,7 +56,7 @@ class Setup(NamedTuple):
         return pd.concat(parts, ignore_index=True)
 
     def shrink(self, study: Study) -> Study:
-        """The study itself, or with few documents, one pass and the ends of its grid."""
+        """Return the study, or a small version of it: few documents, few passes, and the ends of its grid."""
         if not self.is_fast:
             return study
         grid = {name: tuple(dict.fromkeys((values[0], values[-1]))) for name, values in study.grid.items()}
@@ -65,25 +65,25 @@ class Setup(NamedTuple):
 
 
 def last_scores(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """The last score of each run, mean over seeds, by line and these settings; with the number of topics."""
+    """Return the last score and number of topics of each run, by line and these settings; means over seeds."""
     keys = ["line", *names]
     ends = frame.sort_values("documents_seen", kind="stable").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
     return ends.groupby(keys, sort=False)[["nats_per_word", "num_topics", "seconds"]].mean().reset_index()
 
 
 def curves(frame: pd.DataFrame, x: str, y: str = "nats_per_word") -> pd.DataFrame:
-    """Columns line, x, y of scores over documents or seconds, mean over seeds."""
+    """Return columns line, x, y: scores over documents or seconds; means over seeds."""
     frame = frame.assign(number=frame.groupby(["line", "seed"], sort=False).cumcount())
     return frame.groupby(["line", "number"], sort=False)[[x, y]].mean().reset_index().rename(columns={x: "x", y: "y"})
 
 
 def read(passes: int | None, num_evaluations: int = 1) -> RunSettings:
-    """Shuffled, so many passes, scored so often a pass."""
+    """Return settings of a shuffled run with this number of passes, and of evaluations per pass."""
     return replace(SHUFFLED, passes=passes, num_evaluations=num_evaluations)
 
 
 def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood over time: online HDP and online LDA on all passages, batch HDP on a tenth of them."""
+    """Draw held-out likelihood over time: online HDP and online LDA on all passages, batch HDP on a tenth of them."""
     train, test = split_corpus(few(engine.load_corpus("state-of-the-union"), setup), SHUFFLED)
     tenth = train.select(np.arange(train.num_documents // 10))
     fixed = HDP_AT_64 | {"batch_size": 256, "forgetting_rate": 0.6}
@@ -103,7 +103,7 @@ def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, passes: int) -> pd.DataFrame:
-    """Columns x, y, steps, num_topics: seconds of learning and the held-out score after 1, 2, 4, 8 … steps and all."""
+    """Return columns x, y, steps, num_topics: seconds and held-out score after 1, 2, 4, 8 … and all steps."""
     algorithm = engine.find_algorithm(system)
     settings = replace(SHUFFLED, passes=passes)
     prepared = replace(prepare_training(algorithm, algorithm.config(**values), train, settings), test=test)
@@ -118,7 +118,7 @@ def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, 
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood over S, a panel for each κ."""
+    """Draw held-out likelihood over S, with a panel for each κ."""
     sizes, rates = (16, 64, 256, 1024, 2048), {"forgetting_rate": (0.6, 0.8, 1.0)}
     of_lda = rates | {"batch_size": sizes[1:], "max_topics": (20, 60, 150)}
     more = {"protocols": ("tokens_90_10",), "run": read(5)}
@@ -136,7 +136,7 @@ def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Word lists of two topics in one pass through time."""
+    """Draw word lists of two topics in one chronological pass."""
     corpus = few(engine.load_corpus("state-of-the-union"), setup)
     algorithm = engine.find_algorithm("hdp")
     settings = RunSettings(num_evaluations=0, num_snapshots=9)
@@ -146,11 +146,11 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     frame = word_lists(
         found, corpus, {"a topic that is clear early": clear, "a topic that forms late": late}, is_dated=True
     )
-    return frame, draw_word_lists(frame, "passages read, and the year reached; grey: not among the last words")
+    return frame, draw_word_lists(frame, "passages read, and the year reached; grey: not in the last list")
 
 
 def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Top words of a topic of online LDA as it sees more documents."""
+    """Draw the top words of a topic of online LDA as it reads more documents."""
     corpus, algorithm = few(engine.load_corpus("rfc"), setup), engine.find_algorithm("lda")
     size, marks = (32, 8) if setup.is_fast else (1024, 64)
     config = algorithm.config(max_topics=100, forgetting_rate=0.5, delay=1024.0, batch_size=size)
@@ -165,18 +165,18 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     topic = default_topics(found)[-1]
     frame = word_lists(found, corpus, {"top eight words": topic}, is_dated=False)
     frame = frame[frame["rank"] <= 8]
-    return frame, draw_word_lists(frame, "passages read; grey: not among the last words")
+    return frame, draw_word_lists(frame, "passages read; grey: not in the last list")
 
 
 def few(corpus: Any, setup: Setup) -> Any:
-    """The corpus, or a few of its documents of all times."""
+    """Return the corpus, or a few of its documents from the whole period."""
     if not setup.is_fast:
         return corpus
     return corpus.select(np.linspace(0, corpus.num_documents - 1, FAST_DOCUMENTS).astype(int))
 
 
 def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
-    """What the page keeps of a moment."""
+    """Return a moment of a run in the form that the page stores."""
     tokens = np.asarray(summary.expected_tokens, float)
     top_words = find_top_words(summary.topics, NUM_TOP_WORDS)
     num_topics = count_topics(tokens)
@@ -187,7 +187,7 @@ def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
 
 
 def word_lists(found: list[Checkpoint], corpus: Any, topics: Mapping[str, int], is_dated: bool) -> pd.DataFrame:
-    """Columns topic, column, rank, word, as `draw_word_lists` takes them; a column is headed by documents, and year."""
+    """Return the columns that `draw_word_lists` needs; headings are the documents read, and the year if `is_dated`."""
     lists = table_frame(found, corpus.vocabulary, list(topics.values()))
     names = {topic_id: name for name, topic_id in topics.items()}
     years = pd.to_datetime(lists["date"]).dt.year if is_dated else [""] * len(lists)
@@ -197,7 +197,7 @@ def word_lists(found: list[Checkpoint], corpus: Any, topics: Mapping[str, int], 
 
 
 def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood of LDA over K beside the HDP's, which K hardly changes."""
+    """Draw held-out likelihood over K of LDA and of the HDP."""
     sizes = (25, 50, 100, 200, 300)
     parts = []
     for title, corpus, few_documents, passes in (
@@ -215,17 +215,17 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
         frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics")
         parts.append(frame.assign(panel=title))
     frame = pd.concat(parts).rename(columns={"max_topics": "x", "nats_per_word": "y"})
-    return frame, draw_panels(frame, Axes("topics K; of the HDPs the most there may be", DISJOINT, at=sizes), width=380)
+    return frame, draw_panels(frame, Axes("topics K; for the HDPs the maximum", DISJOINT, at=sizes), width=380)
 
 
 def svi_2013_figure_12(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood of the HDP over documents, a line for each κ."""
+    """Draw held-out likelihood of the HDP over documents, with a line for each κ."""
     grid = {"forgetting_rate": (0.5, 0.6, 0.8, 0.9, 1.0)}
     return draw_learning(setup, grid, "κ = {forgetting_rate:g}", {"delay": 1.0, "batch_size": 500}, "S = 500, τ₀ = 1")
 
 
 def svi_2013_figure_13(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Held-out likelihood of the HDP over documents, a line for each S."""
+    """Draw held-out likelihood of the HDP over documents, with a line for each S."""
     grid = {"batch_size": (50, 100, 500, 1000)}
     return draw_learning(setup, grid, "S = {batch_size}", {"delay": 1.0, "forgetting_rate": 0.9}, "κ = 0.9, τ₀ = 1")
 
@@ -233,7 +233,7 @@ def svi_2013_figure_13(setup: Setup) -> tuple[pd.DataFrame, Any]:
 def draw_learning(
     setup: Setup, grid: Mapping[str, Any], line: str, fixed: Mapping[str, Any], title: str
 ) -> tuple[pd.DataFrame, Any]:
-    """Curves of one setting, of the HDP as printed and of ours side by side."""
+    """Draw curves for the values of one setting: the HDP as printed, and ours next to it."""
     parts = []
     for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
         requested = {"max_topics": 150, **fixed}
@@ -245,7 +245,7 @@ def draw_learning(
 
 
 def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Perplexity of online LDA over S, a line for each τ₀ and a panel for each κ."""
+    """Draw perplexity of online LDA over S, with a line for each τ₀ and a panel for each κ."""
     sizes = (16, 64, 256, 1024)
     grid = {"forgetting_rate": (0.5, 0.7, 0.9), "delay": (1.0, 64.0, 1024.0), "batch_size": sizes}
     study = Study(
@@ -260,7 +260,7 @@ def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Test likelihood and bound over K, and test likelihood over sweeps, of collapsed and plain VB and of Gibbs."""
+    """Draw test likelihood and bound over K, and test likelihood over sweeps, of collapsed and plain VB and Gibbs."""
     sizes = (10, 40, 100)
     more, by_size = {"num_documents": 1000, "run": read(30)}, {"grid": {"max_topics": sizes}}
     lines = {
@@ -290,7 +290,7 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Log-odds of a document that is w₁ times the first word, between a known component and a new one."""
+    """Draw log-odds between a known and a new component, for a document of w₁ copies of word 1."""
     counts = np.zeros((20, 10))
     counts[:, 0] = np.arange(1, 21)
     parts = []
@@ -300,18 +300,18 @@ def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
             odds = weigh(counts, known) - weigh(counts, new)
             parts.append(pd.DataFrame({"panel": case, "line": line, "x": counts[:, 0], "y": odds}))
     frame = pd.concat(parts, ignore_index=True)
-    axes = Axes("w₁, how often the document holds word 1", "log-odds of z = 1 against z = 2, nats", y_format="0")
+    axes = Axes("w₁, occurrences of word 1 in the document", "log-odds of z = 1 against z = 2, nats", y_format="0")
     return frame, draw_panels(frame, axes, width=380)
 
 
 def wang_blei_2012_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """DP mixture: test likelihood over S, components over S, and components over documents."""
+    """Draw test likelihood over S, components over S and components over documents, of the DP mixture."""
     lines = {"truncation-free": ("free-dp-mixture", {})}
     return draw_growing(setup, lines, "components")
 
 
 def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """HDP: test likelihood over S, topics over S, and topics over documents."""
+    """Draw test likelihood over S, topics over S and topics over documents, of the HDP."""
     mean_field = {"max_topics": 150, "delay": 1.0, "forgetting_rate": 0.6}
     lines = {
         "truncation-free": ("free-hdp", {}),
@@ -322,7 +322,7 @@ def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.DataFrame, Any]:
-    """The three panels of Fig. 3 and 4."""
+    """Draw the three panels of Fig. 3 or Fig. 4."""
     sizes, more = (1, 5, 10, 50, 100, 500), {"num_documents": 2000, "run": read(3)}
     predictive = "own" if what == "components" else "fold_in"
     studies = {

@@ -1,11 +1,10 @@
-"""Figures of the papers drawn again from this project's corpora.
+"""Draw the papers' figures again from this project's corpora.
 
     python -m notebooks.redraw --figure wang-2011-fig-4 [--fast]
 
-Each is run as a study (`engine.runs.study`), whose runs are kept under `build/studies`,
-and written to `notebooks/figures`
-as a picture and the table of numbers in it. `--fast` takes a few hundred documents and the ends of each grid, to see
-that it works; its pictures go to `build/figures`. Pictures are taken by Chromium or Chrome, which must be installed.
+The runs of a figure are a study (`engine.runs.study`) and are stored in `build/studies`. The picture and a table with
+its numbers are written to `notebooks/figures`. With `--fast` the command uses a few hundred documents and the ends of
+each grid, to check that it works; these pictures are written to `build/figures`. Chromium or Chrome must be installed.
 """
 
 import argparse
@@ -30,10 +29,13 @@ PAGE = """{% from macros import embed %}<!DOCTYPE html><html><head><meta charset
 
 
 def take_picture(drawn: Any, path: Path) -> None:
-    """Write a Bokeh figure, or a row of them, as PNG, two dots to a pixel. Raises RuntimeError without a browser."""
+    """Write a Bokeh figure, or a row of figures, as PNG at double resolution.
+
+    Raises RuntimeError if no browser is installed.
+    """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        raise RuntimeError(f"no browser to draw with: install one of {', '.join(BROWSERS)}")
+        raise RuntimeError(f"No browser found: install one of {', '.join(BROWSERS)}.")
     children = getattr(drawn, "children", [drawn])
     width, height = sum(child.width for child in children), max(child.height for child in children)
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +49,7 @@ def take_picture(drawn: Any, path: Path) -> None:
 
 
 def redraw(name: str, is_fast: bool) -> Path:
-    """Draw one of FIGURES; where its picture now is. The numbers stand beside it as CSV."""
+    """Draw one of FIGURES and write its numbers as CSV to the same folder; return the path of the picture."""
     folder = BUILD / "figures" if is_fast else FIGURES_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
@@ -59,10 +61,10 @@ def redraw(name: str, is_fast: bool) -> Path:
 
 
 def main() -> None:
-    """Read the command line and draw."""
+    """Read the command line and draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--figure", nargs="+", choices=tuple(FIGURES), default=tuple(FIGURES))
-    parser.add_argument("--fast", action="store_true", help="a few documents, in under a minute a figure")
+    parser.add_argument("--fast", action="store_true", help="use a few documents; under a minute per figure")
     arguments = parser.parse_args()
     for name in arguments.figure:
         redraw(name, arguments.fast)

@@ -1,4 +1,4 @@
-"""The papers' figures drawn again: what is drawn, and that what is committed is shown and said."""
+"""The papers' figures: what is drawn, and that each committed picture is shown and described."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_panels_share_a_y_axis_and_one_legend_with_every_line():
     assert [item.label.value for item in two.legend[0].items] == ["a", "b"]
 
 
-def test_words_that_a_topic_keeps_are_drawn_unlike_those_that_went():
+def test_words_that_a_topic_keeps_have_another_colour_than_words_that_it_drops():
     frame = pd.DataFrame(
         {"topic": "t", "column": ["1", "1", "2", "2"], "rank": [1, 2, 1, 2], "word": ["war", "gold", "war", "navy"]}
     )
@@ -51,13 +51,13 @@ def test_word_lists_are_drawn_fast_from_few_documents(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_committed_figure_stands_in_the_readme_beside_its_numbers(name):
+def test_a_committed_figure_is_in_the_readme_and_its_numbers_are_next_to_it(name):
     assert name in FIGURES
     assert (FOLDER / "figures" / f"{name}.csv").is_file()
     assert f"figures/{name}.png" in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_picture_of_the_readme_is_there_and_has_a_text_instead():
+def test_every_picture_of_the_readme_exists_and_has_an_alternative_text():
     pictures = re.findall(r"!\[(.*?)\]\((.*?)\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
     assert pictures
     assert all(text and (FOLDER / path).is_file() for text, path in pictures)
