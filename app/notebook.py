@@ -8,9 +8,9 @@ import base64
 import time
 from typing import Any
 
-import holoviews as hv  # type: ignore[import-untyped] # has no type hints
+import holoviews as hv
 import panel as pn
-import pyviz_comms  # type: ignore[import-untyped] # has no type hints
+import pyviz_comms
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import Plot
 from panel.io import resources
@@ -44,7 +44,7 @@ def mend_panel(loop: asyncio.AbstractEventLoop) -> None:
     """Send style sheets as text, and handle the browser's messages on this loop, between the cells."""
     # Panel's own `inline` covers the first output of a cell, but not later changes or the output of HoloViews.
     resources.patch_stylesheet = send_stylesheet
-    pn.reactive.patch_stylesheet = send_stylesheet  # type: ignore[attr-defined] # Panel does not export it
+    pn.reactive.patch_stylesheet = send_stylesheet
     # While a cell runs, JupyterLab hands messages from the browser to another thread of the kernel. There, Panel's
     # handler captures the standard output of all threads, so that cell's too, and two threads would change one view.
     pyviz_comms.JupyterCommJS._handle_msg = lambda comm, message: loop.call_soon_threadsafe(_HANDLE, comm, message)
@@ -52,7 +52,7 @@ def mend_panel(loop: asyncio.AbstractEventLoop) -> None:
 
 def send_stylesheet(sheet: Any, address: str) -> None:
     """Replace the address of one of Panel's style sheets by its text; Panel handles other sheets."""
-    _PATCH(sheet, address)  # type: ignore[no-untyped-call] # Panel has no hint for it
+    _PATCH(sheet, address)
     path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
     if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
         sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -71,7 +71,7 @@ class LiveRun(Viewer):
         config: Any = None,
         settings: engine.RunSettings | None = None,
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call] # Panel has no hint for it
+        super().__init__()
         settings = settings or engine.RunSettings()
         config = config or algorithm.config()
         self._record = Record(RunSpec(corpus.name, algorithm, config, settings), 1, time.perf_counter)

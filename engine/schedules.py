@@ -153,10 +153,13 @@ def num_batches(corpus_size: int, batch_size: int) -> int:
     return -(-corpus_size // batch_size)
 
 
-def first_pass_rates(config: LearningRateConfig, corpus_size: int) -> float:
-    """Σ ρ_t over one pass under these settings."""
-    steps = np.arange(1, num_batches(corpus_size, config.batch_size) + 1)
-    return float(learning_rate(steps, config.delay, config.forgetting_rate).sum())
+def sum_rates(num_steps: int, delay: float, forgetting_rate: float) -> float:
+    """Σ ρ_t over the first steps.
+
+    >>> sum_rates(2, 0.0, 1.0)
+    1.5
+    """
+    return float(learning_rate(np.arange(1, num_steps + 1), delay, forgetting_rate).sum())
 
 
 class Forecast(NamedTuple):
@@ -182,8 +185,10 @@ def forecast(config: Any, corpus_size: int, passes: int) -> Forecast:
     if not isinstance(config, LearningRateConfig):
         return Forecast(num_steps, 0.0, True)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
+    num_first = num_batches(corpus_size, config.batch_size)
+    first_pass = sum_rates(num_first, config.delay, config.forgetting_rate)
     return Forecast(
         num_steps,
         startup_share(num_steps, config.delay, config.forgetting_rate),
-        config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass_rates(config, corpus_size),
+        config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass,
     )

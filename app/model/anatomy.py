@@ -153,11 +153,12 @@ class Anatomist:
             next_id = train.doc_ids[(model.documents_seen + question.place) % train.num_documents]
             row = int(np.flatnonzero(model.corpus.doc_ids == next_id)[0])
         noisy = self._preview(model, batch)
-        topic, arrows = None, None
+        topic: int | None = None
+        arrows: TopicStep | None = None
         if noisy is not None:
             tokens = model.state.expected_tokens
-            is_there = question.topic is not None and question.topic < len(tokens)
-            topic = question.topic if is_there else int(np.argmax(tokens))
+            asked = question.topic
+            topic = asked if asked is not None and asked < len(tokens) else int(np.argmax(tokens))
             arrows = step_topic(model.state, noisy, topic)
         document = model.corpus.documents().cut(row, row + 1)
         return Dissection(

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from types import GenericAlias, MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class KeptRun:
 
 # What `isinstance` takes: dict for dict[str, Any].
 FIELD_TYPES = {
-    name: hint.__origin__ if isinstance(hint, GenericAlias) else hint for name, hint in get_type_hints(KeptRun).items()
+    name: get_origin(hint) if isinstance(hint, GenericAlias) else hint for name, hint in get_type_hints(KeptRun).items()
 }
 
 

@@ -117,7 +117,7 @@ class Record:
     def model(self) -> Model | None:
         """Return the present model; None before the first mini-batch."""
         spec = self.spec
-        if self._state is None:
+        if self._state is None or self._corpus is None:
             return None
         return Model(
             run_id=self.run_id,

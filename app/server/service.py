@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import panel as pn
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # has no type hints
+from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import KeptRuns

@@ -47,6 +47,9 @@ class ScheduleConfig(Protocol):
     @property
     def delay(self) -> float | None: ...
 
+    @property
+    def batch_size(self) -> int | None: ...
+
 
 class StartConfig(Protocol):
     """A config that says how λ starts."""

@@ -19,7 +19,7 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_co
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import raise_rows
 from stickbreaker.engine.parallel import count_cores, map_on_threads, split_rows
-from stickbreaker.engine.schedules import WARM_UP_SHARE, first_pass_rates
+from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
@@ -40,7 +40,9 @@ def cool(
     """
     if state.phase != Phase.WARM_UP:
         return expectations
-    progress = min(1.0, state.rate_spent / first_pass_rates(config, batch.corpus_size))
+    num_steps = num_batches(batch.corpus_size, resolved(config.batch_size))
+    total = sum_rates(num_steps, resolved(config.delay), config.forgetting_rate)
+    progress = min(1.0, state.rate_spent / total)
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, batch.documents.num_documents))
     return cool_to(progress, state.temperature, pilot, expectations, until_parted)
 
