@@ -1,11 +1,11 @@
-"""Where local steps run: on threads of this process, since the kernels release the GIL."""
+"""Runs an algorithm's local steps on threads of this process, since the kernels release the GIL."""
 
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
 from math import isqrt
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from stickbreaker.engine.algorithm import Algorithm, StepInfo
 from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.parallel import map_on_threads
 
+Result = TypeVar("Result")
 MOST_SHARDS = 8
 
 
 def shard(documents: Documents) -> list[Documents]:
-    """Split documents into runs of about as many entries each: 2 of 64 documents, 4 of 256, 8 of 1,024 and more.
+    """Split documents into shards of similar numbers of entries: 2 for 64 documents, 4 for 256, 8 for 1,024 or more.
 
-    A run costs something to hand out, and more runs than threads gain nothing. Their number follows the documents
-    alone, so that sums are added in the same order, bit for bit, however many threads there are.
+    Each shard has a cost, and more shards than threads bring no gain. Their number depends only on the documents, so
+    that sums are added in the same order, bit for bit, for any number of threads.
     """
     num_documents = len(documents.starts) - 1
     num_shards = max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
@@ -29,17 +30,26 @@ def shard(documents: Documents) -> list[Documents]:
     return [documents.cut(first, last) for first, last in pairwise(bounds)]
 
 
-def map_shards(function: Callable[[Documents], Any], documents: Documents) -> list[Any]:
-    """Apply function to every shard on threads; results in the shards' order."""
+def map_shards(function: Callable[[Documents], Result], documents: Documents) -> list[Result]:
+    """Apply a function to every shard on threads; the results are in the order of the shards."""
     return map_on_threads(function, shard(documents))
 
 
 def step(
     algorithm: Algorithm, config: Any, state: Any, batch: Batch, rng: np.random.Generator | None = None
 ) -> tuple[Any, StepInfo]:
-    """One step of an algorithm: its own, or expect, local on shards, blend."""
+    """Run one step of an algorithm: its own `step`, or expect, local on shards, and blend.
+
+    Raises TypeError if its record has neither.
+    """
+    stepped: tuple[Any, StepInfo]
     if algorithm.step is not None:
-        return algorithm.step(config, state, batch, rng)
+        stepped = algorithm.step(config, state, batch, rng)
+        return stepped
+    local = algorithm.local
+    if algorithm.expect is None or local is None or algorithm.blend is None:
+        raise TypeError(f"{algorithm.name} cannot learn: bind `step`, or `expect`, `local` and `blend`, in its record.")
     expectations = algorithm.expect(config, state, batch)
-    parts = map_shards(lambda part: algorithm.local(config, expectations, part, rng), batch.documents)
-    return algorithm.blend(config, state, reduce(add, parts), batch)
+    parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents)
+    stepped = algorithm.blend(config, state, reduce(add, parts), batch)
+    return stepped

@@ -1,21 +1,23 @@
-"""Threads of this process, one for each core; kernels release the GIL, so they work at once."""
+"""Threads of this process, one per core; kernels release the GIL, so they run at the same time."""
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-# Numbers below which a thread's part of rows takes less time than handing it over, some 60 µs.
+Result = TypeVar("Result")
+# Work on fewer array elements takes less time than passing it to a thread, about 60 µs.
 LEAST_NUMBERS = 2**17
 
 
 class _Here(threading.local):
-    """Whether this thread is at work for `map_on_threads`."""
+    """Whether this thread runs a function for `map_on_threads`."""
 
     is_at_work = False
 
@@ -25,7 +27,9 @@ _here = _Here()
 
 @cache
 def count_cores() -> int:
-    """Cores that this process may use."""
+    """Count the cores that this process may use."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -34,17 +38,17 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count_cores())
 
 
-def map_on_threads(function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-    """A list of function's results, in the order of its arguments.
+def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
+    """Apply a function to each of its arguments on threads; the results are in the order of the arguments.
 
-    Each thread takes a run of them, the calling one the first: handing over each by itself takes longer than some.
-    Where the function calls this again, that is done by its own thread alone: the others have theirs to do.
+    Each thread takes consecutive arguments, the calling thread the first, because passing them one by one can take
+    longer than the work. If the function calls `map_on_threads` itself, that call runs on its own thread only.
     """
     number = len(arguments[0])
     cores = 1 if _here.is_at_work else min(count_cores(), number)
     runs = [slice(number * core // cores, number * (core + 1) // cores) for core in range(cores)]
 
-    def work(run: slice) -> list[Any]:
+    def work(run: slice) -> list[Result]:
         before, _here.is_at_work = _here.is_at_work, True
         try:
             return list(map(function, *(argument[run] for argument in arguments)))
@@ -59,15 +63,15 @@ def map_on_threads(function: Callable[..., Any], *arguments: Sequence[Any]) -> l
 
 
 def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Spans (first, last) of rows, one for each core, with about as many entries each; row r's begin at starts[r].
+    """Spans (first, last) of rows, one per core, with similar numbers of entries; those of row r begin at starts[r].
 
-    For work whose result does not depend on where it is cut, since that follows the cores.
+    Only for work whose result does not depend on the spans, since their number depends on the cores.
     """
     return _cut(starts, count_cores())
 
 
 def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:
-    """The same of rows of so many numbers each, for fewer cores where that is little to work on."""
+    """The same for `num_rows` rows of `width` numbers each; fewer spans if each core would have little work."""
     return _cut(np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS)))
 
 

@@ -1,4 +1,4 @@
-"""Corpora drawn from the two-level hierarchical Dirichlet process itself, with the truth they were drawn from."""
+"""Corpora simulated from the two-level hierarchical Dirichlet process, with their true topics."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 
 
 class Simulation(NamedTuple):
-    """A corpus and its truth.
+    """A simulated corpus and its true parameters.
 
     topics: (K, V); weights: (K,), β.
-    words, assignments: (D, N), the word of each token and the topic it was drawn from.
+    words, assignments: (D, N), the word and the topic of each token.
     """
 
     corpus: Corpus
@@ -21,19 +21,26 @@ class Simulation(NamedTuple):
     words: np.ndarray
     assignments: np.ndarray
 
-    def topic_words(self):
-        """Tokens of each word drawn from each topic (K, V): what knowing every assignment would teach."""
+    def topic_words(self) -> np.ndarray:
+        """The number of tokens of each word that were drawn from each topic (K, V)."""
         counts = np.zeros(self.topics.shape, np.int64)
         np.add.at(counts, (self.assignments, self.words), 1)
         return counts
 
 
-def simulate_hdp(topics, num_documents, doc_length, doc_concentration, corpus_concentration, rng):
+def simulate_hdp(
+    topics: np.ndarray,
+    num_documents: int,
+    doc_length: int,
+    doc_concentration: float,
+    corpus_concentration: float,
+    rng: np.random.Generator,
+) -> Simulation:
     """Draw documents of N = doc_length tokens from the HDP over given topics (K, V).
 
-    By Sethuraman's construction on both levels (Wang 2011 Eq. 4 and 6-10): β ~ GEM(γ) cut at K, where the last stick
-    takes the rest; each document breaks its own sticks π_j ~ GEM(α₀), without a cut; its slot t holds topic c_jt ~ β;
-    a token draws a slot z_jn by π_j and its word from that slot's topic.
+    Uses Sethuraman's construction on both levels (Wang 2011 Eq. 4 and 6-10): β ~ GEM(γ) truncated at K, where the last
+    stick takes the rest; each document has its own sticks π_j ~ GEM(α₀), not truncated; its slot t holds topic
+    c_jt ~ β; each token draws a slot z_jn from π_j and its word from that slot's topic.
     """
     weights = break_sticks(len(topics), corpus_concentration, rng)
     slots = _draw_slots(num_documents, doc_length, doc_concentration, rng)
@@ -46,43 +53,46 @@ def simulate_hdp(topics, num_documents, doc_length, doc_concentration, corpus_co
     return Simulation(_as_corpus(words, topics.shape[1]), topics, weights, words, assignments)
 
 
-def break_sticks(num_sticks, concentration, rng):
-    """Weights (T,) drawn from GEM(concentration), cut at T: each stick takes Beta(1, concentration) of what is left.
+def break_sticks(num_sticks: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw weights (T,) from GEM(concentration) truncated at T: each stick takes Beta(1, concentration) of the rest.
 
-    The last takes the rest, so they sum to 1. Source: Wang 2011 Eq. 4.
+    The last stick takes all that is left, so the weights sum to 1. Source: Wang 2011 Eq. 4.
 
     >>> break_sticks(1, 5.0, np.random.default_rng(0))
     array([1.])
     """
     on = np.append(rng.beta(1.0, concentration, num_sticks - 1), 1.0)
-    return on * np.append(1.0, np.cumprod(1.0 - on[:-1]))
+    weights: np.ndarray = on * np.append(1.0, np.cumprod(1.0 - on[:-1]))
+    return weights
 
 
 class DocumentSticks(NamedTuple):
-    """What a document has before its first word: slot_shares (T,) π, slot_topics (T,) c, and doc_shares (K,) θ."""
+    """The parameters of a document before its first word: slot_shares (T,) π, slot_topics (T,) c, doc_shares (K,) θ."""
 
     slot_shares: np.ndarray
     slot_topics: np.ndarray
     doc_shares: np.ndarray
 
 
-def break_document_sticks(weights, num_slots, doc_concentration, rng):
-    """Draw a document's sticks, its slots' topics by the corpus weights (K,), and the shares of topics that follow.
+def break_document_sticks(
+    weights: np.ndarray, num_slots: int, doc_concentration: float, rng: np.random.Generator
+) -> DocumentSticks:
+    """Draw a document's sticks and its slots' topics from the corpus weights (K,), and compute its topic shares.
 
-    θ_k = Σ_t π_t [c_t = k]        (Wang 2011 Eq. 6-8, sticks cut at T = num_slots)
+    θ_k = Σ_t π_t [c_t = k]        (Wang 2011 Eq. 6-8, sticks truncated at T = num_slots)
     """
     slot_shares = break_sticks(num_slots, doc_concentration, rng)
     slot_topics = rng.choice(len(weights), num_slots, p=weights)
     return DocumentSticks(slot_shares, slot_topics, np.bincount(slot_topics, slot_shares, len(weights)))
 
 
-def _draw_slots(num_documents, doc_length, concentration, rng):
-    """The slot of each token (D, N), its document's stick broken until every token has one."""
+def _draw_slots(num_documents: int, doc_length: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw the slot of each token (D, N); each document's stick is broken until every token has a slot."""
     positions = rng.random((num_documents, doc_length))
     slots = np.zeros((num_documents, doc_length), np.int64)
     left = np.ones((num_documents, 1))
     while True:
-        # 1 - Beta(1, α₀) is Beta(α₀, 1): what is left of the stick is counted, for it goes on below 1e-16.
+        # 1 - Beta(1, α₀) is Beta(α₀, 1). The rest of the stick is drawn directly, so it stays exact below 1e-16.
         left = left * rng.beta(concentration, 1.0, left.shape)
         is_beyond = positions < left
         if not is_beyond.any():
@@ -90,11 +100,11 @@ def _draw_slots(num_documents, doc_length, concentration, rng):
         slots += is_beyond
 
 
-def _as_corpus(words, vocab_size):
-    """Counts of the words (D, N) of each document, dated evenly over the twentieth century."""
+def _as_corpus(words: np.ndarray, vocab_size: int) -> Corpus:
+    """A corpus of the words (D, N) of each document, with dates spread evenly over the twentieth century."""
     num_documents, doc_length = words.shape
     starts = np.arange(num_documents + 1) * doc_length
     counts = csr_array((np.ones(words.size, np.int32), words.ravel(), starts), shape=(num_documents, vocab_size))
     dates = np.datetime64("1900", "Y") + np.arange(num_documents) * 100 // max(num_documents, 1)
     titles = [f"Document {j}" for j in range(num_documents)]
-    return Corpus("simulated", counts, Vocabulary([f"word{w}" for w in range(vocab_size)]), dates, titles)
+    return Corpus("simulated", counts, Vocabulary(tuple(f"word{w}" for w in range(vocab_size))), dates, titles)

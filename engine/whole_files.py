@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from uuid import uuid4
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; if that ends well, what was written takes the place of `path`.
+    """Give a temporary path in the same folder; if the block ends without an error, its file replaces `path`.
 
-    The file has the permissions of any other that this user makes, which those of `tempfile` have not. Raises OSError
-    where there is no folder for it, or one of that name.
+    The file has the user's usual permissions, unlike those of `tempfile`. Raises OSError if the folder does not exist
+    or `path` is a folder.
     """
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent.absolute()}: make it, or write elsewhere.")
+        raise FileNotFoundError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
     work = path.with_name(f".{uuid4().hex}")

@@ -1,22 +1,12 @@
-"""A queue for the processor: no more engines run at once than there are cores, first come first served."""
+"""A first-come first-served queue for the processor: at most one engine per core runs at a time."""
 
-import os
 import threading
 from collections import deque
 from typing import Any
 
 
-def count_cores() -> int:
-    """Count the cores this process may use."""
-    count = getattr(os, "process_cpu_count", None)
-    if count is not None:
-        return count() or 1
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
 class CpuQueue:
-    """Places to run in; an owner asks again and again until it has one, and leaves when it stops.
+    """Places to run, one per core; an owner calls `take` repeatedly until it has one, and `leave` when it stops.
 
     >>> cpu_queue = CpuQueue(1)
     >>> cpu_queue.preview(), cpu_queue.take("a"), cpu_queue.take("b"), cpu_queue.take("c"), cpu_queue.preview()
@@ -26,7 +16,7 @@ class CpuQueue:
     (1, 0)
     """
 
-    def __init__(self, num_cores: int):
+    def __init__(self, num_cores: int) -> None:
         self.num_cores = num_cores
         self._lock = threading.Lock()
         self._running: set[Any] = set()
@@ -41,12 +31,12 @@ class CpuQueue:
             return 0 if owner in self._running else self._queue.index(owner) + 1
 
     def preview(self) -> int:
-        """Return what `take` would say to a new owner, without taking anything."""
+        """Return what `take` would return for a new owner, without taking a place."""
         with self._lock:
             return max(0, len(self._running) + len(self._queue) + 1 - self.num_cores)
 
     def leave(self, owner: Any) -> None:
-        """Give the slot, or the place in the queue, to whoever comes next."""
+        """Give the owner's core, or its place in the queue, to the next one."""
         with self._lock:
             self._running.discard(owner)
             if owner in self._queue:

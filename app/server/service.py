@@ -19,13 +19,14 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.cpu_queue import CpuQueue, count_cores
+from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner, describe_wait
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.parallel import count_cores
 from stickbreaker.engine.runs.compile import compile_algorithm
 
 FREE_AFTER_SECONDS = 300.0

@@ -1,11 +1,13 @@
-"""What a corpus is about under a model that has been learned: shares of topics document by document, and by period."""
+"""Topic shares of a corpus under a learned model, by document and by period."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.executors import map_shards
 
 SMALLEST_SHARE = 0.005
@@ -14,17 +16,20 @@ UNITS = ("decade", "year", "month", "equal counts")
 MEASURES = ("share of tokens", "share of documents", "tokens")
 
 
-def read_shares(algorithm, config, state, corpus, report=lambda done: True):
-    """Topic shares (D, K) of all documents in reading order, sparse: those under 0.005 are left out, rows sum to 1.
+def read_shares(
+    algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, report: Callable[[int], bool] = lambda done: True
+) -> csr_array | None:
+    """Topic shares (D, K) of all documents in reading order, sparse: shares under 0.005 are left out, rows sum to 1.
 
-    report(done) is called with the number of documents read, now and then; where it returns False reading ends, and
-    None is returned. Never learns.
+    report(done) is called from time to time with the number of documents read. If it returns False, reading ends and
+    the result is None. Never learns.
     """
-    documents, parts = corpus.documents(), []
+    documents = corpus.documents()
+    parts = []
     for first in range(0, corpus.num_documents, DOCUMENTS_AT_ONCE):
         if not report(first):
             return None
-        some = _take(documents, first, min(first + DOCUMENTS_AT_ONCE, corpus.num_documents))
+        some = documents.cut(first, min(first + DOCUMENTS_AT_ONCE, corpus.num_documents))
         shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), some))
         shares = np.where(shares >= SMALLEST_SHARE, shares, 0)
         parts.append(csr_array((shares / np.maximum(shares.sum(1, keepdims=True), 1e-30)).astype(np.float32)))
@@ -32,31 +37,24 @@ def read_shares(algorithm, config, state, corpus, report=lambda done: True):
     return vstack(parts, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
 
 
-def _take(documents, first, last):
-    start, end = documents.starts[first], documents.starts[last]
-    return Documents(
-        documents.starts[first : last + 1] - start, documents.words[start:end], documents.counts[start:end]
-    )
-
-
 class Periods(NamedTuple):
-    """Stretches of the calendar: names and first dates, and of each document its period (D,), -1 without a date."""
+    """Periods of the calendar: the period of each document (D,), -1 without a date; names and first dates (P,)."""
 
     of_document: np.ndarray
     names: tuple[str, ...]
     starts: np.ndarray
 
 
-def divide(dates, unit, number=20):
-    """Periods of documents dated (D,) datetime64; those of "equal counts" are `number` with as many documents each.
+def divide(dates: np.ndarray, unit: str, number: int = 20) -> Periods:
+    """Divide documents with dates (D,) datetime64 into periods; "equal counts" makes `number` periods of equal size.
 
-    Every period from the first to the last is there, with or without documents. Raises ValueError for another unit.
+    Includes every period from the first to the last, even without documents. Raises ValueError for an unknown unit.
 
     >>> divide(np.array(["1801", "1809", "1823"], "datetime64[Y]"), "decade").names
     ('1800s', '1810s', '1820s')
     """
     if unit not in UNITS:
-        raise ValueError(f"There is no unit {unit!r}: choose one of {', '.join(map(repr, UNITS))}.")
+        raise ValueError(f"Unknown unit {unit!r}: choose one of {', '.join(map(repr, UNITS))}.")
     dated = np.flatnonzero(~np.isnat(dates))
     if not len(dated):
         return Periods(np.full(len(dates), -1), (), np.zeros(0, "datetime64[D]"))
@@ -64,7 +62,7 @@ def divide(dates, unit, number=20):
         return _divide_evenly(dates, dated, number)
     numpy_unit, length = {"decade": ("Y", 10), "year": ("Y", 1), "month": ("M", 1)}[unit]
     places = dates[dated].astype(f"datetime64[{numpy_unit}]").astype(np.int64)
-    # The epoch is 1970, which is the start of a decade.
+    # numpy counts years from 1970, which is the start of a decade.
     places = places // length
     found = np.full(len(dates), -1)
     found[dated] = places - places.min()
@@ -73,7 +71,7 @@ def divide(dates, unit, number=20):
     return Periods(found, names, starts.astype("datetime64[D]"))
 
 
-def _divide_evenly(dates, dated, number):
+def _divide_evenly(dates: np.ndarray, dated: np.ndarray, number: int) -> Periods:
     number = min(number, len(dated))
     order = dated[np.argsort(dates[dated], kind="stable")]
     found = np.full(len(dates), -1)
@@ -84,19 +82,19 @@ def _divide_evenly(dates, dated, number):
     return Periods(found, names, dates[np.array(first)].astype("datetime64[D]"))
 
 
-def _name_span(first, last):
+def _name_span(first: np.datetime64, last: np.datetime64) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def add_up(doc_shares, doc_tokens, periods, measure):
+def add_up(doc_shares: csr_array, doc_tokens: np.ndarray, periods: Periods, measure: str) -> np.ndarray:
     """A measure of topics (P, K) by period, from doc shares (D, K) and tokens of documents (D,).
 
-    "tokens": expected tokens; "share of tokens": of all tokens of the period; "share of documents": documents whose
-    largest topic it is. A period without documents has NaN, as it has no share of anything, or no tokens. Raises
-    ValueError for another measure.
+    "tokens": expected tokens; "share of tokens": share of the period's tokens; "share of documents": share of the
+    documents whose largest topic it is. A period without documents has 0 tokens, and NaN as its shares. Raises
+    ValueError for an unknown measure.
     """
     if measure not in MEASURES:
-        raise ValueError(f"There is no measure {measure!r}: choose one of {', '.join(map(repr, MEASURES))}.")
+        raise ValueError(f"Unknown measure {measure!r}: choose one of {', '.join(map(repr, MEASURES))}.")
     is_dated = periods.of_document >= 0
     rows = np.flatnonzero(is_dated)
     shape = (len(periods.names), len(doc_tokens))
@@ -114,13 +112,17 @@ def add_up(doc_shares, doc_tokens, periods, measure):
         return np.where(totals[:, None] > 0, summed / totals[:, None], np.nan)
 
 
-def find_typical(doc_shares, doc_tokens, topic, number, among=None):
-    """Rows of the documents that are most about a topic: by expected tokens of it among those at least half its own.
+def find_typical(
+    doc_shares: csr_array, doc_tokens: np.ndarray, topic: int, number: int, among: np.ndarray | None = None
+) -> np.ndarray:
+    """Rows of the `number` documents that are most about a topic.
 
-    Where too few are, the next by share. among: (D,) booleans, the documents that count.
+    Documents with a share of at least 0.5 come first; within each group, those with more expected tokens of the topic.
+    among: (D,) bool, the documents to choose from.
     """
     shares = np.asarray(doc_shares[:, [topic]].todense()).ravel()
     is_open = shares > 0 if among is None else (shares > 0) & among
     rows = np.flatnonzero(is_open)
     tokens = shares[rows] * doc_tokens[rows]
-    return rows[np.lexsort((-tokens, shares[rows] < 0.5))][:number]
+    typical: np.ndarray = rows[np.lexsort((-tokens, shares[rows] < 0.5))][:number]
+    return typical

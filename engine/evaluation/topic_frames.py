@@ -1,4 +1,4 @@
-"""A model's topics for people: as tidy data frames, and as HTML."""
+"""A model's topics as tidy data frames and as HTML."""
 
 from collections.abc import Mapping, Sequence, Set
 from html import escape
@@ -17,18 +17,20 @@ TOKENS_OF_A_TOPIC = 1.0
 def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS) -> pd.DataFrame:
     """The topics in use, largest first: columns topic_id, share, rank (from 1), word, probability.
 
-    share: of the tokens that all topics explain. A topic is in use where it explains at least one token; others hold
-    what they started with. words: the V words; without them columns of the counts are called x0, x1, ...
-    Raises ValueError where there are more or fewer words, they have no order, or num_words is below 1.
+    share: of the tokens that all topics explain. A topic is in use if it explains at least one token. words: the V
+    words; without them the columns of the counts are named x0, x1, ... Raises ValueError if the number of words is not
+    V, if they have no order, or if num_words is below 1.
     """
     if num_words < 1:
-        raise ValueError(f"num_words is {num_words!r}: ask for at least one word a topic.")
+        raise ValueError(f"num_words is {num_words!r}: ask for at least one word per topic.")
     if isinstance(words, (Set, Mapping)):
         raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
-    # Of a series a place would be taken for a label.
+    # Indexing a pandas Series by place would look up labels.
     words = None if words is None else list(words)
     if words is not None and len(words) != summary.topics.shape[1]:
-        raise ValueError(f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one a column.")
+        raise ValueError(
+            f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one word per column."
+        )
     tokens = summary.expected_tokens
     order = np.argsort(-tokens, kind="stable")
     used = order[tokens[order] >= TOKENS_OF_A_TOPIC]
@@ -45,7 +47,7 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
 
 
 def _top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
-    """Columns of each topic's most probable words (K, num_words), or of all words where there are fewer."""
+    """Columns of each topic's most probable words (K, num_words), or of all words if there are fewer."""
     num_words = min(num_words, topics.shape[1])
     top = np.argpartition(-topics, num_words - 1, axis=1)[:, :num_words]
     order = np.argsort(-np.take_along_axis(topics, top, 1), axis=1, kind="stable")
@@ -61,7 +63,7 @@ def checkpoint_frame(
 ) -> pd.DataFrame:
     """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share, rank, word, probability.
 
-    date: of the newest document read in this pass; NaT where nobody dated them.
+    date: of the newest document read in this pass; NaT without dates.
     """
     frame = topics_frame(summary, words)
     frame.insert(1, "checkpoint", number)
@@ -71,7 +73,7 @@ def checkpoint_frame(
 
 
 def topics_html(topics: pd.DataFrame, caption: str) -> str:
-    """The largest topics of `topics_frame` as a table of HTML; every word is escaped.
+    """The largest topics of `topics_frame` as an HTML table; every word is escaped.
 
     >>> row = {"topic_id": [7], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
     >>> topics_html(pd.DataFrame(row), "One topic").partition("<tbody>")[2]

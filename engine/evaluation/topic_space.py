@@ -1,18 +1,19 @@
-"""Topics beside one another: the relevance of their words, how far apart they are, and a map of them."""
+"""Comparing topics: the relevance of their words, distances between them, and a map of them."""
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 SMALLEST = 1e-30
 
 
-def relevance(topic, word_shares, weight):
-    """Relevance (V,) of words to a topic (V,) among the corpus' word shares (V,): 1 is probability, 0 is lift.
+def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.ndarray:
+    """Relevance (V,) of words to a topic (V,), given the corpus' word shares (V,): weight 1 is probability, 0 is lift.
 
         weight · log p(w | topic) + (1 - weight) · log (p(w | topic) / p(w))
 
-    A word that the corpus lacks has none: its relevance is -inf. Source: Sievert & Shirley 2014, sec. 3.1.
+    The relevance of a word that is not in the corpus is -inf. Source: Sievert & Shirley 2014, sec. 3.1.
 
     >>> relevance(np.array([0.5, 0.5]), np.array([0.9, 0.1]), 0.0).argmax()
     np.int64(1)
@@ -23,8 +24,11 @@ def relevance(topic, word_shares, weight):
     return np.where(word_shares > 0, weight * np.log(topic) + (1 - weight) * lift, -np.inf)
 
 
-def divergences(topics):
-    """Jensen-Shannon divergences (K, K) of topics (K, V), in nats: 0 for equals, log 2 where no word is shared.
+def divergences(topics: np.ndarray) -> np.ndarray:
+    """Jensen-Shannon divergences (K, K) of topics (K, V), in nats: 0 for equal topics, log 2 without a common word.
+
+    `scipy.spatial.distance.pdist(topics, "jensenshannon")` gives NaN for a topic without words and takes twice as long
+    on 300 topics of 8,000 words.
 
     >>> divergences(np.eye(2)).round(4).tolist()
     [[0.0, 0.6931], [0.6931, 0.0]]
@@ -39,10 +43,12 @@ def divergences(topics):
     return found + found.T
 
 
-def divergences_between(ours, theirs):
+def divergences_between(ours: np.ndarray | csr_array, theirs: np.ndarray | csr_array) -> np.ndarray:
     """Jensen-Shannon divergences (K, L), in nats, of the rows of two sparse matrices (K, W), (L, W) that sum to 1.
 
         log 2 + ½ Σ_w [p log (p / (p + q)) + q log (q / (p + q))]     over the words that both have
+
+    `scipy.spatial.distance.cdist` takes no sparse matrices.
 
     >>> divergences_between(np.eye(2), np.array([[0.0, 1.0], [0.5, 0.5]])).round(4).tolist()
     [[0.6931, 0.2158], [0.0, 0.2158]]
@@ -53,15 +59,15 @@ def divergences_between(ours, theirs):
         here = slice(*ours.indptr[word : word + 2])
         there = slice(*theirs.indptr[word : word + 2])
         p, q = ours.data[here, None], theirs.data[None, there]
-        # p log (p / (p + q)), without a quotient that could overflow.
+        # p log (p / (p + q)) as a difference, since the quotient could overflow.
         found[np.ix_(ours.indices[here], theirs.indices[there])] += 0.5 * (_plogp(p) + _plogp(q) - _plogp(p + q))
     return np.maximum(found, 0.0)
 
 
-def match_topics(distances):
-    """Pairs of rows and columns whose distances (K, L) add up to the least, one to one, nearest pair first.
+def match_topics(distances: np.ndarray) -> list[tuple[int, int]]:
+    """One-to-one pairs of rows and columns with the smallest sum of distances (K, L), nearest pair first.
 
-    Pairs that share no word, at log 2, are none. Source: Kuhn's assignment problem, `scipy.optimize`.
+    Pairs without a common word, at distance log 2, are left out. Source: Kuhn 1955, by `scipy.optimize`.
 
     >>> match_topics(np.array([[0.1, 0.2, 0.6], [0.3, 0.69314718056, 0.6]]))
     [(0, 1), (1, 0)]
@@ -71,16 +77,19 @@ def match_topics(distances):
     return sorted(alike, key=lambda pair: distances[pair])
 
 
-def _plogp(shares):
-    return shares * np.log(np.maximum(shares, SMALLEST))
+def _plogp(shares: np.ndarray) -> np.ndarray:
+    terms: np.ndarray = shares * np.log(np.maximum(shares, SMALLEST))
+    return terms
 
 
-def lay_out(distances, topic_ids, last=None):
-    """Places (K, 2) of topics on a plane whose distances resemble those given (K, K); finite for any K, 0 included.
+def lay_out(
+    distances: np.ndarray, topic_ids: np.ndarray, last: tuple[np.ndarray, np.ndarray] | None = None
+) -> np.ndarray:
+    """Places (K, 2) of topics on a plane whose distances approximate the given ones (K, K); finite for K = 0 too.
 
-    By classical scaling (Torgerson 1952); of an axis and its mirror image, the one whose longer tail is positive.
-    `last` is an earlier (topic_ids, places): the new places are turned, mirrored, shifted and scaled onto those of the
-    topics in both (Procrustes), so that a map moves no more than its topics do.
+    Uses classical scaling (Torgerson 1952). Each axis points so that its longer tail is positive. `last` is an earlier
+    (topic_ids, places): the new places are rotated, mirrored, shifted and scaled to fit those of the common topics
+    (Procrustes), so that a map moves only as much as its topics do.
 
     >>> lay_out(np.zeros((1, 1)), np.array([7])).tolist()
     [[0.0, 0.0]]
@@ -97,13 +106,16 @@ def lay_out(distances, topic_ids, last=None):
     return places if last is None else _fit_onto(places, topic_ids, *last)
 
 
-def _fit_onto(places, topic_ids, last_ids, last_places):
+def _fit_onto(places: np.ndarray, topic_ids: np.ndarray, last_ids: np.ndarray, last_places: np.ndarray) -> np.ndarray:
+    """Move places (K, 2) by the similarity transform that fits the common topics to their last places best."""
     _, here, there = np.intersect1d(topic_ids, last_ids, return_indices=True)
     if len(here) < 2:
         return places
-    ours, theirs = places[here], last_places[there]
-    ours_centre, theirs_centre = ours.mean(0), theirs.mean(0)
-    left, values, right = np.linalg.svd((ours - ours_centre).T @ (theirs - theirs_centre))
-    size = ((ours - ours_centre) ** 2).sum()
-    scale = values.sum() / size if size > 0 else 1.0
-    return scale * (places - ours_centre) @ (left @ right) + theirs_centre
+    ours_centre = places[here].mean(0)
+    theirs_centre = last_places[there].mean(0)
+    ours = places[here] - ours_centre
+    rotation, total = orthogonal_procrustes(ours, last_places[there] - theirs_centre)
+    size = (ours**2).sum()
+    scale = total / size if size > 0 else 1.0
+    moved: np.ndarray = scale * (places - ours_centre) @ rotation + theirs_centre
+    return moved

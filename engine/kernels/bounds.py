@@ -1,23 +1,24 @@
-"""What a document adds to a bound besides its sums over topics, which the corpus' own terms take up.
+"""The part of the bound that belongs to single documents; the rest is computed from sums over all documents.
 
 Letters in the bodies: c counts of a document's words, φ slot_topics, ζ word_slots, a and b the document's sticks, g
-Dirichlet parameters. Sums are in float64 whatever the precision of what is summed.
+Dirichlet parameters. Sums are in float64 for arrays of any precision.
 """
 
 from math import lgamma
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import njit
+from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.special import digamma, fast_log
 
-# A share below this adds nothing to an entropy, and its logarithm may be no number.
+# A smaller share adds nothing to an entropy, and its logarithm may be NaN.
 SMALLEST_SHARE = 1e-30
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sum_log_sticks(sticks, doc_concentration, out_log):
-    """E[log π_t] of the sticks (2, T) into out_log (T,) float64; returns the sticks' KL from Beta(1, α₀)."""
+def sum_log_sticks(sticks: np.ndarray, doc_concentration: float, out_log: np.ndarray) -> float:
+    """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64; return their KL divergence from Beta(1, α₀)."""
     last, left, divergence = out_log.shape[0] - 1, 0.0, 0.0
     for t in range(last):
         a, b = float(sticks[0, t]), float(sticks[1, t])
@@ -32,12 +33,14 @@ def sum_log_sticks(sticks, doc_concentration, out_log):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bound_slots(c, phi, tokens, sticks, doc_concentration):
-    """A document's part of Wang 2011 Eq. 14, without E[log p(w|c, z, φ)] and E[log p(c|β)].
+def bound_slots(
+    c: np.ndarray, phi: np.ndarray, tokens: np.ndarray, sticks: np.ndarray, doc_concentration: float
+) -> float:
+    """One document's part of Wang 2011 Eq. 14, without E[log p(w|c, z, φ)] and E[log p(c|β)].
 
         Σ_i c_i Σ_t ζ_it (E[log π_t] - log ζ_it) - Σ_tk φ_tk log φ_tk - KL(sticks)
 
-    c (N,) weighs the words' entropies as it does all else. tokens: c_i ζ_it (T, N); rows of padded slots are not read.
+    c: (N,), which weighs each word's entropy too. tokens: c_i ζ_it (T, N); rows of padded slots are not read.
     """
     num_slots = sticks.shape[1]
     log_pi = np.empty(num_slots)
@@ -53,8 +56,10 @@ def bound_slots(c, phi, tokens, sticks, doc_concentration):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bound_documents(counts, doc_counts, doc_topics, prior, out_bounds):
-    """Each document's part of Hoffman 2010 Eq. 4, without Σ n φ E[log β], into out_bounds (S,).
+def bound_documents(
+    counts: FactoredCounts, doc_counts: np.ndarray, doc_topics: np.ndarray, prior: np.ndarray, out_bounds: np.ndarray
+) -> None:
+    """Write each document's part of Hoffman 2010 Eq. 4, without Σ n φ E[log β], to out_bounds (S,).
 
         Σ_wk n_w φ_wk (E[log θ_k] - log φ_wk) + Σ_k ((α_k - g_k) E[log θ_k] + log Γ(g_k) - log Γ(α_k))
             + log Γ(Σ_k α_k) - log Γ(Σ_k g_k)

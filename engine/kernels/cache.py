@@ -4,7 +4,10 @@ numba's own cache notices a change in a kernel's file, but not in another file w
 """
 
 import hashlib
+import re
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -16,20 +19,23 @@ from numba.core.caching import CacheImpl, _CacheLocator
 FOLDER = Path(__file__).parent
 # Kernels take these records as arguments, so compiled code depends on their fields.
 RECORDS = FOLDER.parent / "corpora" / "corpus.py"
+VERSION = re.compile(r"kernels-[0-9a-f]{16}")
+# Compiled code takes about 30 MB per version.
+MAX_VERSIONS = 3
 
 
 @cache
 def digest_kernels() -> str:
-    """SHA-256 of all that compiled code depends on besides its types: kernel files, their records, numba's version."""
+    """SHA-256 of everything that compiled code depends on, apart from types: kernel files, records, numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for file in (*sorted(FOLDER.glob("*.py")), RECORDS):
+    for file in (*sorted(set(FOLDER.glob("*.py")) - {Path(__file__)}), RECORDS):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-class KernelLocator(_CacheLocator):  # type: ignore[misc] # numba has no type hints
-    """Places a kernel's compiled code in a folder named after `digest_kernels`."""
+class KernelLocator(_CacheLocator):
+    """Stores a kernel's compiled code in a folder named after `digest_kernels`."""
 
     def __init__(self, folder: Path, line: int) -> None:
         self._folder = folder
@@ -40,37 +46,61 @@ class KernelLocator(_CacheLocator):  # type: ignore[misc] # numba has no type hi
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        """Compiled code with another stamp is not used."""
+        """The stamp of valid compiled code; numba ignores code with another stamp."""
         return digest_kernels()
 
     def get_disambiguator(self) -> str:
-        """Tells apart functions of one name in one file."""
+        """A text that distinguishes functions of the same name in one file."""
         return str(self._line)
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Self | None:
-        """The locator of a kernel; None for functions of other packages and where no folder can be written."""
+        """The locator of a kernel; None for other packages' functions and where no folder is writable."""
         if Path(py_file).parent != FOLDER:
             return None
         for folder in _list_folders():
             locator = cls(folder / f"kernels-{digest_kernels()[:16]}", py_func.__code__.co_firstlineno)
             try:
-                locator.ensure_cache_path()
+                locator.ensure_cache_path()  # type: ignore[no-untyped-call] # numba does not annotate it
             except OSError:
                 continue
+            _prune_once(Path(locator.get_cache_path()))
             return locator
         return None
 
 
+def prune_versions(current: Path) -> None:
+    """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were used last.
+
+    Several processes may do this at the same time. A process that runs a deleted version keeps its code in memory, and
+    creates the folder again if it compiles more.
+    """
+    last_used = {}
+    for folder in current.parent.iterdir():
+        if VERSION.fullmatch(folder.name):
+            with suppress(OSError):
+                last_used[folder] = folder.stat().st_mtime
+    with suppress(OSError):
+        current.touch()
+    last_used.pop(current, None)
+    for folder in sorted(last_used, key=last_used.__getitem__, reverse=True)[MAX_VERSIONS - 1 :]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_prune_once = cache(prune_versions)
+
+
 def _list_folders() -> Iterator[Path]:
-    """NUMBA_CACHE_DIR if it is set, the package's own `__pycache__`, the user's cache folder."""
-    if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR)
+    """The folders to try: NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder."""
+    # numba sets this attribute while it runs, so type checkers do not know it.
+    chosen = vars(numba.config)["CACHE_DIR"]
+    if chosen:
+        yield Path(chosen)
     yield FOLDER / "__pycache__"
     yield platformdirs.user_cache_path("stickbreaker", appauthor=False)
 
 
 def use_kernel_cache() -> None:
-    """Have numba ask `KernelLocator` first. Other packages' functions are cached as before."""
+    """Make numba use `KernelLocator` first. Other packages' functions are cached as before."""
     if KernelLocator not in CacheImpl._locator_classes:
         CacheImpl._locator_classes = [KernelLocator, *CacheImpl._locator_classes]

@@ -1,31 +1,32 @@
-"""Collapsed variational updates: q(z) of every word of every document, and what the counts under q add up to.
+"""Collapsed variational updates: q(z) of every word of every document, and sums of the counts under q.
 
-Letters in the bodies are those of Teh, Kurihara & Welling (2007): a = G[απ_k], b = G[βτ_w] and E[β] are what the counts
-stand beside; P₊, E₊ and V₊ are the probability of a count above zero, and its mean and variance given that. A count is
-a sum of independent draws, so three sums describe it (Eq. 13): its mean Σ q, variance Σ q(1-q) and log probability of
-zero Σ log(1-q), in this order wherever an array has an axis of two or three. All tokens of a word in a document share
-one q, so each sum counts an entry as often as the document holds the word.
+Letters in the bodies are those of Teh, Kurihara & Welling (2007): a = G[απ_k], b = G[βτ_w] and E[β] are the prior's
+parameters, which are added to counts; P₊, E₊ and V₊ are the probability of a count above zero, and its mean and
+variance given that. A count is a sum of independent draws, so three sums describe it (Eq. 13): its mean Σ q, variance
+Σ q(1-q) and log probability of zero Σ log(1-q). An axis of length two or three holds them in this order. All tokens of
+a word in a document share one q, so each sum multiplies an entry by the word's count in the document.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import Documents, njit
 from stickbreaker.engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
 
-# Below e^-41 a share is nothing; as zero it costs nothing, where a denormal float32 would cost much.
+# A share below e^-41 is set to zero: it is negligible, and arithmetic on denormal float32 is slow.
 SMALLEST_LOG_SHARE = -41.0
-# Means below this are taken for their own probability of a count above zero, which then is one: wrong by 1e-8 of them.
+# Below this mean, the probability of a count above zero is set to the mean, and such a count to one: error 1e-8 of it.
 RARE = 1e-8
-# Of log(1 - q); single numbers leave the precision to q, and are within 1e-10 of the logarithm up to there.
-ONE, SERIES_ENDS = np.float32(1), np.float32(0.02)
+# The series of log(1 - q) is within 1e-10 of the logarithm up to SERIES_ENDS; float32 constants keep q's precision.
+ONE = np.float32(1)
+SERIES_ENDS = np.float32(0.02)
 SERIES = (np.float32(1 / 2), np.float32(1 / 3), np.float32(1 / 4), np.float32(1 / 5), np.float32(1 / 6))
 
 
 class Priors(NamedTuple):
-    """What counts stand beside in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], total E[β] or its like."""
+    """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its counterpart."""
 
     doc: np.ndarray
     words: np.ndarray
@@ -33,11 +34,19 @@ class Priors(NamedTuple):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def weigh_topics(q, priors, word, doc_counts, word_counts, total_counts, out_log):
-    """Eq. 15 for one token of a word, in logs, its own share q (K,) taken out of every count; returns the largest."""
+def weigh_topics(
+    q: np.ndarray,
+    priors: Priors,
+    word: int,
+    doc_counts: np.ndarray,
+    word_counts: np.ndarray,
+    total_counts: np.ndarray,
+    out_log: np.ndarray,
+) -> float:
+    """Write the log of Eq. 15 for one token of a word, without its own q (K,) in the counts; return the largest."""
     zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
     b_0, total_0 = priors.words[word], q.dtype.type(priors.total)
-    highest = q.dtype.type(-np.inf)
+    highest: float = q.dtype.type(-np.inf)
     for k in range(q.shape[0]):
         own = q[k]
         own_variance = own * (one - own)
@@ -45,7 +54,7 @@ def weigh_topics(q, priors, word, doc_counts, word_counts, total_counts, out_log
         a = one / (priors.doc[k] + doc_mean)
         b = one / (b_0 + word_mean)
         t = one / (total_0 + max(total_counts[0, k] - own, zero))
-        # Rounding must not leave more variance than mean, which a sum of draws never has.
+        # The variance of a sum of draws never exceeds its mean; rounding must not break this.
         doc_variance = min(max(doc_counts[1, k] - own_variance, zero), doc_mean) * a
         word_variance = min(max(word_counts[1, k] - own_variance, zero), word_mean) * b
         total_variance = max(total_counts[1, k] - own_variance, zero) * t
@@ -56,8 +65,8 @@ def weigh_topics(q, priors, word, doc_counts, word_counts, total_counts, out_log
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def normalise(highest, out_share):
-    """Shares (K,) from logs (K,) of which `highest` is the largest, in place."""
+def normalise(highest: float, out_share: np.ndarray) -> None:
+    """Replace logs (K,), of which `highest` is the largest, by shares (K,) that sum to 1."""
     norm = out_share.dtype.type(0)
     smallest = out_share.dtype.type(SMALLEST_LOG_SHARE)
     for k in range(out_share.shape[0]):
@@ -70,8 +79,8 @@ def normalise(highest, out_share):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def move_tokens(c, old, new, out_counts):
-    """Give c tokens the shares `new` (K,) in place of `old`: means and variances of counts (2, K) follow."""
+def move_tokens(c: float, old: np.ndarray, new: np.ndarray, out_counts: np.ndarray) -> None:
+    """Update means and variances of counts (2, K) when the shares of c tokens change from `old` (K,) to `new`."""
     one = new.dtype.type(1)
     for k in range(new.shape[0]):
         out_counts[0, k] += c * (new[k] - old[k])
@@ -79,8 +88,8 @@ def move_tokens(c, old, new, out_counts):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def count_document(counts, q, out_doc):
-    """Means and variances (2, K) of the counts of a document, whose words have counts (n,) and shares q (n, K)."""
+def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> None:
+    """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,) and q (n, K)."""
     out_doc[:] = 0.0
     for i in range(counts.shape[0]):
         c, row = q.dtype.type(counts[i]), q[i]
@@ -90,11 +99,13 @@ def count_document(counts, q, out_doc):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sweep_documents(documents, priors, out_word_counts, out_total_counts, out_q):
-    """Eq. 15 for each entry of each document in turn, every count up to date at every entry.
+def sweep_documents(
+    documents: Documents, priors: Priors, out_word_counts: np.ndarray, out_total_counts: np.ndarray, out_q: np.ndarray
+) -> None:
+    """Apply Eq. 15 to each entry of each document in turn; the counts are updated after every entry.
 
-    In and out: means and variances of words' counts (V, 2, K) and of topics' totals (2, K) float64, which a document
-    changes when it is done; shares q (nnz, K).
+    Read and written: means and variances of words' counts (V, 2, K); those of the topics' totals (2, K) float64, which
+    change at the end of a document; shares q (nnz, K).
     """
     num_topics = out_q.shape[1]
     doc, total = np.empty((2, num_topics), out_q.dtype), np.empty((2, num_topics), out_q.dtype)
@@ -103,7 +114,7 @@ def sweep_documents(documents, priors, out_word_counts, out_total_counts, out_q)
         first, last = documents.starts[j], documents.starts[j + 1]
         count_document(documents.counts[first:last], out_q[first:last], doc)
         out_total_counts -= doc
-        # In float32 a token is lost in a total of millions, but not in the sum over a document.
+        # Adding one token to a float32 total of millions would be lost to rounding; a document's sum is not.
         total[:] = out_total_counts + doc
         for i in range(first, last):
             word, c = documents.words[i], out_q.dtype.type(documents.counts[i])
@@ -117,8 +128,8 @@ def sweep_documents(documents, priors, out_word_counts, out_total_counts, out_q)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def log_complement(share):
-    """log(1 - q), by its series where 1 - q would be rounded; of q = 1 a number that is as good as none."""
+def log_complement(share: np.float32) -> float | np.float32:
+    """log(1 - q), by its series where 1 - q would be rounded; at q = 1 the log of the smallest normal number."""
     half, third, fourth, fifth, sixth = SERIES
     tail = share * (half + share * (third + share * (fourth + share * (fifth + share * sixth))))
     series = -share - share * tail
@@ -126,7 +137,7 @@ def log_complement(share):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def split_positive(mean, variance, log_zero):
+def split_positive(mean: float, variance: float, log_zero: float) -> tuple[float, float, float]:
     """(P₊, E₊, V₊) of a count, Eq. 14 with its erratum: V₊ = V/P₊ - e^Z E₊²."""
     positive = -math.expm1(log_zero)
     if mean < RARE:
@@ -136,20 +147,20 @@ def split_positive(mean, variance, log_zero):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def stand_beside(a):
-    """(3,) or (3, K): a, log Γ(a) and ψ(a + 1); a ψ(a) is then a ψ(a + 1) - 1, also where ψ(a) overflows."""
-    beside = np.empty((3, a.shape[0]))
+def prior_terms(a: np.ndarray) -> np.ndarray:
+    """a, log Γ(a) and ψ(a + 1), as (3, K). a ψ(a) follows as a ψ(a + 1) - 1, even where ψ(a) overflows."""
+    terms = np.empty((3, a.shape[0]))
     for k in range(a.shape[0]):
-        beside[0, k] = a[k]
-        beside[1, k] = log_gamma_derivatives(a[k])[0]
-        beside[2, k] = log_gamma_derivatives(a[k] + 1.0)[1]
-    return beside
+        terms[0, k] = a[k]
+        terms[1, k] = log_gamma_derivatives(a[k])[0]
+        terms[2, k] = log_gamma_derivatives(a[k] + 1.0)[1]
+    return terms
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def open_tables(counts, beside):
-    """Tables that a count opens beside a (Eq. 12), and F[log Γ(a + n) - log Γ(a)] (below Eq. 18)."""
-    a, log_gamma_a, digamma_a = beside
+def expect_tables(counts: np.ndarray, prior: np.ndarray) -> tuple[float, float]:
+    """Expected tables of a count under the prior's a (Eq. 12), and F[log Γ(a + n) - log Γ(a)] (below Eq. 18)."""
+    a, log_gamma_a, digamma_a = prior
     if counts[0] < RARE:
         return counts[0], counts[0] * math.log(a)
     positive, given, spread = split_positive(counts[0], counts[1], counts[2])
@@ -159,9 +170,9 @@ def open_tables(counts, beside):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_entry(c, q, out_doc, out_word):
-    """Add c tokens with shares q (K,) to the sums (3, K) of their document and word; returns c Σ -q log q."""
-    entropy = q.dtype.type(0)
+def add_entry(c: float, q: np.ndarray, out_doc: np.ndarray, out_word: np.ndarray) -> float:
+    """Add c tokens with shares q (K,) to the sums (3, K) of their document and word; return c Σ -q log q."""
+    entropy: float = q.dtype.type(0)
     one = q.dtype.type(1)
     for k in range(q.shape[0]):
         mean, variance, log_zero = c * q[k], c * q[k] * (one - q[k]), c * log_complement(q[k])
@@ -176,42 +187,46 @@ def add_entry(c, q, out_doc, out_word):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def measure_documents(documents, q, a, out_word_counts, out_tables):
-    """Sums (V, 3, K) of words' counts and expected tables (K,) of all documents, each added to what is there.
+def measure_documents(
+    documents: Documents, q: np.ndarray, a: np.ndarray, out_word_counts: np.ndarray, out_tables: np.ndarray
+) -> tuple[float, float]:
+    """Add all documents to the sums (V, 3, K) of words' counts and to the expected tables (K,).
 
     a: (K,) float64, G[απ_k]. Returns Σ_dk F[log Γ(a_k + n_dk)/Γ(a_k)] and the entropy of q(z).
     """
     terms = entropy = 0.0
-    beside, doc = stand_beside(a), np.empty((3, q.shape[1]))
+    prior, doc = prior_terms(a), np.empty((3, q.shape[1]))
     for j in range(documents.starts.shape[0] - 1):
         doc[:] = 0.0
         for i in range(documents.starts[j], documents.starts[j + 1]):
             c = q.dtype.type(documents.counts[i])
             entropy += add_entry(c, q[i], doc, out_word_counts[documents.words[i]])
         for k in range(a.shape[0]):
-            tables, term = open_tables(doc[:, k], beside[:, k])
+            tables, term = expect_tables(doc[:, k], prior[:, k])
             out_tables[k] += tables
             terms += term
     return terms, entropy
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def measure_words(word_counts, b, out_tables):
-    """Add tables of counts (V, 3, K) beside b (V,) to out_tables (V,); returns Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)]."""
-    terms, beside = 0.0, stand_beside(b)
+def measure_words(word_counts: np.ndarray, b: np.ndarray, out_tables: np.ndarray) -> float:
+    """Add expected tables of counts (V, 3, K) to out_tables (V,); return Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)]."""
+    terms, prior = 0.0, prior_terms(b)
     for w in range(b.shape[0]):
         for k in range(word_counts.shape[2]):
-            tables, term = open_tables(word_counts[w, :, k], beside[:, w])
+            tables, term = expect_tables(word_counts[w, :, k], prior[:, w])
             out_tables[w] += tables
             terms += term
     return terms
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def weigh_known_topics(q, prior, topics, doc_counts, out_log):
-    """Eq. 15 with topics fixed, in logs: log φ_kw (K,) stands for what the corpus' counts say; returns the largest."""
+def weigh_known_topics(
+    q: np.ndarray, prior: np.ndarray, topics: np.ndarray, doc_counts: np.ndarray, out_log: np.ndarray
+) -> float:
+    """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts; return the largest."""
     zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
-    highest = q.dtype.type(-np.inf)
+    highest: float = q.dtype.type(-np.inf)
     for k in range(q.shape[0]):
         own = q[k]
         mean = max(doc_counts[0, k] - own, zero)
@@ -223,10 +238,12 @@ def weigh_known_topics(q, prior, topics, doc_counts, out_log):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def infer_documents(documents, log_topics, prior, most, tolerance, out_tokens):
-    """Expected tokens (S, K) of unread documents, whose words index log φ (U, K).
+def infer_documents(
+    documents: Documents, log_topics: np.ndarray, prior: np.ndarray, most: int, tolerance: float, out_tokens: np.ndarray
+) -> None:
+    """Write the expected tokens (S, K) of new documents, whose words index log φ (U, K).
 
-    From q ∝ a_k φ_kw, then at most so many sweeps, until one moves less than `tolerance` of a document's tokens.
+    Starts from q ∝ a_k φ_kw. Sweeps at most `most` times, until a sweep moves less than `tolerance` of the tokens.
     """
     num_topics = prior.shape[0]
     doc, new = np.zeros((2, num_topics), prior.dtype), np.empty(num_topics, prior.dtype)

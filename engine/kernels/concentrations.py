@@ -1,18 +1,19 @@
-"""What learning a concentration asks of many numbers: of every count of λ, and of every document's sticks.
+"""Sums over all counts of λ, and over all documents' sticks, from which concentrations are learned.
 
-Letters in the bodies: n a count, p the chance that it is above zero.
+Letters in the bodies: n a count, p the probability that it is above zero.
 """
 
-from numba import njit
+import numpy as np
 
+from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import digamma
 
-# Tokens; a count below the first hardly ever is one, and a stick that fewer than the second reach is the prior's.
+# In tokens. A smaller count is almost surely zero; a stick that fewer tokens reach still follows its prior.
 LEAST_COUNT, LEAST_REACH = 1e-4, 0.01
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def trigamma(x):
+def trigamma(x: float) -> float:
     """ψ'(x) for x > 0, to 1e-12 of its value: the recurrence below 8, then the asymptotic series.
 
     Source: Abramowitz & Stegun 6.4.6 and 6.4.12.
@@ -29,10 +30,12 @@ def trigamma(x):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_word_gains(counts, noise, concentration, out_gains, out_totals):
-    """Σ p (ψ(η + n/p) - ψ(η)) and its derivative by η, over n = counts - noise (V, K) where that is above 0.
+def add_word_gains(
+    counts: np.ndarray, noise: float, concentration: float, out_gains: np.ndarray, out_totals: np.ndarray
+) -> None:
+    """Add Σ p (ψ(η + n/p) - ψ(η)) and its derivative by η to out_gains (2,), over positive n = counts - noise (V, K).
 
-    p = min(1, n); out_gains: (2,); out_totals: (K,) is given Σ_w n.
+    p = min(1, n). Adds Σ_w n to out_totals (K,).
     """
     psi, slope = digamma(concentration), trigamma(concentration)
     for i in range(counts.shape[0]):
@@ -46,10 +49,10 @@ def add_word_gains(counts, noise, concentration, out_gains, out_totals):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_stick_logs(tokens, sticks, out_sticks):
-    """Add to out_sticks (2,) a document's sticks that tokens reach, and their Σ -E[log(1 - π'_t)] = ψ(a + b) - ψ(b).
+def add_stick_logs(tokens: np.ndarray, sticks: np.ndarray, out_sticks: np.ndarray) -> None:
+    """Add to out_sticks (2,) the number of sticks that tokens reach, and Σ -E[log(1 - π'_t)] = ψ(a + b) - ψ(b) of them.
 
-    tokens: of each slot (T,); sticks: a and b (2, T), of which the last is none.
+    tokens: of each slot (T,); sticks: a and b (2, T), of which the last is not used.
     """
     last = tokens.shape[0] - 1
     reach = float(tokens[last])

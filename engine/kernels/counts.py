@@ -1,26 +1,28 @@
-"""Expected counts of words in topics, document by document, and adding them to rows of topics, word by word.
+"""Expected counts of words in topics, stored by document, and kernels that add them to λ, word by word.
 
-They are kept as what makes them up: n A_j numbers for a document of n words and A_j topics, or n + K, never n K.
+A document of n words and A_j topics is stored as n A_j numbers, or as the n + K factors of a product, never as n K.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
+from numpy.typing import DTypeLike
 
+from stickbreaker.engine.kernels.compiled import Documents, njit
 from stickbreaker.engine.kernels.special import FAST, exp_digamma_minus, fast_exp
 from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
-# Rows lie anywhere in memory: they are sent for while so many words before them are worked on.
+# Rows are scattered in memory, so each is prefetched this number of words ahead.
 AHEAD = 2
 
 
 class DocumentCounts(NamedTuple):
     """Tokens that S documents expect of each of their words in each of their topics.
 
-    starts: (S + 1,) and words: (nnz,), as in the documents, words being rows of the batch's topics.
+    starts: (S + 1,) and words: (nnz,), as in the documents; a word is a row of the batch's topics.
     topic_starts: (S + 1,), topic_ids: document j's topics are topic_ids[topic_starts[j]:topic_starts[j + 1]].
-    tokens: flat; document after document a block (n, A_j). Spare room may follow what is in use.
+    tokens: flat, one block (n, A_j) per document. Unused space may follow the last block.
     """
 
     starts: np.ndarray
@@ -31,7 +33,7 @@ class DocumentCounts(NamedTuple):
 
 
 class FactoredCounts(NamedTuple):
-    """The same where a word's tokens are scale_i e_jk B_ik, over all K topics.
+    """The same counts as a product scale_i e_jk B_ik, over all K topics.
 
     starts: (S + 1,) and words: (nnz,), as above; scales: (nnz,) c_i / Σ_l e_l B_il; weights: (S, K) e of each document;
     topics: (U, K) B of the batch's words.
@@ -44,11 +46,14 @@ class FactoredCounts(NamedTuple):
     topics: np.ndarray
 
 
-class WordEntries(NamedTuple):
-    """The entries of documents in the order of their words.
+Counts = TypeVar("Counts", DocumentCounts, FactoredCounts)
 
-    starts: (U + 1,), word u's are entries[starts[u]:starts[u + 1]]; entries: (nnz,) ascending for a word; docs: (nnz,)
-    whose each is.
+
+class WordEntries(NamedTuple):
+    """The entries of documents, sorted by word.
+
+    starts: (U + 1,), word u's entries are entries[starts[u]:starts[u + 1]]; entries: (nnz,), ascending for each word;
+    docs: (nnz,), the document of each.
     """
 
     starts: np.ndarray
@@ -56,8 +61,8 @@ class WordEntries(NamedTuple):
     docs: np.ndarray
 
 
-def room_for(documents, most_topics, precision):
-    """DocumentCounts with room for most_topics a document, nothing in them yet."""
+def room_for(documents: Documents, most_topics: int, precision: DTypeLike) -> DocumentCounts:
+    """Empty DocumentCounts with space for most_topics topics per document."""
     num_documents = len(documents.starts) - 1
     return DocumentCounts(
         documents.starts,
@@ -68,8 +73,8 @@ def room_for(documents, most_topics, precision):
     )
 
 
-def join_counts(parts):
-    """Counts of one kind, of shard after shard, as those of all documents."""
+def join_counts(parts: Sequence[Counts]) -> Counts:
+    """Concatenate the counts of consecutive shards, all of one type."""
     if len(parts) == 1:
         return parts[0]
     starts, words = _join_starts([part.starts for part in parts]), np.concatenate([part.words for part in parts])
@@ -86,28 +91,31 @@ def join_counts(parts):
     )
 
 
-def _join_starts(starts):
-    """Where documents start, from where they do in their shards."""
+def _join_starts(starts: list[np.ndarray]) -> np.ndarray:
+    """Where each document starts, from where it starts in its shard."""
     return np.concatenate([[0], np.concatenate([np.diff(each) for each in starts])]).cumsum()
 
 
-def group_by_word(counts, num_words):
-    """WordEntries of counts whose words are below num_words."""
+def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> WordEntries:
+    """Sort the entries of counts by word; all words are below num_words."""
     number = len(counts.words)
     grouped = WordEntries(np.zeros(num_words + 1, np.int64), np.empty(number, np.int32), np.empty(number, np.int32))
     group_entries(counts.starts, counts.words, *grouped)
     return grouped
 
 
-def block_starts(counts):
+def block_starts(counts: DocumentCounts) -> np.ndarray:
     """Where each document's block of tokens begins (S,)."""
     sizes = np.diff(counts.starts) * np.diff(counts.topic_starts)
-    return sizes.cumsum() - sizes
+    starts: np.ndarray = sizes.cumsum() - sizes
+    return starts
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def group_entries(starts, words, out_starts, out_entries, out_docs):
-    """Sort entries by their words, by counting; out_starts begins as zeros."""
+def group_entries(
+    starts: np.ndarray, words: np.ndarray, out_starts: np.ndarray, out_entries: np.ndarray, out_docs: np.ndarray
+) -> None:
+    """Sort entries by word with a counting sort; out_starts holds zeros at the start."""
     for word in words:
         out_starts[word + 1] += 1
     for u in range(out_starts.shape[0] - 1):
@@ -121,8 +129,8 @@ def group_entries(starts, words, out_starts, out_entries, out_docs):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def next_block(counts, j, topic_ids, place):
-    """Give document j these topics; returns its block (n, A_j) of tokens, which begins at `place`, and its end."""
+def next_block(counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int) -> tuple[np.ndarray, int]:
+    """Record document j's topics; return its block (n, A_j) of tokens, which begins at `place`, and the block's end."""
     first = counts.topic_starts[j]
     counts.topic_starts[j + 1] = first + topic_ids.shape[0]
     for m in range(topic_ids.shape[0]):
@@ -133,11 +141,20 @@ def next_block(counts, j, topic_ids, place):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, out_rows):
-    """Rows at the places (U,) of words, plus factor times their DocumentCounts, into the new places.
+def add_blocks(
+    counts: DocumentCounts,
+    first_tokens: np.ndarray,
+    grouped: WordEntries,
+    span: tuple[int, int],
+    factor: float,
+    places: np.ndarray,
+    new_places: np.ndarray,
+    out_rows: np.ndarray,
+) -> None:
+    """Write the words' rows at `places` (U,), plus factor times their DocumentCounts, to the rows at `new_places`.
 
-    first_tokens: `block_starts`; span: words first to last, so that threads take some each. The new rows are of the
-    array that the old ones are in.
+    first_tokens: `block_starts`; span: the first and last word for this call, since threads divide the words. Old and
+    new rows are in one array.
     """
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
@@ -152,13 +169,21 @@ def add_blocks(counts, first_tokens, grouped, span, factor, places, new_places, 
             first = first_tokens[j] + (i - counts.starts[j]) * topic_ids.shape[0]
             tokens = counts.tokens[first : first + topic_ids.shape[0]]
             for m in range(topic_ids.shape[0]):
-                # Unsigned: a number that might be negative is checked for that.
+                # Unsigned, because numba checks a signed index for negative values.
                 out[np.uint32(topic_ids[m])] += factor * tokens[m]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_products(counts, grouped, span, factor, places, new_places, out_rows):
-    """As `add_blocks`, of FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
+def add_products(
+    counts: FactoredCounts,
+    grouped: WordEntries,
+    span: tuple[int, int],
+    factor: float,
+    places: np.ndarray,
+    new_places: np.ndarray,
+    out_rows: np.ndarray,
+) -> None:
+    """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
     num_topics, weights = out_rows.shape[1], counts.weights
     total = np.empty(num_topics, weights.dtype)
     for u in range(span[0], span[1]):
@@ -166,7 +191,7 @@ def add_products(counts, grouped, span, factor, places, new_places, out_rows):
             prefetch_row(out_rows, places[u + AHEAD])
             prefetch_row(out_rows, new_places[u + AHEAD])
         start, end, first = grouped.starts[u], grouped.starts[u + 1], 0
-        # As many topics at a time as registers hold; the last of them may have been added up before.
+        # Four vectors of topics at a time fill the registers; the last four may repeat topics already summed.
         while first < num_topics and num_topics >= 4 * WIDTH:
             first = min(first, num_topics - 4 * WIDTH)
             one = two = three = four = splat(weights.dtype.type(0))
@@ -194,8 +219,10 @@ def add_products(counts, grouped, span, factor, places, new_places, out_rows):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def scale_rows(rows, places, scale, offset, factors, out_rows):
-    """(scale · row + offset) · factors (K,) of the rows at some places (U,), into (U, K)."""
+def scale_rows(
+    rows: np.ndarray, places: np.ndarray, scale: float, offset: float, factors: np.ndarray, out_rows: np.ndarray
+) -> None:
+    """Write (scale · row + offset) · factors (K,) of the rows at `places` (U,) to out_rows (U, K)."""
     scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
     for u in range(places.shape[0]):
         if u + AHEAD < places.shape[0]:
@@ -206,10 +233,18 @@ def scale_rows(rows, places, scale, offset, factors, out_rows):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def weigh_rows(rows, places, scale, offset, total_digammas, smallest_exponent, out_rows):
-    """exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, rows at some places (U,), into (U, K).
+def weigh_rows(
+    rows: np.ndarray,
+    places: np.ndarray,
+    scale: float,
+    offset: float,
+    total_digammas: np.ndarray,
+    smallest_exponent: float,
+    out_rows: np.ndarray,
+) -> None:
+    """Write exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, for rows at `places` (U,), to (U, K).
 
-    Floored so that no float32 is denormal. Source: Wang 2011, the expectations below Eq. 21.
+    A lower limit keeps float32 values normal. Source: Wang 2011, the expectations below Eq. 21.
     """
     scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
     smallest = fast_exp(smallest_exponent)
@@ -222,8 +257,15 @@ def weigh_rows(rows, places, scale, offset, total_digammas, smallest_exponent, o
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def merge_rows(rows, places, span, copies, targets, out_rows):
-    """Rows at the places (V,) of a span of words, as rows of their own in that order, copies added to their targets."""
+def merge_rows(
+    rows: np.ndarray,
+    places: np.ndarray,
+    span: tuple[int, int],
+    copies: np.ndarray,
+    targets: np.ndarray,
+    out_rows: np.ndarray,
+) -> None:
+    """Copy the rows at `places` (V,) of a span of words in word order, and add topics `copies` to their `targets`."""
     for u in range(span[0], span[1]):
         row, out = rows[places[u]], out_rows[u]
         for k in range(row.shape[0]):

@@ -1,4 +1,4 @@
-"""Dirichlet sweeps: a document's topic shares over all topics, and the tokens it expects of each.
+"""Coordinate ascent on a document's Dirichlet over all topics, and its expected tokens of each topic.
 
 Letters in the bodies: c counts of a document's words, B topic weight of a word, g Dirichlet parameters of the topics,
 h tokens of the topics, e ∝ exp ψ(g). A document's words are padded to a multiple of BLOCK with count 0, its topics with
@@ -8,22 +8,22 @@ B = 0 and a prior of NOTHING.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import Documents, njit
 from stickbreaker.engine.kernels.special import FAST, exp_digamma, fast_digamma
 from stickbreaker.engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
 
 # Words and topics are padded to whole vectors.
 BLOCK = WIDTH
-# A prior so small that its e is 0 beside any other's.
+# A prior so small that its e is 0 compared with every other topic's.
 NOTHING = 1e-30
 
 
 class Sweeps(NamedTuple):
-    """How a document is swept: at most `most` times, until Σ_k |Δg_k| is below `tolerance` of its tokens.
+    """When sweeps over a document end: after `most` sweeps, or when Σ_k |Δg_k| is below `tolerance` of its tokens.
 
-    Topics with fewer than `negligible` tokens after a sweep, from the second on, take no further part. At
-    temperature T the shares of a word are ∝ (e_k B_ik)^(1/T); the topic weights given must then be B^(1/T).
+    From the second sweep on, topics left with fewer than `negligible` tokens are dropped. At temperature T the shares
+    of a word are ∝ (e_k B_ik)^(1/T); the topic weights passed in must then be B^(1/T).
     """
 
     most: int
@@ -33,9 +33,9 @@ class Sweeps(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a shard: ids of a document's topics, places to keep, prior, e, g and h (K,), its c and scales (N,).
+    """Working memory of a shard: ids of a document's topics, places kept, prior, e, g and h (K,), c and scales (N,).
 
-    weights: B of all topics, word by word (N, K), flat; columns: of those left, topic by topic (A, N), flat.
+    weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat.
     """
 
     topic_ids: np.ndarray
@@ -51,16 +51,16 @@ class Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def round_up(number):
+def round_up(number: int) -> int:
     """The next multiple of BLOCK."""
     return (number + BLOCK - 1) // BLOCK * BLOCK
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def make_lines(number, like):
-    """An uninitialised array of so many numbers, of the dtype of another, that begins with a cache line.
+def make_lines(number: int, like: np.ndarray) -> np.ndarray:
+    """An uninitialised array of the dtype of `like`, aligned to a cache line.
 
-    A vector that begins within one costs two reads.
+    A vector that crosses two cache lines takes two reads.
     """
     array = np.empty(number + LINE // like.itemsize, like.dtype)
     first = -array.ctypes.data % LINE // like.itemsize
@@ -68,8 +68,8 @@ def make_lines(number, like):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def make_room(longest, topics):
-    """Room for documents of `longest` words (padded), in the precision of the topics (U, K)."""
+def make_room(longest: int, topics: np.ndarray) -> Room:
+    """Working memory for documents of up to `longest` words (padded), in the precision of the topics (U, K)."""
     width = round_up(topics.shape[1])
     return Room(
         np.empty(width, np.int64),
@@ -86,8 +86,8 @@ def make_room(longest, topics):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def load_document(documents, j, topics, room):
-    """Counts (N,) and topic weights (N, K) of document j into the room, both padded; returns N."""
+def load_document(documents: Documents, j: int, topics: np.ndarray, room: Room) -> int:
+    """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_words, num_topics = round_up(last - first), topics.shape[1]
     width, weights, zero = round_up(num_topics), room.weights, splat(room.e.dtype.type(0))
@@ -99,13 +99,13 @@ def load_document(documents, j, topics, room):
         for k in range(0, whole, BLOCK):
             store(weights, place + k, load(topics, row + k))
         if whole > 0:
-            # The rest of the row along with some of what has been written.
+            # The last vector overlaps the one before it.
             store(weights, place + num_topics - BLOCK, load(topics, row + num_topics - BLOCK))
         else:
             for k in range(num_topics):
                 weights[place + k] = topics[documents.words[first + i], k]
         if last + i < documents.words.shape[0]:
-            # The rows of the next document come while this one is swept.
+            # The rows of the next document are loaded while this one is swept.
             prefetch_row(topics, documents.words[last + i])
     for i in range(last - first, num_words):
         room.counts[i] = 0.0
@@ -114,10 +114,10 @@ def load_document(documents, j, topics, room):
     return num_words
 
 
-# What a sweep over few topics calls is inlined: handing over the arrays of a room takes as long as such a sweep.
+# These are inlined: passing the arrays of a Room takes as long as a sweep over few topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def weigh_rows(rows, num_rows, width, weights, out):
-    """Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
+def weigh_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
+    """Write Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
     for r in range(0, num_rows, 4):
         sum_0 = sum_1 = sum_2 = sum_3 = splat(out.dtype.type(0))
         place = r * width
@@ -131,8 +131,8 @@ def weigh_rows(rows, num_rows, width, weights, out):
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_rows(rows, num_rows, width, weights, out):
-    """Σ_r weight_r row_rk (W,) of the same: four vectors of a row at once, or one of four rows."""
+def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
+    """Write Σ_r weight_r row_rk (W,), rows as in `weigh_rows`: four vectors of a row at once, or one of four rows."""
     zero, first = splat(out.dtype.type(0)), 0
     while first + 4 * BLOCK <= width:
         sum_0 = sum_1 = sum_2 = sum_3 = zero
@@ -163,10 +163,10 @@ def add_rows(rows, num_rows, width, weights, out):
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_parameters(room, width, least):
-    """h_k e_k in place of h_k and g_k = prior_k + h_k of so many topics; returns Σ_k |Δg_k| and how many take part.
+def update_parameters(room: Room, width: int, least: float) -> tuple[float, np.int32]:
+    """Replace h_k by h_k e_k and g_k by prior_k + h_k for `width` topics; return Σ_k |Δg_k| and the number kept.
 
-    Those with less than the least h, or without a share e, take part no longer: their prior and g are NOTHING.
+    A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g become NOTHING.
     """
     prior, e, g, h = room.prior, room.e, room.g, room.h
     change, num_kept, nothing = e.dtype.type(0), np.int32(0), e.dtype.type(NOTHING)
@@ -182,8 +182,8 @@ def update_parameters(room, width, least):
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_once(room, num_words, num_left, are_columns):
-    """scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik into the room; of columns, A sums are within vectors."""
+def sweep_once(room: Room, num_words: int, num_left: int, are_columns: bool) -> None:
+    """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where topics were dropped."""
     width, num_columns = round_up(num_left), (num_left + 3) // 4 * 4
     if are_columns:
         add_rows(room.columns, num_columns, num_words, room.e, room.scales)
@@ -198,12 +198,12 @@ def sweep_once(room, num_words, num_left, are_columns):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(num_words, prior, sweeps, room):
+def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, room: Room) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    room: with a document's counts and weights (N, K); its topic_ids, e, g and h (the tokens) are the result, of which
-    the first A elements count. Returns the number A of the topics that are left, and whether their weights are now the
-    room's columns (A, N), as they are once topics have been dropped.
+    room: holds a document's counts and weights (N, K). The result is the first A elements of its topic_ids, e, g and h
+    (the tokens). Returns the number A of topics not dropped, and whether their weights are in room.columns (A, N),
+    which is so after the first drop.
     """
     num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
     for i in range(num_words):
@@ -214,7 +214,7 @@ def sweep_topics(num_words, prior, sweeps, room):
     room.prior[num_left:] = NOTHING
     room.g[:] = room.prior
     room.e[:] = 1.0
-    # Some topic has a Kth of the tokens at least, so that one is always left.
+    # At least one topic has 1/K of the tokens, so one topic is always kept.
     least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
     for number in range(sweeps.most):
         width = round_up(num_left)
@@ -223,18 +223,18 @@ def sweep_topics(num_words, prior, sweeps, room):
         exp_digamma(room.g, width, 1.0 / sweeps.temperature, room.e)
         if change < sweeps.tolerance * num_tokens:
             break
-        # The first time moves every weight that stays, and costs as much as a sweep over all.
+        # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
             num_left, are_columns = drop_topics(num_words, num_left, are_columns, room), True
     return num_left, are_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def drop_topics(num_words, num_left, are_columns, room):
-    """Keep the topics that have a share e, their weights as columns; returns their number."""
+def drop_topics(num_words: int, num_left: int, are_columns: bool, room: Room) -> int:
+    """Keep the topics with e > 0, with their weights as columns; return their number."""
     num_kept, width, kept = 0, round_up(num_left), room.kept
     for k in range(num_left):
-        # Without a branch, which would be mispredicted at every topic kept.
+        # A branch here would be mispredicted at every topic kept.
         kept[num_kept] = k
         num_kept += room.e[k] > 0
     for m in range(num_kept):
@@ -255,8 +255,16 @@ def drop_topics(num_words, num_left, are_columns, room):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def write_factors(num_words, num_left, are_columns, room, out_scales, out_e, out_tokens):
-    """Factors of the tokens scale_i e_k B_ik of a document: (n,) and (K,), the latter 0 of topics dropped.
+def write_factors(
+    num_words: int,
+    num_left: int,
+    are_columns: bool,
+    room: Room,
+    out_scales: np.ndarray,
+    out_e: np.ndarray,
+    out_tokens: np.ndarray,
+) -> None:
+    """Write the factors of a document's tokens scale_i e_k B_ik: scales (n,) and e (K,), 0 for topics dropped.
 
     Their sums over words are added to out_tokens (K,).
     """
@@ -271,8 +279,10 @@ def write_factors(num_words, num_left, are_columns, room, out_scales, out_e, out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_tables(topic_ids, prior, g, prior_digamma, out_tables):
-    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables (K,); g is used up."""
+def add_tables(
+    topic_ids: np.ndarray, prior: np.ndarray, g: np.ndarray, prior_digamma: np.ndarray, out_tables: np.ndarray
+) -> None:
+    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables (K,); overwrites g."""
     for m in range(g.shape[0]):
         g[m] = fast_digamma(g[m])
     for m in range(topic_ids.shape[0]):
@@ -281,8 +291,8 @@ def add_tables(topic_ids, prior, g, prior_digamma, out_tables):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def longest_document(documents):
-    """Words of the longest document, padded."""
+def longest_document(documents: Documents) -> int:
+    """Distinct words of the longest document, padded."""
     longest = 1
     for j in range(documents.starts.shape[0] - 1):
         longest = max(longest, documents.starts[j + 1] - documents.starts[j])
@@ -290,13 +300,22 @@ def longest_document(documents):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_dirichlet(documents, topics, prior, sweeps, out_scales, out_e, out_tables, out_tokens, out_doc_topics):
-    """Dirichlet sweeps on each document over all topics, from equal weights, and their statistics.
+def fit_dirichlet(
+    documents: Documents,
+    topics: np.ndarray,
+    prior: np.ndarray,
+    sweeps: Sweeps,
+    out_scales: np.ndarray,
+    out_e: np.ndarray,
+    out_tables: np.ndarray,
+    out_tokens: np.ndarray,
+    out_doc_topics: np.ndarray,
+) -> None:
+    """Sweep each document over all topics, from equal weights, and write its statistics.
 
-    documents: rows of words that index `topics` (U, K); prior: (K,). Writes g to out_doc_topics (S, K). Where
-    out_scales (nnz,) has room, writes c_i / Σ_l e_l B_il there and e to out_e (S, K), adds the sums of c_i e_k B_ik /
-    Σ_l e_l B_il to out_tokens (K,) and the expected tables prior_k (ψ(g_k) - ψ(prior_k)) to out_tables (K,); without
-    room, shares are all that is found.
+    documents: their words index `topics` (U, K); prior: (K,). Writes g to out_doc_topics (S, K). Unless out_scales is
+    empty, also writes c_i / Σ_l e_l B_il to out_scales (nnz,) and e to out_e (S, K), and adds the sums of c_i e_k B_ik
+    / Σ_l e_l B_il to out_tokens (K,) and the expected tables prior_k (ψ(g_k) - ψ(prior_k)) to out_tables (K,).
     """
     room = make_room(longest_document(documents), topics)
     prior_digamma = np.empty_like(prior)
@@ -318,8 +337,8 @@ def fit_dirichlet(documents, topics, prior, sweeps, out_scales, out_e, out_table
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_rows_to_one(rows):
-    """Have each row (S, K) of positive numbers sum to 1."""
+def sum_rows_to_one(rows: np.ndarray) -> None:
+    """Divide each row (S, K) of positive numbers by its sum."""
     for j in range(rows.shape[0]):
         row, total = rows[j], rows.dtype.type(0)
         for k in range(rows.shape[1]):

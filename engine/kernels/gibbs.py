@@ -1,28 +1,29 @@
-"""Collapsed Gibbs sampling of the topic of each token, word by word, with topics born and dying on the way.
+"""Collapsed Gibbs sampling of the topic of each token, word by word, in which topics are born and die.
 
-The tokens of one word follow each other, so that n_wk is a row of K counts in cache, counted anew from them, and
-n_jk is a short list for each document. The probability of topic k for a token of word w in document j,
+Tokens are sorted by word. So n_wk is one row of K counts in cache, recounted for each word, and n_jk is a short list
+for each document. The probability of topic k for a token of word w in document j,
 
     (n_jk + α π_k) q_k,  q_k = (n_wk + η) / (n_k + V η),  and α π_u / V of a new one,
 
-is drawn in four parts: document n_jk q_k, over the document's topics; word α π_k n_wk / (n_k + V η), over the word's
-topics; smoothing α π_k η / (n_k + V η), over all; new. One number in [0, 1) says which; the sum of the second and third
-is kept up to date as counts change, so that K topics are gone through only where smoothing is drawn, and once a word.
+has four parts: document n_jk q_k, over the document's topics; word α π_k n_wk / (n_k + V η), over the word's topics;
+smoothing α π_k η / (n_k + V η), over all topics; and new. One uniform number selects the part. The sum of the second
+and third is updated as counts change, so a loop over all K topics runs only once per word and when smoothing is drawn.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from stickbreaker.engine.kernels.compiled import Documents, njit
 
 
 class TokenTopics(NamedTuple):
-    """The topics of N tokens, ordered by word (V) and then as the documents (D) stand in the batch.
+    """The topics of N tokens, sorted by word (V) and then by document (D) in the batch's order.
 
     word_starts: (V + 1,); docs, topics: (N,), the document and the topic of each token.
-    doc_starts: (D + 1,), first token of each document in its own order; doc_sizes: (D,) topics of each document.
-    doc_topics: (N, 2), a document's topics and the tokens of each, from its doc_start on.
+    doc_starts: (D + 1,), first token of each document in document order; doc_sizes: (D,), topics of each document.
+    doc_topics: (N, 2), each document's topics and the tokens of each, from its doc_start on.
     """
 
     word_starts: np.ndarray
@@ -34,9 +35,9 @@ class TokenTopics(NamedTuple):
 
 
 class TopicPool(NamedTuple):
-    """K topics: their ids, tokens n_k and weights π_k (K,); what weight is left to new ones, and the next id.
+    """K topics: their ids, tokens n_k and weights π_k (K,); the weight left for new topics, and the next id.
 
-    is_growing: whether topics are born and die; otherwise there are these K for ever.
+    is_growing: whether topics are born and die; otherwise the K topics stay the same.
     """
 
     topic_ids: np.ndarray
@@ -48,8 +49,8 @@ class TopicPool(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def lay_out(documents, assignments, num_topics, out):
-    """Fill `out` (TokenTopics, its word_starts and doc_starts known) from the topics (N,) document by document."""
+def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out: TokenTopics) -> None:
+    """Fill `out`, whose word_starts and doc_starts are set, from the topics (N,) in document order."""
     places = out.word_starts.copy()
     in_document = np.zeros(num_topics, np.int32)
     token = 0
@@ -74,8 +75,14 @@ def lay_out(documents, assignments, num_topics, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def read_out(documents, token_topics, new_places, out_assignments, out_topic_words):
-    """The topics (N,) document by document, and counts of words in topics (V, K), under the topics' new places."""
+def read_out(
+    documents: Documents,
+    token_topics: TokenTopics,
+    new_places: np.ndarray,
+    out_assignments: np.ndarray,
+    out_topic_words: np.ndarray,
+) -> None:
+    """Write the topics (N,) in document order and counts of words in topics (V, K), with topics at new places."""
     places = token_topics.word_starts.copy()
     token = 0
     for j in range(documents.starts.shape[0] - 1):
@@ -93,16 +100,16 @@ def read_out(documents, token_topics, new_places, out_assignments, out_topic_wor
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def longer(array):
-    """A copy with twice the room and some, zeros in the new part."""
+def enlarge(array: np.ndarray) -> np.ndarray:
+    """A copy of more than twice the length, filled with zeros."""
     out = np.zeros(2 * array.shape[0] + 16, array.dtype)
     out[: array.shape[0]] = array
     return out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_topic(doc_topics, first, size, k):
-    """Place of topic k in a document's list, -1 where it is not in it."""
+def find_topic(doc_topics: np.ndarray, first: int, size: int, k: int) -> int:
+    """Place of topic k in a document's list, or -1 if it is not listed."""
     for place in range(first, first + size):
         if doc_topics[place, 0] == k:
             return place
@@ -110,8 +117,8 @@ def find_topic(doc_topics, first, size, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_token(doc_topics, first, size, before, after, k):
-    """A token goes from the list's place `before` to topic k at place `after` (-1: not listed yet); the new size."""
+def move_token(doc_topics: np.ndarray, first: int, size: int, before: int, after: int, k: int) -> int:
+    """Move a token from the list's place `before` to topic k at `after` (-1: not yet listed); return the new size."""
     if after >= 0:
         doc_topics[after, 1] += 1
         doc_topics[before, 1] -= 1
@@ -128,10 +135,18 @@ def move_token(doc_topics, first, size, before, after, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_from_prior(u, prior, inverse, n_w, eta, word_topics, num_word_topics):
-    """The topic at u within Σ_k α π_k q_k: first the word's topics by their counts of it, then all by η."""
+def draw_from_prior(
+    u: float,
+    prior: np.ndarray,
+    inverse: np.ndarray,
+    n_w: np.ndarray,
+    eta: float,
+    word_topics: np.ndarray,
+    num_word_topics: int,
+) -> int:
+    """The topic at position u of Σ_k α π_k q_k: first the word's topics by its counts in them, then all topics by η."""
     for place in range(num_word_topics):
-        k = word_topics[place]
+        k: int = word_topics[place]
         u -= prior[k] * n_w[k] * inverse[k]
         if u < 0.0:
             return k
@@ -146,12 +161,14 @@ def draw_from_prior(u, prior, inverse, n_w, eta, word_topics, num_word_topics):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sweep_tokens(rng, token_topics, pool, alpha, gamma, eta):
-    """Draw each token's topic anew given all others; writes to the arrays of `token_topics`, returns the new TopicPool.
+def sweep_tokens(
+    rng: np.random.Generator, token_topics: TokenTopics, pool: TopicPool, alpha: float, gamma: float, eta: float
+) -> TopicPool:
+    """Draw each token's topic given all others; write to the arrays of `token_topics`, return the new TopicPool.
 
-    prior: α π_k, 0 where a place holds no topic; inverse: 1 / (n_k + V η); q, n_w: of one word; mass: Σ prior q.
-    Topics keep their places; a place whose topic died (n_k = 0) may be given to a new one, under a new id. Source: Teh
-    et al. 2006, sec. 5.3.
+    In the body: prior α π_k, 0 at a place without a topic; inverse 1 / (n_k + V η); q and n_w of one word; mass
+    Σ prior q. Topics keep their places. The place of a topic that died (n_k = 0) may go to a new topic with a new id.
+    Source: Teh et al. 2006, sec. 5.3.
     """
     word_starts, docs, topics, doc_starts, doc_sizes, doc_topics = token_topics
     vocab_size = word_starts.shape[0] - 1
@@ -196,7 +213,7 @@ def sweep_tokens(rng, token_topics, pool, alpha, gamma, eta):
                 prior[old] = 0.0
                 free[num_free] = old
                 num_free += 1
-            # An own topic counts one token less here; its list is changed only where the token leaves it.
+            # The token's own topic counts one token less here; the list changes only if the token leaves the topic.
             in_document, before = 0.0, 0
             for m in range(size):
                 k, count = doc_topics[first + m, 0], doc_topics[first + m, 1]
@@ -222,18 +239,25 @@ def sweep_tokens(rng, token_topics, pool, alpha, gamma, eta):
                 if new < 0:
                     if num_free == 0:
                         num_free = n.shape[0] + 16
-                        ids, n, prior, inverse, q = longer(ids), longer(n), longer(prior), longer(inverse), longer(q)
-                        n_w, word_topics, cumulative = longer(n_w), longer(word_topics), longer(cumulative)
-                        is_listed, free = longer(is_listed), longer(free)
+                        ids = enlarge(ids)
+                        n = enlarge(n)
+                        prior = enlarge(prior)
+                        inverse = enlarge(inverse)
+                        q = enlarge(q)
+                        n_w = enlarge(n_w)
+                        word_topics = enlarge(word_topics)
+                        cumulative = enlarge(cumulative)
+                        is_listed = enlarge(is_listed)
+                        free = enlarge(free)
                         for m in range(num_free):
                             free[m] = n.shape[0] - 1 - m
                     num_free -= 1
                     new = free[num_free]
-                    # The stick's piece b ~ Beta(1, γ) of what was left; 1 - b is U^(1/γ).
+                    # The new topic takes the share b ~ Beta(1, γ) of the unused weight; 1 - b is U^(1/γ).
                     log_left = math.log(1.0 - rng.random()) / gamma
                     prior[new] = -unused * math.expm1(log_left)
                     unused *= math.exp(log_left)
-                    # The place freed last is taken first: a topic that dies and is born of one token keeps its id.
+                    # The last freed place is used first, so a topic that loses and regains its only token keeps its id.
                     if not has_died:
                         ids[new] = next_id
                         next_id += 1
@@ -261,11 +285,11 @@ def sweep_tokens(rng, token_topics, pool, alpha, gamma, eta):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_tables(rng, token_topics, prior, out_tables):
+def draw_tables(rng: np.random.Generator, token_topics: TokenTopics, prior: np.ndarray, out_tables: np.ndarray) -> None:
     """Add each topic's tables in each document, 1 + Σ_{i<n} [U < α π_k / (α π_k + i)] of n tokens, to out_tables (K,).
 
-    These are the occupied tables of a Chinese restaurant of n customers and concentration α π_k; their number has
-    probability ∝ s(n, m) (α π_k)^m, s being unsigned Stirling numbers of the first kind (Antoniak 1974).
+    These are the occupied tables of a Chinese restaurant of n customers and concentration α π_k. Their number m has
+    probability ∝ s(n, m) (α π_k)^m, where s are unsigned Stirling numbers of the first kind (Antoniak 1974).
     prior: (K,), α π.
     """
     for j in range(token_topics.doc_sizes.shape[0]):

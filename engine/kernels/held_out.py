@@ -1,16 +1,16 @@
-"""Which words of a document are held out, and how likely a model finds them."""
+"""Choosing which words of a document are held out, and their probability under a model."""
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import FAST
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_key(seed, doc_id, place):
-    """A number of 64 bits for a word's place in a document, the same wherever and however often it is drawn.
+def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
+    """A 64-bit number for a word's place in a document; the same arguments always give the same number.
 
-    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), on each of the three in turn.
+    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the three arguments in turn.
     """
     state = np.uint64(0)
     for each in (seed, doc_id, place):
@@ -22,8 +22,8 @@ def draw_key(seed, doc_id, place):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_smallest(keys, number):
-    """The so-manieth smallest key, by halving where it may lie: compiled in no time, where sorting takes seconds."""
+def find_smallest(keys: np.ndarray, number: int) -> np.uint64:
+    """The n-th smallest key, by bisection, which compiles in far less time than a sort."""
     low, high, one = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(1)
     while low < high:
         middle, num_below = low + ((high - low) >> one), 0
@@ -37,10 +37,11 @@ def find_smallest(keys, number):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose_held_out(starts, doc_ids, seed, share, out_is_held):
-    """Mark that share of each document's words, at least one, by the lowest keys; none of fewer than two words.
+def choose_held_out(starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: float, out_is_held: np.ndarray) -> None:
+    """Mark the given share of each document's words, at least one, with the lowest keys.
 
-    starts: (S + 1,); doc_ids: (S,); out_is_held: (nnz,) bool, all False before.
+    A document of fewer than two distinct words has no word marked. starts: (S + 1,); doc_ids: (S,); out_is_held: (nnz,)
+    bool, all False at the start.
     """
     longest = 0
     for j in range(doc_ids.shape[0]):
@@ -58,10 +59,12 @@ def choose_held_out(starts, doc_ids, seed, share, out_is_held):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def predict_words(rows, words, doc_shares, topics, out):
-    """Σ_k E[θ_jk] E[topic_kw] of held-out words (n,), in float64.
+def predict_words(
+    rows: np.ndarray, words: np.ndarray, doc_shares: np.ndarray, topics: np.ndarray, out: np.ndarray
+) -> None:
+    """Write Σ_k E[θ_jk] E[topic_kw] of held-out words (n,), in float64.
 
-    rows: (n,) of doc_shares (S, K); words: (n,) of topics (V, K), word by word.
+    rows: (n,), rows of doc_shares (S, K); words: (n,), rows of topics, (V, K) or (U, K).
     """
     for i in range(rows.shape[0]):
         shares, weights, total = doc_shares[rows[i]], topics[words[i]], 0.0

@@ -1,4 +1,4 @@
-"""p(document) under fixed topics by importance sampling, its proposal built by Gibbs sampling (Wang & Blei 2012 S.3).
+"""p(document) under fixed topics by importance sampling, with a proposal from Gibbs sampling (Wang & Blei 2012 S.3).
 
 Letters in the bodies: z topic of a token, n tokens of the document in a topic, φ its shares, θ topic weight of a word.
 """
@@ -7,16 +7,16 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import Documents, njit
 from stickbreaker.engine.kernels.special import FAST
 
-# Share of the draws that come from the prior: weights then are at most p(words | φ) over it, and their variance finite.
+# Share of the draws that come from the prior. It bounds the weights by p(words | φ) over this share: finite variance.
 DEFENSIVE_SHARE = 0.1
 
 
 class Effort(NamedTuple):
-    """Gibbs sweeps over a document before its proposal's counts are taken, sweeps they average, and draws."""
+    """Gibbs sweeps over a document before counting, sweeps averaged into the proposal's counts, and draws from it."""
 
     burn_in: int
     num_samples: int
@@ -24,7 +24,7 @@ class Effort(NamedTuple):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def dot(one, other):
+def dot(one: np.ndarray, other: np.ndarray) -> float:
     """Σ_k one_k other_k."""
     total = 0.0
     for k in range(one.shape[0]):
@@ -33,8 +33,16 @@ def dot(one, other):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sample_counts(words, counts, topics, prior, effort, rng, out_counts):
-    """Mean tokens n_k of one document in its topics (K,), from sweeps p(z = k) ∝ (n_k + α_k) θ_kw without that token.
+def sample_counts(
+    words: np.ndarray,
+    counts: np.ndarray,
+    topics: np.ndarray,
+    prior: np.ndarray,
+    effort: Effort,
+    rng: np.random.Generator,
+    out_counts: np.ndarray,
+) -> None:
+    """Write the mean tokens n_k (K,) of one document, from Gibbs sweeps p(z = k) ∝ (n_k + α_k) θ_kw, token left out.
 
     words, counts: (n,) of the document; topics: (U, K); prior: (K,), α.
     """
@@ -60,13 +68,20 @@ def sample_counts(words, counts, topics, prior, effort, rng, out_counts):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def weigh_documents(documents, topics, prior, effort, rng, out_logs):
-    """log of (1/R) Σ_r p(φ_r) p(words | φ_r) / q(φ_r) of each document (S,), φ_r ~ q.
+def weigh_documents(
+    documents: Documents,
+    topics: np.ndarray,
+    prior: np.ndarray,
+    effort: Effort,
+    rng: np.random.Generator,
+    out_logs: np.ndarray,
+) -> None:
+    """Write log (1/R) Σ_r p(φ_r) p(words | φ_r) / q(φ_r) of each document (S,), with φ_r ~ q.
 
-    S.3 has q = Dirichlet(α + n). Its weights grow without bound where φ_k of a topic with n_k > 0 is near 0, and have
-    no variance; so here a tenth of q is the prior (a defensive mixture, Hesterberg 1995; Owen & Zhou 2000).
-    Unbiased before the logarithm, whatever n is; after it too low, by half the relative variance of the mean or more.
-    documents: rows of words that index `topics` (U, K); prior: (K,), α.
+    S.3 has q = Dirichlet(α + n). Its weights are unbounded where φ_k of a topic with n_k > 0 is near 0, and their
+    variance is infinite. So a tenth of q is the prior here (a defensive mixture, Hesterberg 1995; Owen & Zhou 2000).
+    The estimate is unbiased before the logarithm for any n. The logarithm is too low on average, by about half the
+    relative variance of the mean or more. documents: their words index `topics` (U, K); prior: (K,), α.
     """
     n, phi = np.empty(prior.shape[0]), np.empty(prior.shape[0])
     logs = np.empty(effort.num_draws)
@@ -82,7 +97,7 @@ def weigh_documents(documents, topics, prior, effort, rng, out_logs):
         for r in range(effort.num_draws):
             is_prior = rng.random() < DEFENSIVE_SHARE
             for k in range(prior.shape[0]):
-                # Smaller ones are nobody's, but their logarithm must be finite.
+                # A smaller value makes no difference, but its logarithm must be finite.
                 phi[k] = max(rng.standard_gamma(prior[k] + (0.0 if is_prior else n[k])), 1e-300)
             phi /= phi.sum()
             logs[r], ratio = 0.0, constant

@@ -1,22 +1,22 @@
-"""Whether two topics' counts differ by more than chance."""
+"""A test of whether the counts of two topics differ by more than chance."""
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import FAST, SMALLEST_NORMAL, fast_log
 
-# So many words of some hundred topics stay in a core's cache.
+# This number of words of a few hundred topics fits in a core's cache.
 CACHED_WORDS = 1024
-# After so many words a comparison may already be decided.
+# After each block of this number of words, the comparison ends if its result is certain.
 COMPARED_WORDS = 256
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_terms(counts, other, share, share_other):
-    """The summands of `g_statistic` over some words, none of which is negative, and their freedom."""
+def add_terms(counts: np.ndarray, other: np.ndarray, share: float, share_other: float) -> tuple[float, float]:
+    """The sum of `g_statistic` over some words, whose terms are never negative, and their degrees of freedom."""
     statistic = freedom = counts.dtype.type(0)
     for w in range(counts.shape[0]):
-        # x log x vanishes with x, and a word in neither topic adds nothing.
+        # x log x tends to 0 with x, so a word that neither topic has adds nothing.
         one, two = counts[w] + SMALLEST_NORMAL, other[w] + SMALLEST_NORMAL
         both = one + two
         freedom += min(both + both, counts.dtype.type(1))
@@ -25,22 +25,22 @@ def add_terms(counts, other, share, share_other):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_up(counts):
-    """Σ_w of counts (V,), on vectors."""
-    total = counts.dtype.type(0)
+def add_up(counts: np.ndarray) -> float:
+    """The sum of counts (V,)."""
+    total: float = counts.dtype.type(0)
     for w in range(counts.shape[0]):
         total += counts[w]
     return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def g_statistic(counts, other, highest_ratio=np.inf):
-    """The likelihood-ratio statistic G that counts of words (V,) and (V,) come from one topic, and its freedom.
+def g_statistic(counts: np.ndarray, other: np.ndarray, highest_ratio: float = np.inf) -> tuple[float, float]:
+    """The likelihood-ratio statistic G of the hypothesis that two counts (V,) come from one topic, and its freedom.
 
         G = 2 Σ_w (a_w log(a_w s / (s_w a)) + b_w log(b_w s / (s_w b))),  s_w = a_w + b_w
 
-    Its expectation for two samples of one topic is the degrees of freedom, of which a word of s_w tokens has at most
-    2 s_w and one at most. It is infinite as soon as its ratio to them is sure to end above the highest.
+    For two samples of one topic its expectation is the degrees of freedom. A word of s_w tokens adds min(2 s_w, 1) to
+    them. G is returned as infinite as soon as its ratio to them is certain to exceed `highest_ratio`.
     """
     total, total_other = add_up(counts), add_up(other)
     share, share_other = total / (total + total_other), total_other / (total + total_other)
@@ -55,8 +55,8 @@ def g_statistic(counts, other, highest_ratio=np.inf):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def multiply_rows(rows, chosen, out_products):
-    """Σ_w rows_cw rows_kw of the chosen rows (C,) with all (K, V), into (C, K); a BLAS would take both cores for it."""
+def multiply_rows(rows: np.ndarray, chosen: np.ndarray, out_products: np.ndarray) -> None:
+    """Write Σ_w rows_cw rows_kw of the chosen rows (C,) with all rows (K, V) to (C, K); BLAS would use more threads."""
     out_products[:] = 0.0
     num_rows, zero = rows.shape[0], rows.dtype.type(0)
     for first in range(0, rows.shape[1], CACHED_WORDS):
@@ -85,29 +85,29 @@ def multiply_rows(rows, chosen, out_products):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def distance(counts, other, statistic):
-    """How far two topics (V,) of that G are apart, whatever their sizes: G (a + b) / (a b), a and b being totals."""
+def distance(counts: np.ndarray, other: np.ndarray, statistic: float) -> float:
+    """The distance of two topics (V,) with statistic G, for any sizes: G (a + b) / (a b), a and b their totals."""
     total, total_other = add_up(counts), add_up(other)
     return statistic / (total * (total_other / (total + total_other)))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def measure_rest(topic_words, corpus, chosen, out_distances):
-    """Distances of the chosen topics (C,) of (K, V) from all that the corpus (V,) holds besides, at their places (K,).
+def measure_rest(topic_words: np.ndarray, corpus: np.ndarray, chosen: np.ndarray, out_distances: np.ndarray) -> None:
+    """Write the distance of each chosen topic (C,) of (K, V) from the rest of the corpus (V,), at its place in (K,).
 
-    A topic that is all there is stands infinitely far from nothing.
+    The distance is infinite if the corpus has nothing but this topic.
     """
     zero = corpus.dtype.type(0)
     for k in chosen:
-        # Sums of float32 may fall short of their parts.
+        # A sum in float32 may be less than one of its terms.
         rest = np.maximum(corpus - topic_words[k], zero)
         has_rest = add_up(rest) > zero
         out_distances[k] = distance(topic_words[k], rest, g_statistic(topic_words[k], rest)[0]) if has_rest else np.inf
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def compare_pairs(topic_words, pairs, highest_ratio, out_tests):
-    """`g_statistic` of pairs (P, 2) of topics (K, V), into (P, 2): G, infinite if above the highest, and freedom."""
+def compare_pairs(topic_words: np.ndarray, pairs: np.ndarray, highest_ratio: float, out_tests: np.ndarray) -> None:
+    """Write `g_statistic` of pairs (P, 2) of topics (K, V) to (P, 2): G and its degrees of freedom."""
     for p in range(pairs.shape[0]):
         one, other = topic_words[pairs[p, 0]], topic_words[pairs[p, 1]]
         out_tests[p, 0], out_tests[p, 1] = g_statistic(one, other, highest_ratio)

@@ -1,15 +1,15 @@
 """Collapsed Gibbs sampling of a mini-batch under the truncation-free HDP (Wang & Blei 2012 S.2.2).
 
-Letters in the bodies: z topic of a token, n tokens of a document in a topic, s tables, π shares of the topics, g what a
-document and the corpus have for a topic over the topic's total. Columns are topics: first those that the state knows,
-then room for topics that are born here, in use while they hold tokens. Columns are padded to a multiple of BLOCK.
+Letters in the bodies: z topic of a token, n tokens of a document in a topic, s tables, π shares of the topics, g the
+weight (n + b π) of a topic over its total. Columns are topics: first those of the state, then free columns for new
+topics, in use while they hold tokens. The number of columns is a multiple of BLOCK.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import FAST
 from stickbreaker.engine.kernels.tables import draw_tables
 
@@ -17,7 +17,7 @@ BLOCK = 16
 
 
 class Tokens(NamedTuple):
-    """Tokens of S documents: token i is `sizes[i]` (1 as a rule) of word `words[i]`, of topic `topics[i]`, -1 for none.
+    """Tokens of S documents: entry i is `sizes[i]` tokens (usually 1) of word `words[i]` in topic `topics[i]`, or -1.
 
     starts: (S + 1,) int64; words, topics: (N,) int32; sizes: (N,) int64.
     """
@@ -29,11 +29,11 @@ class Tokens(NamedTuple):
 
 
 class LocalTopics(NamedTuple):
-    """Topics as this mini-batch sees them.
+    """The topics during this mini-batch.
 
     words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; tokens: (C,) of the mini-batch.
-    tables: (C,), s of the sweep; shares: (C,), π, 0 where no topic is; rest: (1,), π of all that are not born.
-    is_counted: (C,), whether a sample was taken of the topic, whose column is then no other's.
+    tables: (C,), s of the sweep; shares: (C,), π, 0 in free columns; rest: (1,), π left for new topics.
+    is_counted: (C,), whether a kept sample used the topic; its column is then never reused.
     """
 
     words: np.ndarray
@@ -46,7 +46,7 @@ class LocalTopics(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """What the state says: its K topics, their sticks u and v and the topic at each place, b, a, η and V."""
+    """The state's K topics, their sticks u and v, the topic at each place, and b, a, η and V."""
 
     num_known: int
     on: np.ndarray
@@ -59,17 +59,18 @@ class Prior(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_room(topics, num_known):
-    """The first column that a newborn topic may take; their number if there is none."""
-    for k in range(num_known, topics.tokens.shape[0]):
+def find_free(topics: LocalTopics, num_known: int) -> int:
+    """The first column that a new topic may take; the number of columns if none is free."""
+    num_columns: int = topics.tokens.shape[0]
+    for k in range(num_known, num_columns):
         if topics.tokens[k] == 0 and not topics.is_counted[k]:
             return k
-    return topics.tokens.shape[0]
+    return num_columns
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_blocks(g, row, out_sums):
-    """Sums of g_k row_k over blocks of BLOCK topics, and their total."""
+def add_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
+    """Write sums of g_k row_k over blocks of BLOCK topics, and return their total."""
     total = 0.0
     for b in range(out_sums.shape[0]):
         block = 0.0
@@ -81,8 +82,8 @@ def add_blocks(g, row, out_sums):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_place(g, row, sums, position):
-    """The topic in whose part of the line of g_k row_k a position lies; rounding aside, that of add_blocks."""
+def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float) -> int:
+    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `add_blocks`; its weight is not 0."""
     b = 0
     while b < sums.shape[0] - 1 and position >= sums[b]:
         position -= sums[b]
@@ -99,19 +100,22 @@ def find_place(g, row, sums, position):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sample_documents(tokens, topics, prior, first, logs, rng):
-    """One Gibbs sweep over z of the tokens from `first` on, and s of each document at its end.
+def sample_documents(
+    tokens: Tokens, topics: LocalTopics, prior: Prior, first: int, logs: np.ndarray, rng: np.random.Generator
+) -> int:
+    """One Gibbs sweep over z of the tokens from `first` on; draws the tables s of each document at its end.
 
         p(z = k) ∝ (n_k + b π_k) (λ_kw + n_kw) / Σ_w (λ_kw + n_kw),  p(z is new) ∝ b π_rest / V        (S.2.2)
 
-    Counts n_kw are of the whole mini-batch, and its newborn topics are open to all its documents. A new topic takes
-    π = x π_rest, x ~ Beta(1, a), and gives it back when it loses its last token. Returns the token at which the room
-    for new topics ended, N if it did not: the caller makes room and calls again. Written: `tokens.topics`, `topics`.
+    Counts n_kw are those of the whole mini-batch, and all its documents share the new topics. A new topic takes
+    π = x π_rest, x ~ Beta(1, a), and returns it when it loses its last token. Returns the token at which no free column
+    was left, or N: the caller adds columns and calls again. Writes to `tokens.topics` and to `topics`.
     """
     z, b, num_known = tokens.topics, prior.doc_concentration, prior.num_known
-    num_columns, num_tokens = topics.totals.shape[0], tokens.words.shape[0]
+    num_columns: int = topics.totals.shape[0]
+    num_tokens: int = tokens.words.shape[0]
     n, g, sums = np.zeros(num_columns), np.empty(num_columns), np.empty(num_columns // BLOCK)
-    free = find_room(topics, num_known)
+    free = find_free(topics, num_known)
     for d in range(tokens.starts.shape[0] - 1):
         if tokens.starts[d + 1] <= first:
             continue
@@ -130,7 +134,7 @@ def sample_documents(tokens, topics, prior, first, logs, rng):
                 if k >= num_known and topics.tokens[k] == 0:
                     topics.rest[0] += topics.shares[k]
                     topics.shares[k] = 0.0
-                    # A topic that only this token keeps alive keeps its column from sample to sample.
+                    # A topic of this token only keeps its column from sample to sample.
                     newborn = k
                 g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
             total = add_blocks(g, row, sums)
@@ -146,33 +150,33 @@ def sample_documents(tokens, topics, prior, first, logs, rng):
             move(topics, n, k, row, size, prior.word_concentration)
             g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
             if k == newborn or newborn != free:
-                free = find_room(topics, num_known)
+                free = find_free(topics, num_known)
         for k in range(num_columns):
             if n[k] > 0.0:
-                topics.tables[k] += draw_tables(np.int64(n[k]), max(b * topics.shares[k], 1e-300), logs, rng)
+                topics.tables[k] += draw_tables(int(n[k]), max(b * topics.shares[k], 1e-300), logs, rng)
     return num_tokens
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move(topics, n, k, row, size, word_concentration):
-    """Add `size` tokens (less than none to take them away) of a word to topic k, in the mini-batch and document."""
+def move(topics: LocalTopics, n: np.ndarray, k: int, row: np.ndarray, size: int, word_concentration: float) -> None:
+    """Add `size` tokens of a word (negative: remove) to topic k, in the mini-batch and in the document."""
     n[k] += size
-    # Rounding may not take a word below its prior.
+    # Rounding must not make a word's parameter smaller than its prior.
     row[k] = max(row[k] + size, word_concentration)
     topics.totals[k] += size
     topics.tokens[k] += size
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_shares(topics, prior, rng):
+def draw_shares(topics: LocalTopics, prior: Prior, rng: np.random.Generator) -> None:
     """π given the tables s of the whole mini-batch.
 
         π̄_k ~ Beta(u_k + s_k, v_k + Σ_{l after k} s_l) for the K known topics, in the order of their sticks
         (π_new..., π_rest) ~ Dirichlet(s_new..., a) of what these leave
 
-    The second line stands where S.2.2 prints Beta(1 + s_k, a + Σ s_l) for newborn topics too. That is right for sticks
-    at fixed places, but a topic that is always born at the next place comes in the order of appearance, in which the
-    tables alone count (Pitman 1996; Teh 2006, direct assignment): see engine/DECISIONS.md.
+    S.2.2 prints Beta(1 + s_k, a + Σ s_l) for new topics too. That holds for sticks at fixed places. But new topics are
+    appended in order of appearance, where only the tables count (Pitman 1996; Teh 2006, direct assignment), so the
+    second line differs: see the engine's decisions.
     """
     tables, shares, left, later = topics.tables, topics.shares, 1.0, topics.tables.sum()
     for place in range(prior.num_known):
@@ -196,8 +200,8 @@ def draw_shares(topics, prior, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_sample(tokens, topics, out_counts):
-    """Add the tokens of a sample to out_counts (U, C), and keep the columns of its topics."""
+def count_sample(tokens: Tokens, topics: LocalTopics, out_counts: np.ndarray) -> None:
+    """Add the tokens of a sample to out_counts (U, C), and mark its topics as counted."""
     for i in range(tokens.words.shape[0]):
         out_counts[tokens.words[i], tokens.topics[i]] += tokens.sizes[i]
         topics.is_counted[tokens.topics[i]] = True

@@ -1,25 +1,26 @@
 """Collapsed Gibbs sampling of a mini-batch under the truncation-free DP mixture (Wang & Blei 2012 sec. 2.3).
 
 Letters in the bodies: z component of a document, m documents of the mini-batch in a component. Columns are components:
-first those that the state knows, then room for those born here, in use while they hold documents.
+first those of the state, then free columns for new ones, in use while they hold documents.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-# A word that a document holds more often is taken by log Γ, others as a product of so many factors at a time: each is
-# between 1e-6 and 1e15, so that sixteen stay within float64.
+from stickbreaker.engine.kernels.compiled import Documents, njit
+
+# A word of a larger count is computed by log Γ, others as products of this number of factors. Each factor is between
+# 1e-6 and 1e15, so a product of sixteen stays within float64.
 MOST_FACTORS = 16
 
 
 class Components(NamedTuple):
-    """Components as this mini-batch sees them.
+    """The components during this mini-batch.
 
     words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; documents: (C,), m.
-    is_counted: (C,), whether a sample was taken of the component, whose column is then no other's.
+    is_counted: (C,), whether a kept sample used the component; its column is then never reused.
     """
 
     words: np.ndarray
@@ -29,7 +30,7 @@ class Components(NamedTuple):
 
 
 class MixturePrior(NamedTuple):
-    """What the state says: its K components, their sticks u and v and the component at each place, a, η and V."""
+    """The state's K components, their sticks u and v, the component at each place, and a, η and V."""
 
     num_known: int
     on: np.ndarray
@@ -41,12 +42,14 @@ class MixturePrior(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_logs(documents, d, words, totals, product, out_logs):
-    """log E[p(document d | θ_k)] of each component (C,), by q(θ_k) = Dirichlet with these parameters.
+def find_logs(
+    documents: Documents, d: int, words: np.ndarray, totals: np.ndarray, product: np.ndarray, out_logs: np.ndarray
+) -> None:
+    """Write log E[p(document d | θ_k)] of each component (C,), where q(θ_k) is Dirichlet with these parameters.
 
         log Γ(Σ_w λ_kw) / Γ(Σ_w λ_kw + |x|) + Σ_w log Γ(λ_kw + c_w) / Γ(λ_kw)        (sec. 2.3)
 
-    product: (C,), scratch.
+    product: (C,), working memory.
     """
     num_factors, length = 0, 0
     out_logs[:] = 0.0
@@ -71,11 +74,11 @@ def find_logs(documents, d, words, totals, product, out_logs):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_log_weights(components, prior, free, out_logs):
-    """Add log p(z = k | z of the others), the sticks integrated out; `free` is the column of one yet to be born.
+def add_log_weights(components: Components, prior: MixturePrior, free: int, out_logs: np.ndarray) -> None:
+    """Add log p(z = k | z of the others), with the sticks integrated out; `free` is the column of a new component.
 
-    Known components: sticks u_k + m_k, v_k + Σ_{l after k} m_l. What these leave is a Dirichlet process of its own, so
-    newborn ones have m_k / (a + Σ m_new) of it and the next a / (a + Σ m_new).
+    Known components have sticks u_k + m_k, v_k + Σ_{l after k} m_l. The rest of the stick is a Dirichlet process, of
+    which the components born in this mini-batch have m_k / (a + Σ m_new) and a new one a / (a + Σ m_new).
     """
     left, later = 0.0, components.documents.sum()
     for place in range(prior.num_known):
@@ -95,8 +98,8 @@ def add_log_weights(components, prior, free, out_logs):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def scale_to_one(out_logs):
-    """Write exp(logs) over their sum in place of the logs (C,)."""
+def scale_to_one(out_logs: np.ndarray) -> None:
+    """Replace logs (C,) by their exponentials, scaled to sum to 1."""
     highest, total = out_logs.max(), 0.0
     for k in range(out_logs.shape[0]):
         out_logs[k] = math.exp(out_logs[k] - highest)
@@ -106,41 +109,53 @@ def scale_to_one(out_logs):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_document(documents, d, k, sign, components, word_concentration):
-    """Add document d to component k, or with sign -1 take it away."""
+def move_document(
+    documents: Documents, d: int, k: int, sign: int, components: Components, word_concentration: float
+) -> None:
+    """Add document d to component k, or remove it with sign -1."""
     components.documents[k] += sign
     for i in range(documents.starts[d], documents.starts[d + 1]):
         row, count = components.words[documents.words[i]], sign * documents.counts[i]
-        # Rounding may not take a word below its prior.
+        # Rounding must not make a word's parameter smaller than its prior.
         row[k] = max(row[k] + count, word_concentration)
         components.totals[k] += count
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_free(components, num_known):
-    """The first column that a newborn component may take; their number if there is none."""
-    for k in range(num_known, components.documents.shape[0]):
+def find_free(components: Components, num_known: int) -> int:
+    """The first column that a new component may take; the number of columns if none is free."""
+    num_columns: int = components.documents.shape[0]
+    for k in range(num_known, num_columns):
         if components.documents[k] == 0 and not components.is_counted[k]:
             return k
-    return components.documents.shape[0]
+    return num_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sample_components(documents, components, prior, first, rng, out_z, out_shares):
+def sample_components(
+    documents: Documents,
+    components: Components,
+    prior: MixturePrior,
+    first: int,
+    rng: np.random.Generator,
+    out_z: np.ndarray,
+    out_shares: np.ndarray,
+) -> int:
     """One Gibbs sweep over the documents from `first` on; z is -1 for those that have no component yet.
 
-    p(z_d = k) is what `add_log_weights` and `find_logs` say without document d; it is left in out_shares (C,) for the
-    last document. Of a mini-batch of one document that is the closed form of sec. 2.3, and its draw exact. Returns the
-    document at which the room for new components ended, S if it did not. `components` is written.
+    p(z_d = k) ∝ the product of `add_log_weights` and `find_logs` without document d; out_shares (C,) keeps it for the
+    last document. For a mini-batch of one document it is the closed form of sec. 2.3, and the draw is exact. Returns
+    the document at which no free column was left, or S. Writes to `components`.
     """
     product = np.empty(components.totals.shape[0])
-    for d in range(first, out_z.shape[0]):
+    num_documents: int = out_z.shape[0]
+    for d in range(first, num_documents):
         free = find_free(components, prior.num_known)
         if free == components.totals.shape[0]:
             return d
         if out_z[d] >= 0:
             move_document(documents, d, out_z[d], -1, components, prior.word_concentration)
-            # A component that only this document keeps alive keeps its column from sample to sample.
+            # A component of this document only keeps its column from sample to sample.
             if out_z[d] >= prior.num_known and components.documents[out_z[d]] == 0:
                 free = out_z[d]
         find_logs(documents, d, components.words, components.totals, product, out_shares)
@@ -155,12 +170,12 @@ def sample_components(documents, components, prior, first, rng, out_z, out_share
                     break
         out_z[d] = k
         move_document(documents, d, k, 1, components, prior.word_concentration)
-    return out_z.shape[0]
+    return num_documents
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_components(documents, z, components, out_counts):
-    """Add the tokens of a sample to out_counts (U, C), and keep the columns of its components."""
+def count_components(documents: Documents, z: np.ndarray, components: Components, out_counts: np.ndarray) -> None:
+    """Add the tokens of a sample to out_counts (U, C), and mark its components as counted."""
     for d in range(z.shape[0]):
         components.is_counted[z[d]] = True
         for i in range(documents.starts[d], documents.starts[d + 1]):
@@ -168,8 +183,10 @@ def count_components(documents, z, components, out_counts):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def share_documents(documents, words, totals, log_weights, out_shares):
-    """p(z = k | document) of each document (S, K) under fixed components and log weights (K,)."""
+def share_documents(
+    documents: Documents, words: np.ndarray, totals: np.ndarray, log_weights: np.ndarray, out_shares: np.ndarray
+) -> None:
+    """Write p(z = k | document) of each document (S, K), under fixed components and log weights (K,)."""
     product = np.empty(totals.shape[0])
     for d in range(out_shares.shape[0]):
         find_logs(documents, d, words, totals, product, out_shares[d])

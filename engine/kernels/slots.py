@@ -1,23 +1,23 @@
-"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), each by itself, and the tokens they expect.
+"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), one function each, and the expected tokens.
 
 Letters and padding as in `two_level.py`.
 """
 
 import numpy as np
-from numba import njit
 
+from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp
 from stickbreaker.engine.kernels.vectors import WIDTH, add_product, larger, largest, load, splat, store, store_sums
 
-# Stands for log 0, and stays finite in sums.
+# Used for log 0; sums with it stay finite.
 LOWEST = -1e30
-# A share below e^-41 is no normal float32 times anything; as zero it costs nothing.
+# A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to zero.
 SMALLEST_LOG = -41.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def update_sticks(totals, doc_concentration, out_sticks):
-    """Eq. 15 and 16 from the tokens of each slot (T,), into rows a and b of the sticks (2, T); the last is 1."""
+def update_sticks(totals: np.ndarray, doc_concentration: float, out_sticks: np.ndarray) -> None:
+    """Apply Eq. 15 and 16: write rows a and b of the sticks (2, T) from the tokens of each slot (T,); the last is 1."""
     last = totals.shape[0] - 1
     after = totals.dtype.type(0)
     for t in range(last - 1, -1, -1):
@@ -28,14 +28,14 @@ def update_sticks(totals, doc_concentration, out_sticks):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def expected_log_sticks(sticks, digammas, out_log):
-    """E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21. digammas: scratch (3 T,), padded."""
+def expected_log_sticks(sticks: np.ndarray, digammas: np.ndarray, out_log: np.ndarray) -> None:
+    """Write E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21. digammas: working memory (3 T,), padded."""
     num_slots, last = out_log.shape[0], out_log.shape[0] - 1
     digammas[:] = 1.0
     for t in range(last):
         digammas[t], digammas[num_slots + t] = sticks[0, t], sticks[1, t]
         digammas[2 * num_slots + t] = sticks[0, t] + sticks[1, t]
-    # All at once, so that they run on vectors.
+    # In one loop, which the compiler can vectorise.
     for place in range(digammas.shape[0]):
         digammas[place] = fast_digamma(digammas[place])
     left = out_log.dtype.type(0)
@@ -47,8 +47,8 @@ def expected_log_sticks(sticks, digammas, out_log):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def multiply(one, other, out):
-    """The product of one (R, S) and other (S, W) into out (R, W); R is padded to four, W to whole vectors."""
+def multiply(one: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
+    """Write the matrix product of (R, S) and (S, W) to out (R, W); R is padded to four, W to whole vectors."""
     num_inner, width = other.shape
     zero = splat(out.dtype.type(0))
     for row in range(0, one.shape[0], 4):
@@ -71,10 +71,12 @@ def multiply(one, other, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def assign_words(c, log_pi, is_geometric, per_word, tokens):
-    """c_i ζ_it in place of the mixtures (T, N): ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 where is_geometric.
+def assign_words(
+    c: np.ndarray, log_pi: np.ndarray, is_geometric: bool, per_word: np.ndarray, tokens: np.ndarray
+) -> None:
+    """Replace the mixtures (T, N) by c_i ζ_it: ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 if is_geometric.
 
-    log_pi is used up. Slots beyond those of the sticks (padding) get no word.
+    Overwrites log_pi. Padded slots get no tokens.
     """
     num_words, num_slots = c.shape[0], log_pi.shape[0]
     highest, norm = per_word[0], per_word[1]
@@ -99,8 +101,8 @@ def assign_words(c, log_pi, is_geometric, per_word, tokens):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def exponentiate_all(values, highest):
-    """e^(x - highest) in place of x."""
+def exponentiate_all(values: np.ndarray, highest: float) -> None:
+    """Replace each x by e^(x - highest)."""
     zero = values.dtype.type(0)
     for place in range(values.shape[0]):
         value = values[place] - highest
@@ -108,8 +110,8 @@ def exponentiate_all(values, highest):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def exponentiate(log_pi, num_words, highest, tokens):
-    """Logarithms (T, N) of the shares, before E[log π] is added, to shares that are at most 1."""
+def exponentiate(log_pi: np.ndarray, num_words: int, highest: np.ndarray, tokens: np.ndarray) -> None:
+    """Add E[log π] to the logs (T, N) of the shares, and replace them by shares of at most 1."""
     highest[:num_words] = LOWEST
     for t in range(log_pi.shape[0]):
         for i in range(num_words):
@@ -121,15 +123,17 @@ def exponentiate(log_pi, num_words, highest, tokens):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_slot_topics(log_weights, tokens, expected_log_weights, out_phi):
-    """Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k), log B being (N, A)."""
+def update_slot_topics(
+    log_weights: np.ndarray, tokens: np.ndarray, expected_log_weights: np.ndarray, out_phi: np.ndarray
+) -> None:
+    """Apply Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k), with log B as (N, A)."""
     multiply(tokens, log_weights, out_phi)
     normalise_rows(expected_log_weights, out_phi.shape[0], out_phi.reshape(out_phi.size))
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def normalise_rows(expected_log_weights, num_rows, out_flat):
-    """Shares (T, A), flat, in place of their logarithms, to which E[log β] is first added; T is padded to four."""
+def normalise_rows(expected_log_weights: np.ndarray, num_rows: int, out_flat: np.ndarray) -> None:
+    """Add E[log β] to the logs (T, A), flat, and replace them by shares; T is padded to four."""
     width = expected_log_weights.shape[0]
     for row in range(0, num_rows * width, width):
         highest = splat(out_flat.dtype.type(LOWEST))
@@ -157,11 +161,11 @@ def normalise_rows(expected_log_weights, num_rows, out_flat):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def write_tokens(phi, tokens, out_block):
-    """Tokens Σ_t c_i ζ_it φ_tk of the document's own words, (n, A); the summands of Eq. 21."""
+def write_tokens(phi: np.ndarray, tokens: np.ndarray, out_block: np.ndarray) -> None:
+    """Write the tokens Σ_t c_i ζ_it φ_tk of the document's words, (n, A); the terms of the sum in Eq. 21."""
     num_words, num_topics = out_block.shape
     width, zero = phi.shape[1], splat(phi.dtype.type(0))
-    # Whole vectors of four words at once, the last four again with some of those before them.
+    # Whole vectors for four words at once; the last four words may overlap the four before them.
     whole = num_topics // WIDTH * WIDTH if num_words >= 4 else 0
     for first in range(0, whole, WIDTH):
         for start in range(0, num_words, 4):

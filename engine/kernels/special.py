@@ -1,26 +1,29 @@
-"""Digamma, exponential and logarithm as compiled code, and the expectation of a log Dirichlet.
+"""Digamma, exponential and logarithm as compiled code, and exp(E[log topic]) of a Dirichlet.
 
-`fast_exp`, `fast_log` and `exp_digamma` are exact to rounding in float64. In float32 they are polynomials without a
-branch, so that a loop over them runs on vectors; their error is below 1e-6 of the value (of 1, for a logarithm).
+`fast_exp`, `fast_log` and `exp_digamma` are exact to rounding in float64. In float32 they are polynomials without
+branches, so that the compiler vectorises loops over them. Their relative error is below 1e-6 (absolute for a log).
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import types
+
+from stickbreaker.engine.kernels.compiled import njit, overload
 
 SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 LARGEST = np.float32(1e7)
-# Reassociation lets sums run on vectors; infinities and NaN keep their meaning.
+# Reassociation lets the compiler vectorise sums; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
-# A largest element is found on vectors only where no NaN is promised, as of finite arguments.
+# The compiler vectorises a maximum only if it may assume that no number is NaN, which holds for finite arguments.
 FINITE = FAST | {"nnan"}
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def digamma(x):
+def digamma(x: float) -> float:
     """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the asymptotic series.
 
     Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
@@ -32,13 +35,13 @@ def digamma(x):
     inverse = 1.0 / x
     square = inverse * inverse
     series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square * (1 / 132)))))
-    # The next two terms of the series are worth 1e-11 at x = 6.
+    # The next two terms of the series, 1e-11 at x = 6.
     series -= square**6 * (691 / 32760 - square / 12)
     return shift + math.log(x) - 0.5 * inverse - series
 
 
 @njit(cache=True, fastmath=FAST)
-def _exp_single(x):
+def _exp_single(x: np.float32) -> np.float32:
     """e^x by x = n log 2 + r and a polynomial in r (coefficients: Cephes' expf); e^-87 and less is e^-87."""
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
     n = np.float32(math.floor(x * np.float32(1.44269504) + np.float32(0.5)))
@@ -53,7 +56,7 @@ def _exp_single(x):
 
 
 @njit(cache=True, fastmath=FAST)
-def _log_single(x):
+def _log_single(x: np.float32) -> np.float32:
     """log x of a normal x by x = 2^n (1 + f), 0.7 < 1 + f < 1.42 (coefficients: Cephes' logf)."""
     bits = np.int32(np.float32(x).view(np.int32) - np.int32(0x3F3504F3))
     n = np.float32(bits >> np.int32(23))
@@ -70,38 +73,39 @@ def _log_single(x):
     return f - np.float32(0.5) * square + p * f * square + n * np.float32(0.69314718)
 
 
-def fast_exp(x):
+def fast_exp(x: float | np.float32) -> float:
     """e^x; for float32 between e^-87 and e^87."""
     return math.exp(x)
 
 
-def fast_log(x):
+def fast_log(x: float | np.float32) -> float:
     """log x for x > 0, not denormal."""
     return math.log(x)
 
 
 @overload(fast_exp, jit_options={"fastmath": FAST})
-def _overload_exp(x):
+def _overload_exp(x: types.Type) -> Callable[..., Any]:
     return (lambda x: _exp_single(x)) if x == types.float32 else (lambda x: math.exp(x))
 
 
 @overload(fast_log, jit_options={"fastmath": FAST})
-def _overload_log(x):
+def _overload_log(x: types.Type) -> Callable[..., Any]:
     return (lambda x: _log_single(x)) if x == types.float32 else (lambda x: math.log(x))
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _add_reciprocals(x):
+def _add_reciprocals(x: np.float32) -> tuple[np.float32, np.float32]:
     """1/x + 1/(x + 1) + 1/(x + 2) + 1/(x + 3) as a fraction."""
     product = x * (x + np.float32(3.0))
     return (x + x + np.float32(3.0)) * (product + product + np.float32(2.0)), product * (product + np.float32(2.0))
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _split_digamma(x):
+def _split_digamma(x: np.float32) -> tuple[np.float32, np.float32]:
     """(b, r): ψ(x) = log b - r, by four steps of the recurrence and e^ψ(y + 1/2) = y + 1/(24 y) - 37/(5760 y³) + ...
 
-    One division does for all; to 1e-7 of b. From 1e7 on what is added is as at 1e7: products of larger x overflow.
+    A single division serves all terms; the relative error of b is below 1e-7. Above x = 1e7 the correction is that of
+    1e7, because products of larger x overflow.
     """
     low = min(x, LARGEST)
     over, under = _add_reciprocals(low)
@@ -114,18 +118,18 @@ def _split_digamma(x):
 
 
 @njit(cache=True, fastmath=FINITE, error_model="numpy")
-def _exp_digamma_single(g, number, power, out_e):
+def _exp_digamma_single(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
     highest, zero = g[0], np.float32(0.0)
     for k in range(number):
         highest = max(highest, g[k])
     over, under = _add_reciprocals(min(highest, LARGEST))
-    lowest, power = over / under, np.float32(power)
-    # Below e^-41 a share is no normal float32 times anything; as zero it costs nothing.
-    if power < 1.0:
+    lowest, exponent = over / under, np.float32(power)
+    # A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to zero.
+    if exponent < 1.0:
         for k in range(number):
             base, reciprocals = _split_digamma(g[k])
             shift = lowest - reciprocals
-            out_e[k] = _exp_single(power * (_log_single(base) + shift)) if shift > np.float32(-41.0) else zero
+            out_e[k] = _exp_single(exponent * (_log_single(base) + shift)) if shift > np.float32(-41.0) else zero
     else:
         for k in range(number):
             base, reciprocals = _split_digamma(g[k])
@@ -134,26 +138,28 @@ def _exp_digamma_single(g, number, power, out_e):
 
 
 @njit(cache=True, error_model="numpy")
-def _exp_digamma_double(g, number, power, out_e):
+def _exp_digamma_double(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
     highest = digamma(g[:number].max())
     for k in range(number):
         out_e[k] = math.exp(power * (digamma(g[k]) - highest))
 
 
-def exp_digamma(g, number, power, out_e):
-    """exp(power ψ(g)) of the first so many up to a common factor, which keeps the largest from vanishing."""
+def exp_digamma(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
+    """Write exp(power ψ(g)) of the first `number` elements, times a common factor that keeps the largest normal."""
     _exp_digamma_double(g, number, power, out_e)
 
 
 @overload(exp_digamma)
-def _overload_exp_digamma(g, number, power, out_e):
+def _overload_exp_digamma(
+    g: types.Array, number: types.Type, power: types.Type, out_e: types.Array
+) -> Callable[..., Any]:
     if g.dtype == types.float32:
         return lambda g, number, power, out_e: _exp_digamma_single(g, number, power, out_e)
     return lambda g, number, power, out_e: _exp_digamma_double(g, number, power, out_e)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _digamma_single(x):
+def _digamma_single(x: np.float32) -> np.float32:
     """ψ(x) for x > 0 to 1e-6: four steps of the recurrence, then the asymptotic series."""
     over, under = _add_reciprocals(min(x, np.float32(1e9)))
     inverse = np.float32(1.0) / (x + np.float32(4.0))
@@ -162,45 +168,45 @@ def _digamma_single(x):
     return _log_single(x + np.float32(4.0)) - np.float32(0.5) * inverse - series - over / under
 
 
-def fast_digamma(x):
+def fast_digamma(x: float) -> float:
     """ψ(x) for x > 0 in the precision of x."""
     return digamma(x)
 
 
 @overload(fast_digamma, jit_options={"fastmath": FAST})
-def _overload_digamma(x):
+def _overload_digamma(x: types.Type) -> Callable[..., Any]:
     return (lambda x: _digamma_single(x)) if x == types.float32 else (lambda x: digamma(x))
 
 
-def exp_digamma_minus(x, subtrahend):
-    """e^(ψ(x) - that) for x > 0; for float32 between e^-87 b and e^87 b, b being about x."""
+def exp_digamma_minus(x: float, subtrahend: float) -> float:
+    """e^(ψ(x) - subtrahend) for x > 0; in float32 limited to x e^-87 and x e^87, approximately."""
     return math.exp(digamma(x) - subtrahend)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _exp_digamma_minus_single(x, subtrahend):
+def _exp_digamma_minus_single(x: np.float32, subtrahend: np.float32) -> np.float32:
     base, reciprocals = _split_digamma(x)
     return base * _exp_single(-reciprocals - subtrahend)
 
 
 @overload(exp_digamma_minus, jit_options={"fastmath": FAST})
-def _overload_exp_digamma_minus(x, subtrahend):
+def _overload_exp_digamma_minus(x: types.Type, subtrahend: types.Type) -> Callable[..., Any]:
     if x == types.float32:
         return lambda x, subtrahend: _exp_digamma_minus_single(x, subtrahend)
     return lambda x, subtrahend: math.exp(digamma(x) - subtrahend)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def raise_rows(rows, power, out_rows):
-    """Positive numbers (U, K) in C order, each to that power."""
-    # As one row: what is left of each after whole vectors would take as long as these.
+def raise_rows(rows: np.ndarray, power: float, out_rows: np.ndarray) -> None:
+    """Write each of the positive numbers (U, K), in C order, raised to a power."""
+    # As one flat row, because the remainder after whole vectors of each row would take as long as the vectors.
     flat, out, power = rows.reshape(-1), out_rows.reshape(-1), rows.dtype.type(power)
     for place in range(flat.shape[0]):
         out[place] = fast_exp(power * fast_log(flat[place]))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def log_gamma_derivatives(x):
+def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
     """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and its series.
 
     Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.

@@ -2,18 +2,21 @@
 
 Letters in the bodies: c counts of a document's N words, B topic weight of a word, φ slot_topics (T, A) over the
 document's A topics, ζ word_slots, of which only the tokens c_i ζ_it (T, N) are kept, a and b the document's sticks.
-N and A are padded to multiples of BLOCK, T to one of four: a padded word has count 0, a padded topic E[log β] LOWEST.
+N and A are padded to multiples of BLOCK, T to a multiple of four. A padded word has count 0, a padded topic has
+E[log β] = LOWEST.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from stickbreaker.engine.kernels.bounds import bound_slots
+from stickbreaker.engine.kernels.compiled import Documents, njit
 from stickbreaker.engine.kernels.concentrations import add_stick_logs
-from stickbreaker.engine.kernels.counts import next_block
+from stickbreaker.engine.kernels.counts import DocumentCounts, next_block
 from stickbreaker.engine.kernels.dirichlet import (
+    Room,
+    Sweeps,
     load_document,
     longest_document,
     make_lines,
@@ -34,7 +37,7 @@ from stickbreaker.engine.kernels.special import FAST, fast_log
 
 
 class Limits(NamedTuple):
-    """Sizes and switches of the two-level kernel."""
+    """Sizes and options of the two-level kernel."""
 
     num_slots: int
     max_active: int
@@ -46,14 +49,14 @@ class Limits(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What may be asked for besides, by giving it room: `bound_slots` of documents (S,), `add_stick_logs` (2,)."""
+    """Optional outputs, not computed if the array is empty: `bound_slots` of documents (S,), `add_stick_logs` (2,)."""
 
     bounds: np.ndarray
     sticks: np.ndarray
 
 
 class Prior(NamedTuple):
-    """What the corpus says of its topics: α₀E[β] (K,), E[log β] (K,), and their ids in descending order of E[β]."""
+    """The corpus' prior of its topics: α₀E[β] (K,), E[log β] (K,), and topic places by descending E[β] (K,)."""
 
     concentrations: np.ndarray
     expected_log_weights: np.ndarray
@@ -61,7 +64,7 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, B or log B to be mixed (A, N), log B (N, A), and E[log β] (A,)."""
+    """A document's own A topics: ids, B or log B to mix (A, N), log B (N, A), and E[log β] (A,)."""
 
     topic_ids: np.ndarray
     mixed: np.ndarray
@@ -70,7 +73,7 @@ class Chosen(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """A document's slots: φ (T, A), tokens c ζ (T, N), their sums now and before, sticks a and b (2, T)."""
+    """A document's slots: φ (T, A), tokens c ζ (T, N), their current and previous sums (2, T), sticks a, b (2, T)."""
 
     phi: np.ndarray
     tokens: np.ndarray
@@ -79,7 +82,10 @@ class Slots(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the widest document of a shard; flat where a document decides. per_word: (2, N); sums: (3, A)."""
+    """Working memory for the largest document of a shard. Arrays whose shape differs by document are flat.
+
+    per_word: (2, N); sums: (3, A).
+    """
 
     weights: np.ndarray
     log_weights: np.ndarray
@@ -95,8 +101,8 @@ class Scratch(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def make_scratch(limits, longest, topics):
-    """Scratch for documents of `longest` words (padded), in the precision of the topics."""
+def make_scratch(limits: Limits, longest: int, topics: np.ndarray) -> Scratch:
+    """Working memory for documents of up to `longest` words (padded), in the precision of the topics."""
     width, num_slots = round_up(limits.max_active), padded_slots(limits)
     return Scratch(
         make_lines(width * longest, topics),
@@ -114,17 +120,25 @@ def make_scratch(limits, longest, topics):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def padded_slots(limits):
-    """Slots are written four at a time."""
+def padded_slots(limits: Limits) -> int:
+    """The number of slots, rounded up to a multiple of four, since four are written at a time."""
     return (limits.num_slots + 3) // 4 * 4
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose_topics(topic_ids, h, limits, negligible, prior_order, is_taken, out_active):
-    """The document's topics: those with the most tokens h first, down to `negligible`, at most max_active of them.
+def choose_topics(
+    topic_ids: np.ndarray,
+    h: np.ndarray,
+    limits: Limits,
+    negligible: float,
+    prior_order: np.ndarray,
+    is_taken: np.ndarray,
+    out_active: np.ndarray,
+) -> int:
+    """Choose the document's topics: those with the most tokens h, at least `negligible`, at most max_active of them.
 
-    They are filled up to a whole BLOCK, and at least to the number of slots, in the order of the corpus' weights.
-    Returns their number. h (A,) is used up.
+    Topics with the largest corpus weights are appended up to a multiple of BLOCK and at least the number of slots.
+    Returns the number chosen. Overwrites h (A,).
     """
     most = min(limits.max_active, prior_order.shape[0])
     is_taken[:] = False
@@ -133,7 +147,7 @@ def choose_topics(topic_ids, h, limits, negligible, prior_order, is_taken, out_a
         tokens, k = h[m], topic_ids[m]
         if tokens < negligible or (num_chosen == most and tokens <= h[most - 1]):
             continue
-        # h[:num_chosen] holds the tokens of those chosen so far, largest first; m is never behind it.
+        # h[:num_chosen] holds the tokens of the topics chosen so far, largest first; num_chosen never exceeds m.
         place = min(num_chosen, most - 1)
         while place > 0 and h[place - 1] < tokens:
             h[place], out_active[place] = h[place - 1], out_active[place - 1]
@@ -154,8 +168,16 @@ def choose_topics(topic_ids, h, limits, negligible, prior_order, is_taken, out_a
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def load_chosen(documents, j, topics, prior, is_geometric, topic_ids, scratch):
-    """Chosen of document j; scratch: flat room for B, log B and E[log β]."""
+def load_chosen(
+    documents: Documents,
+    j: int,
+    topics: np.ndarray,
+    prior: Prior,
+    is_geometric: bool,
+    topic_ids: np.ndarray,
+    scratch: Scratch,
+) -> Chosen:
+    """Copy B, log B and E[log β] of document j's topics to the working memory."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
@@ -181,8 +203,8 @@ def load_chosen(documents, j, topics, prior, is_geometric, topic_ids, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def transpose(array, out):
-    """An array (R, W) as (W, R)."""
+def transpose(array: np.ndarray, out: np.ndarray) -> None:
+    """Write the transpose of an array (R, W) to out (W, R)."""
     for column in range(array.shape[1]):
         row = out[column]
         for i in range(array.shape[0]):
@@ -190,8 +212,8 @@ def transpose(array, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_tokens(tokens, now, before):
-    """Tokens of each slot (T,), into both; returns by how much they have changed, and how many there are."""
+def sum_tokens(tokens: np.ndarray, now: np.ndarray, before: np.ndarray) -> tuple[float, float]:
+    """Write the tokens of each slot (T,) to `now` and `before`; return their total change and their sum."""
     change = size = zero = tokens.dtype.type(0)
     for t in range(now.shape[0]):
         row, total = tokens[t], zero
@@ -204,8 +226,8 @@ def sum_tokens(tokens, now, before):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ascend(c, chosen, limits, slots, scratch):
-    """Repeat Eq. 18, 15-16 and 17 on one document until its slots' tokens resolve; the slots come and go."""
+def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
+    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; overwrites `slots`."""
     num_slots = limits.num_slots
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
     for iteration in range(limits.num_iterations):
@@ -214,7 +236,7 @@ def ascend(c, chosen, limits, slots, scratch):
             if iteration > 0:
                 multiply(phi, chosen.mixed, tokens)
             else:
-                # At the start slot t holds the document's topic t alone.
+                # At the start, slot t holds only the document's topic t.
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
                         tokens[t, i] = chosen.mixed[t, i]
@@ -227,8 +249,8 @@ def ascend(c, chosen, limits, slots, scratch):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_slots(slots, num_slots, out_sums):
-    """Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics, into (3, A)."""
+def sum_slots(slots: Slots, num_slots: int, out_sums: np.ndarray) -> None:
+    """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics to (3, A)."""
     out_sums[:] = 0.0
     tables, tokens, shares = out_sums[0], out_sums[1], out_sums[2]
     left = tables.dtype.type(1)
@@ -243,8 +265,15 @@ def sum_slots(slots, num_slots, out_sums):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_sums(sums, topic_ids, is_learning, out_tables, out_tokens, out_shares):
-    """Add tables (Eq. 19), where learning tokens, and shares θ of a document's topics to those of all (K,)."""
+def add_sums(
+    sums: np.ndarray,
+    topic_ids: np.ndarray,
+    is_learning: bool,
+    out_tables: np.ndarray,
+    out_tokens: np.ndarray,
+    out_shares: np.ndarray,
+) -> None:
+    """Add a document's tables (Eq. 19), shares θ and, if is_learning, tokens to those of all topics (K,)."""
     for m in range(topic_ids.shape[0]):
         k = topic_ids[m]
         out_tables[k] += sums[0, m]
@@ -254,8 +283,8 @@ def add_sums(sums, topic_ids, is_learning, out_tables, out_tokens, out_shares):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def start_slots(chosen, c, h, limits, scratch):
-    """Slots before the first iteration: words spread evenly, or sticks for the topics with the most tokens h."""
+def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, scratch: Scratch) -> Slots:
+    """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
     width, num_words = chosen.mixed.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
     phi = scratch.phi[: most * width].reshape(most, width)
@@ -273,10 +302,21 @@ def start_slots(chosen, c, h, limits, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, active, is_taken):
-    """The two-level local step on document j: its counts (N,), ids of its topics (A,) and its slots, in the scratch.
+def fit_document(
+    documents: Documents,
+    j: int,
+    topics: np.ndarray,
+    prior: Prior,
+    sweeps: Sweeps,
+    limits: Limits,
+    room: Room,
+    scratch: Scratch,
+    active: np.ndarray,
+    is_taken: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, Slots]:
+    """Run the two-level local step on document j; return its counts (N,), topic ids (A,) and slots, all in scratch.
 
-    active: (K,) ids of all topics, is_taken: (K,), both used up.
+    active: (K,), ids of all topics; is_taken: (K,). Both are overwritten.
     """
     num_words = load_document(documents, j, topics, room)
     c = room.counts[:num_words]
@@ -289,13 +329,15 @@ def fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, act
     own = active[:num_active]
     chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
     slots = start_slots(chosen, c, room.h, limits, scratch)
-    ascend(c, chosen, limits, slots, scratch)
+    fit_slots(c, chosen, limits, slots, scratch)
     return c, own, slots
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_one(documents, topics, prior, sweeps, limits):
-    """The first document alone: ids of its topics (A,), its slots, and its `bound_slots`."""
+def fit_one(
+    documents: Documents, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
+) -> tuple[np.ndarray, Slots, float]:
+    """Run the local step on the first document; return its topic ids (A,), its slots and its `bound_slots`."""
     longest, num_topics = longest_document(documents), topics.shape[1]
     room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
     active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
@@ -304,12 +346,23 @@ def fit_one(documents, topics, prior, sweeps, limits):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_two_level(documents, topics, prior, sweeps, limits, out_counts, out_tables, out_tokens, out_shares, out_asked):
-    """The two-level local step on each document.
+def fit_two_level(
+    documents: Documents,
+    topics: np.ndarray,
+    prior: Prior,
+    sweeps: Sweeps,
+    limits: Limits,
+    out_counts: DocumentCounts,
+    out_tables: np.ndarray,
+    out_tokens: np.ndarray,
+    out_shares: np.ndarray,
+    out_asked: Asked,
+) -> None:
+    """Run the two-level local step on each document.
 
-    documents: rows of words that index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to
-    out_tables (K,), writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K) and, where out_counts has room, the tokens
-    Σ_t c_i ζ_it φ_tk there, whose sums go to out_tokens (K,), and what else is asked for.
+    documents: their words index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to out_tables
+    (K,) and writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K). Unless out_counts is empty, writes the tokens
+    Σ_t c_i ζ_it φ_tk to it and adds their sums to out_tokens (K,). Fills the arrays of out_asked that are not empty.
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)

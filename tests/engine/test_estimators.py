@@ -261,7 +261,7 @@ def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
         model.partial_fit(tiny_corpus, corpus_size="3")
     with pytest.raises(ValueError, match="corpus_size is True"):
         model.partial_fit(tiny_corpus, corpus_size=True)
-    with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one a column"):
+    with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one word per column"):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=["peace"])
     with pytest.raises(ValueError, match="The words are a set: give a list of them"):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=set("abcdef"))

@@ -1,4 +1,4 @@
-"""Work on threads: the results' order, and what fails."""
+"""Work on threads: the order of results, and errors."""
 
 import threading
 
@@ -14,12 +14,12 @@ def cores(request, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 20])
-def test_results_come_in_the_order_of_the_arguments_whatever_the_cores(cores, number):
+def test_results_are_in_the_order_of_the_arguments_for_any_number_of_cores(cores, number):
     found = parallel.map_on_threads(lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst"))
     assert found == list(zip(range(number), "abcdefghijklmnopqrst", strict=False))
 
 
-def test_work_runs_on_as_many_threads_as_there_are_cores_at_once(monkeypatch):
+def test_work_runs_on_one_thread_per_core_at_the_same_time(monkeypatch):
     monkeypatch.setattr(parallel, "count_cores", lambda: 2)
     together = threading.Barrier(2, timeout=30)
     assert len(set(parallel.map_on_threads(lambda _: together.wait(), range(2)))) == 2
@@ -31,7 +31,7 @@ def test_an_error_on_any_thread_is_raised(cores):
             parallel.map_on_threads(lambda number, failing=failing: 1 / (number - failing), range(4))
 
 
-def test_work_that_maps_again_is_done_by_its_own_thread(cores):
+def test_nested_work_runs_on_its_own_thread(cores):
     def add_up(number):
         names = parallel.map_on_threads(lambda _: threading.get_ident(), range(3))
         assert names == [threading.get_ident()] * 3
@@ -41,7 +41,7 @@ def test_work_that_maps_again_is_done_by_its_own_thread(cores):
         assert parallel.map_on_threads(add_up, range(20)) == [6 * number for number in range(20)]
 
 
-def test_rows_are_handed_out_only_where_a_thread_has_enough_to_do(cores):
+def test_rows_are_divided_only_if_each_thread_has_enough_work(cores):
     few, many = parallel.split_rows(10, 100), parallel.split_rows(1000, parallel.LEAST_NUMBERS)
     assert few == [(0, 10)]
     assert parallel.split_rows(0, 100) == [(0, 0)]

@@ -1,11 +1,11 @@
-"""Files written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import pytest
 
 from stickbreaker.engine.whole_files import replacing
 
 
-def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):
+def test_a_written_file_replaces_the_old_one(tmp_path):
     path, plain = tmp_path / "a.txt", tmp_path / "plain.txt"
     path.write_text("old")
     with replacing(path) as work:
@@ -16,9 +16,9 @@ def test_what_is_written_takes_the_place_of_what_was_there(tmp_path):
     assert path.stat().st_mode == plain.stat().st_mode
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
+def test_an_error_names_the_missing_folder_or_the_folder_in_the_way(tmp_path):
     with (
-        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: make it"),
+        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: create it"),
         replacing(tmp_path / "nowhere/a"),
     ):
         pass
@@ -26,7 +26,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         pass
 
 
-def test_what_fails_leaves_the_old_file_alone(tmp_path):
+def test_a_failed_write_leaves_the_old_file_unchanged(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
 

@@ -1,4 +1,6 @@
-"""Held-out scores against brute force, and what may never be scored."""
+"""Held-out scores against brute force, and input that is refused."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import (
     FOLD_IN,
     count_topics,
@@ -17,12 +19,13 @@ from stickbreaker.engine.evaluation.held_out import (
     split_tokens,
     split_words,
 )
+from stickbreaker.engine.executors import step
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 
 
 def draw_documents(num_documents=40, vocab_size=50):
-    """Documents of 0 to 30 distinct words, the first two of none and of one."""
+    """Documents of 0 to 30 distinct words; the first has no word and the second has one."""
     rng = np.random.default_rng(0)
     sizes = np.append([0, 1], rng.integers(2, 31, num_documents - 2))
     words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
@@ -39,7 +42,7 @@ def both_parts(split):
     return observed, held_out
 
 
-def test_words_are_held_out_whole_a_tenth_of_each_document_and_at_least_one():
+def test_a_tenth_of_each_documents_distinct_words_and_at_least_one_is_held_out():
     documents = draw_documents()
     whole = [dict(zip(w.tolist(), c, strict=True)) for w, c in naive.split_rows(documents) if len(w) >= 2]
     observed, held_out = both_parts(split_words(documents, np.arange(40), seed=3))
@@ -61,7 +64,7 @@ def split_mix(*numbers):
     return state
 
 
-def test_the_words_held_out_are_those_of_the_lowest_keys():
+def test_the_held_out_words_have_the_lowest_keys():
     documents, doc_ids, seed = draw_documents(), np.arange(40) + 7, 2**32 - 1
     expected = []
     for doc_id, (words, _) in zip(doc_ids.tolist(), naive.split_rows(documents), strict=True):
@@ -71,7 +74,7 @@ def test_the_words_held_out_are_those_of_the_lowest_keys():
     assert [set(held) for held in held_out] == expected[2:]
 
 
-def test_tokens_are_held_out_a_tenth_of_each_document_and_none_is_lost():
+def test_a_tenth_of_each_documents_tokens_is_held_out_and_no_token_is_lost():
     documents = draw_documents()
     pairs = [(w, c) for w, c in naive.split_rows(documents) if c.sum() >= 2]
     observed, held_out = both_parts(split_tokens(documents, np.arange(40), seed=3))
@@ -82,7 +85,7 @@ def test_tokens_are_held_out_a_tenth_of_each_document_and_none_is_lost():
 
 
 @pytest.mark.parametrize("split_documents", [split_words, split_tokens])
-def test_a_split_depends_on_the_seed_and_the_documents_id_alone(split_documents):
+def test_a_split_depends_only_on_the_seed_and_the_document_id(split_documents):
     documents, doc_ids = draw_documents(), np.arange(40) + 7
     one, same, other = (split_documents(documents, doc_ids, seed) for seed in (1, 1, 2))
     assert both_parts(one) == both_parts(same) != both_parts(other)
@@ -104,6 +107,23 @@ def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
 
     assert nats == pytest.approx(naive.score(*both_parts(split), infer, topics.astype(float)), abs=1e-5)
     assert nats == score_own(algorithm, config, state, split)
+
+
+@pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.word_topics], ids=lambda each: each.name)
+def test_a_score_by_the_topics_of_the_held_out_words_equals_that_by_all_topics(algorithm):
+    documents, config = draw_documents(200), resolve(algorithm.config(max_topics=20, batch_size=50), 200)
+    state = algorithm.init(config, 50, np.random.default_rng(0))
+    for first in range(0, 200, 50):
+        batch = Batch(np.arange(first, first + 50), documents.cut(first, first + 50), 200)
+        split = split_words(batch.documents, batch.doc_ids, 0)
+        words = np.unique(split.words)
+        topics = algorithm.summarize(config, state).topics
+        np.testing.assert_array_equal(algorithm.word_topics(config, state, words), topics.T[words])
+        by_words, by_all = (
+            score_own(each, config, state, split) for each in (algorithm, replace(algorithm, word_topics=None))
+        )
+        assert by_words == by_all
+        state, _ = step(algorithm, config, state, batch, np.random.default_rng(first))
 
 
 def test_the_fold_in_equals_naive_sweeps():
@@ -145,7 +165,7 @@ def test_nothing_held_out_has_no_score():
     assert np.isnan(perplexity_bound(split.observed, topics, prior))
 
 
-def test_parts_that_do_not_fit_each_other_are_refused():
+def test_ids_shares_or_topics_of_the_wrong_shape_are_refused():
     documents = draw_documents()
     with pytest.raises(ValueError, match="39 ids for 40 documents"):
         split_words(documents, np.arange(39), 0)
@@ -156,7 +176,7 @@ def test_parts_that_do_not_fit_each_other_are_refused():
             score(split, shares, others)
 
 
-def test_the_number_of_topics_is_0_without_tokens_and_ignores_the_last_hundredth():
+def test_the_number_of_topics_is_0_without_tokens_and_ignores_the_last_percent():
     assert count_topics(np.zeros(150)) == 0
     assert count_topics(np.array([1.0, 0.0])) == 1
     assert count_topics(np.array([0.5, 50.0, 49.5])) == 2

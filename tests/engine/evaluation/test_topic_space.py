@@ -18,14 +18,14 @@ def test_relevance_at_one_ranks_by_probability_and_at_zero_by_lift(topics):
     np.testing.assert_array_equal(np.argsort(relevance(topics[0], shares, 0.0)), np.argsort(topics[0] / shares))
 
 
-def test_a_word_that_the_corpus_lacks_is_never_relevant(topics):
+def test_a_word_that_is_not_in_the_corpus_is_never_relevant(topics):
     shares = np.append(0.0, np.full(29, 1 / 29))
     found = relevance(topics[0], shares, 0.5)
     assert found.argmin() == 0
     assert np.isfinite(found[1:]).all()
 
 
-def test_divergences_are_those_of_scipy_also_for_topics_without_words(topics):
+def test_divergences_equal_scipy_and_are_finite_for_topics_without_words(topics):
     expected = squareform(pdist(topics, jensenshannon) ** 2)
     np.testing.assert_allclose(divergences(topics), expected, atol=1e-12)
     assert np.isfinite(divergences(np.zeros((3, 4)))).all()
@@ -37,7 +37,7 @@ def test_a_map_of_points_on_a_plane_keeps_their_distances():
     np.testing.assert_allclose(pdist(places), pdist(points), rtol=1e-9)
 
 
-def test_a_map_is_the_same_way_round_whatever_the_order_of_topics():
+def test_a_map_does_not_depend_on_the_order_of_topics():
     points = np.random.default_rng(1).gamma(1.0, [2.0, 1.0], (30, 2))
     distances, ids = squareform(pdist(points)), np.arange(30)
     expected = lay_out(distances, ids)
@@ -46,7 +46,7 @@ def test_a_map_is_the_same_way_round_whatever_the_order_of_topics():
         np.testing.assert_allclose(lay_out(distances[np.ix_(order, order)], ids[order]), expected[order], atol=1e-9)
 
 
-def test_a_map_follows_the_last_one_however_that_was_turned_and_mirrored():
+def test_a_map_is_fitted_onto_a_rotated_and_mirrored_last_one():
     points = np.random.default_rng(1).normal(size=(8, 2))
     turned = points @ np.array([[0.0, 1.0], [1.0, 0.0]]) * 3 + 5
     ids = np.arange(8)

@@ -1,4 +1,4 @@
-"""Compiled digamma against SciPy's."""
+"""Compiled digamma, exponential and logarithm against SciPy and NumPy."""
 
 import numpy as np
 import pytest
@@ -16,19 +16,19 @@ from stickbreaker.engine.kernels.special import (
 )
 
 
-def test_digamma_equals_scipys_over_forty_powers_of_ten():
+def test_digamma_equals_scipy_over_forty_powers_of_ten():
     points = np.logspace(-30, 10, 2001)
     ours = np.array([digamma(x) for x in points])
     np.testing.assert_allclose(ours, psi(points), rtol=1e-12, atol=1e-12)
 
 
-def test_digamma_keeps_its_recurrence():
+def test_digamma_satisfies_its_recurrence():
     for x in (0.1, 1.0, 2.5, 5.999, 6.001, 40.0):
         assert digamma(x + 1) == pytest.approx(digamma(x) + 1 / x, abs=2e-12)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-def test_expected_log_topics_equal_their_equation_down_to_the_floor(precision):
+def test_expected_log_topics_equal_their_equation_down_to_the_lower_limit(precision):
     lam = np.random.default_rng(1).gamma(0.5, 4.0, (7, 3)).astype(precision) + precision(0.02)
     out = np.empty_like(lam)
     totals = psi(lam.sum(0, dtype=float))

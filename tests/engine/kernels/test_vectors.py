@@ -1,4 +1,4 @@
-"""Sixteen numbers at a time come out as numpy has them."""
+"""Operations on sixteen numbers at a time against NumPy."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ PRECISIONS = [np.float32, np.float64]
 
 @njit
 def combine(one, other, number, out):
-    """Rows of out: sum, difference, product, ratio, one + number · other, the larger of each; returns the largest."""
+    """Write sum, difference, product, ratio, one + number · other and maximum to rows of out; return the largest."""
     prefetch(one, 0)
     first, second = load(one, 0), load(other, 0)
     store(out, 0, first + second)
@@ -36,12 +36,12 @@ def combine(one, other, number, out):
 
 @njit
 def sum_rows(rows, out):
-    """Sums of the four rows after the first, from an uneven place on, into places 1 to 4."""
+    """Write the sums of the last four rows, which do not begin at a whole vector, to places 1 to 4."""
     store_sums(out, 1, load(rows, 20), load(rows, 40), load(rows, 60), load(rows, 80))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_each_operation_is_numpys(precision):
+def test_each_operation_equals_numpy(precision):
     rng = np.random.default_rng(0)
     one, other = rng.normal(size=(2, WIDTH)).astype(precision)
     number, out = precision(0.7), np.empty((6, WIDTH), precision)
@@ -59,6 +59,6 @@ def test_four_sums_are_written_to_four_places_and_nowhere_else(precision):
     assert out[[0, 5]].tolist() == [-1.0, -1.0]
 
 
-def test_an_array_in_another_order_is_refused_by_the_compiler():
+def test_the_compiler_refuses_an_array_in_fortran_order():
     with pytest.raises(TypingError):
         sum_rows(np.ones((20, 5)).T, np.empty(6))
