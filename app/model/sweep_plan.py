@@ -1,4 +1,4 @@
-"""A sweep: which runs it is made of, how far it is, and what its plot shows. Pure."""
+"""A sweep: its runs, its progress and the data of its plot. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.grid import expand_grid, name_values, settings_of
 
 MAX_RUNS = 40
-# The first of them that takes several values is the x axis of the plot, as S is in Fig. 4 of Wang 2011.
+# The first one with several values is the x axis of the plot, like S in Fig. 4 of Wang 2011.
 SWEPT = {"batch_size": "S", "forgetting_rate": "κ", "delay": "τ₀", "max_topics": "K"}
 WHOLE = ("batch_size", "max_topics")
 
@@ -83,7 +83,7 @@ def plan_sweep(
     """Every combination of the systems and values, each once; everything else is as in `base`.
 
     A setting without values stays as it is, and a system that lacks a setting has fewer runs. Raises SweepError for one
-    run alone, for too many runs, for a setting that none of the systems has, and for a value outside its bounds.
+    run alone, for too many runs, for a setting that no system has, and for a value outside its bounds.
     """
     requested = {name: tuple(each) for name, each in values.items() if each}
     count = max(1, len(algorithms)) * math.prod(len(each) for each in requested.values())

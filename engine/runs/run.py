@@ -139,6 +139,6 @@ class _Run:
 
 
 def next_batch(config: Any, train: Corpus, documents_seen: int) -> Batch:
-    """The mini-batch that is read after so many documents, in any pass; the config has a value for each setting."""
+    """The mini-batch that is read after `documents_seen` documents; the config has a value for each setting."""
     size = step_size(config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

@@ -39,7 +39,7 @@ class Study:
     run: how each run reads and scores its corpus, except for the seed.
     protocols: those of FURTHER_PROTOCOLS that are scored together with `disjoint_words`.
 
-    Raises ValueError for an unknown system, for a setting that none of the systems has, for a value outside its bounds,
+    Raises ValueError for an unknown system, for a setting that no system has, for a value outside its bounds,
     and for a setting without values.
     """
 

@@ -63,8 +63,8 @@ def test_too_few_batches_are_forecast_as_too_little():
     [(1, 1, 0), (500, 32, 8), (1800, 113, 8), (9384, 256, 18), (10**6, 15625, 32)],
 )
 def test_settings_left_to_the_corpus_follow_its_size(corpus_size, batch_size, delay):
-    settled = resolve(HDPConfig(), corpus_size)
-    assert (settled.batch_size, settled.delay) == (batch_size, delay)
+    resolved = resolve(HDPConfig(), corpus_size)
+    assert (resolved.batch_size, resolved.delay) == (batch_size, delay)
     assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
     chosen = HDPConfig(max_topics=20, batch_size=7, delay=3.0)
     assert resolve(chosen, corpus_size, 10**9) == chosen

@@ -86,7 +86,7 @@ def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
     whole = path.read_bytes()
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(damaged)
-        # Nobody is told how to trust a pickle.
+        # The message does not explain how to trust a pickle.
         with pytest.raises(CheckpointError, match="not a complete checkpoint .it is not an .npz file"):
             load(path)
 

@@ -18,7 +18,7 @@ QUIET = {"report": lambda progress: None}
 
 @pytest.fixture
 def notes(tmp_path):
-    """The path of forty notes of five words, dated by nobody."""
+    """The path of forty undated notes of five words."""
     rng, words = np.random.default_rng(0), ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
     rows = [" ".join(rng.choice(words, 5)) for _ in range(40)]
     path = tmp_path / "notes.csv"
