@@ -213,6 +213,9 @@ def test_rows_without_words_are_left_out_and_reported(write_csv, caplog):
         (['"December 8, 1863"', '"January 2, 1864"'], ["1863-12-08", "1864-01-02"]),
         (["12/8/1863", "1/2/1864"], ["1863-12-08", "1864-01-02"]),
         (["Dec 1863", "January 1864"], ["1863-12", "1864-01"]),
+        (["Dec 1600", "January 1864"], ["1600-12", "1864-01"]),
+        (['"December 8, 1600"', '"January 2, 1864"'], ["1600-12-08", "1864-01-02"]),
+        (["1600-02-03T01:30:00+02:00", "1863-12-08"], ["1600-02-02T23:30:00", "1863-12-08T00:00:00"]),
     ],
 )
 def test_dates_keep_the_precision_they_are_written_in(write_csv, cells, dates):
