@@ -142,7 +142,8 @@ def _parse_early(cell: str, form: str) -> np.datetime64:
         return np.datetime64("NaT", "s")
     if time.tzinfo is not None:
         time = time.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(time, "us").astype("datetime64[s]")
+    second: np.datetime64 = np.datetime64(time, "us").astype("datetime64[s]")
+    return second
 
 
 def _coarsest(seconds: np.ndarray) -> np.ndarray:
