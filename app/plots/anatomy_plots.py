@@ -12,6 +12,7 @@ from bokeh.models import (
     NormalHead,
     NumeralTickFormatter,
     Range1d,
+    VSpan,
 )
 from bokeh.plotting import figure
 
@@ -90,7 +91,7 @@ class SlotPlot:
         held = [("slot", "@slot"), ("topic", "@title, φ @held{0.00}")]
         tips = [*held, ("words in it", "@tokens{0.0 %}"), ("E[π]", "@share{0.0 %}")]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
-        fig.vspan("x", source=self.end, line_color=MARK, line_width=2, line_dash=[5, 3])
+        fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         _count_whole(fig)
 
     def show(self, frame: pd.DataFrame, num_taken: int) -> None:
@@ -114,7 +115,7 @@ class BoundPlot:
         fig.line("x", "y", source=self.source, line_color=THIS_RUN, line_width=2.2)
         dots = fig.scatter("x", "y", source=self.source, color=THIS_RUN, size=6)
         fig.add_tools(HoverTool(renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats a word")]))
-        fig.vspan("x", source=self.end, line_color=MARK, line_width=2, line_dash=[5, 3])
+        fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
         fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
         _count_whole(fig)

@@ -7,6 +7,7 @@ cell only. dateutil also fills missing parts from today's date, and parses each 
 import re
 import warnings
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 NUM_GUESSED_FROM = 20
+ISO = "ISO8601"
+EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
 
@@ -108,18 +111,13 @@ def _read_months(cells: "pd.Series") -> np.ndarray:
 
 def _read_named_months(cells: "pd.Series") -> np.ndarray:
     """Read "May 1863" and "Dec 1863"."""
-    import pandas as pd
-
-    months = (pd.to_datetime(cells, format=form, errors="coerce") for form in ("%b %Y", "%B %Y"))
-    short, full = (each.to_numpy().astype("datetime64[M]") for each in months)
+    short, full = (_parse(cells, form).astype("datetime64[M]") for form in ("%b %Y", "%B %Y"))
     dates: np.ndarray = np.where(np.isnat(short), full, short)
     return dates
 
 
 def _read_iso(cells: "pd.Series") -> np.ndarray:
-    import pandas as pd
-
-    return _coarsest(pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True))
+    return _coarsest(_parse(cells, ISO))
 
 
 def _read_stamps(cells: "pd.Series") -> np.ndarray:
@@ -131,7 +129,6 @@ def _read_stamps(cells: "pd.Series") -> np.ndarray:
 
 def _read_other(cells: "pd.Series") -> np.ndarray:
     """Try the forms that pandas guesses from the first cells, with day and month in both orders; keep the best."""
-    import pandas as pd
     from pandas.tseries.api import guess_datetime_format
 
     forms: dict[str, None] = {}
@@ -145,14 +142,38 @@ def _read_other(cells: "pd.Series") -> np.ndarray:
                     forms[form] = None
     best, most = np.full(len(cells), "NaT", "datetime64[D]"), 0
     for form in list(forms)[:8]:
-        dates = _coarsest(pd.to_datetime(cells, format=form, errors="coerce", utc=True))
+        dates = _coarsest(_parse(cells, form))
         num_read = int((~np.isnat(dates)).sum())
         if num_read > most:
             best, most = dates, num_read
     return best
 
 
-def _coarsest(times: "pd.Series") -> np.ndarray:
+def _parse(cells: "pd.Series", form: str) -> np.ndarray:
+    """Times (D,) in UTC, to the second, of the cells that have this form; NaT for the others."""
+    import pandas as pd
+
+    times = pd.to_datetime(cells, format=form, errors="coerce", utc=True)
     seconds: np.ndarray = times.dt.tz_localize(None).to_numpy().astype("datetime64[s]")
+    # pandas 2 counts nanoseconds in 64 bits, which cannot express a date before September 1677.
+    is_early = np.isnat(seconds) & cells.str.contains(EARLY_YEAR).to_numpy(bool)
+    for row in np.flatnonzero(is_early):
+        seconds[row] = _parse_early(cells.iloc[row], form)
+    return seconds
+
+
+def _parse_early(cell: str, form: str) -> np.datetime64:
+    """The time in UTC of one cell, NaT if it is of another form."""
+    try:
+        time = datetime.fromisoformat(cell) if form == ISO else datetime.strptime(cell, form)
+    except ValueError:
+        return np.datetime64("NaT", "s")
+    if time.tzinfo is not None:
+        time = time.astimezone(UTC).replace(tzinfo=None)
+    second: np.datetime64 = np.datetime64(time, "us").astype("datetime64[s]")
+    return second
+
+
+def _coarsest(seconds: np.ndarray) -> np.ndarray:
     days = seconds.astype("datetime64[D]")
     return days if ((days == seconds) | np.isnat(seconds)).all() else seconds
