@@ -159,7 +159,7 @@ def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_bes
 def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
     monkeypatch.setattr("stickbreaker.app.views.bring_corpus.QUIET_SECONDS", 0.02)
     look(view, path)
-    view._text_worker.asked.clear()
+    view._text_tasks.asked.clear()
     for value in ("t", "tr", "treaty"):
         view.words.own.value_input = value
 
@@ -167,7 +167,7 @@ def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch
         await asyncio.gather(*(task(*arguments) for task, arguments in begun))
 
     asyncio.run(change())
-    assert view._text_worker.asked == ["measure"]
+    assert view._text_tasks.asked == ["measure"]
 
 
 def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
@@ -213,19 +213,19 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, n
     view.name_field.value = name
     asyncio.run(view._build(None))
     assert "name" in view._fault.object
-    assert "build" not in view._text_worker.asked
+    assert "build" not in view._text_tasks.asked
 
 
 @pytest.mark.parametrize(
     ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
 )
 def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, path, error, said):
-    view._text_worker.fails = error
+    view._text_tasks.fails = error
     look(view, path)
     assert said in view._fault.object
     assert not view._working.visible
     assert not view.build.disabled
-    view._text_worker.fails = None
+    view._text_tasks.fails = None
     look(view, path)
     assert view._fault.object == ""
 
@@ -234,7 +234,7 @@ def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, pa
     look(view, path)
     before = {part: select.value for part, select in view.columns.selects.items()}
     view.columns.selects["text"].value = "who"
-    view._text_worker.fails = Stopped()
+    view._text_tasks.fails = Stopped()
     asyncio.run(view._look(path, {"text": "who"}))
     assert "Cancelled" in view._fault.object
     assert {part: select.value for part, select in view.columns.selects.items()} == before
@@ -246,7 +246,7 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     sent = []
     view.mover._send_msg = sent.append
     view.mover._handle_msg({"kind": "begin"})
-    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3})
+    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3, "folders": []})
     view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
     view.mover._handle_msg({"kind": "end"})
     assert [message["is_taken"] for message in sent] == [True] * 4
@@ -262,7 +262,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
     view.mover._send_msg = lambda message: None
     view.mover._handle_msg({"kind": "begin"})
     for name in ("one.csv", "two.csv"):
-        view.mover._handle_msg({"kind": "open", "name": name, "size": 3})
+        view.mover._handle_msg({"kind": "open", "name": name, "size": 3, "folders": []})
         view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
     view.mover._handle_msg({"kind": "end"})
     look(view, *begun[0][1])
@@ -274,7 +274,7 @@ def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
     view = BringCorpus(Here(), {})
     view.close()
     assert view._layout.objects == []
-    assert view._text_worker.asked == ["close"]
+    assert view._text_tasks.asked == ["close"]
 
 
 def test_paths_are_for_those_at_the_server_only(path, begun):
