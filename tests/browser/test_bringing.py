@@ -244,7 +244,8 @@ def test_a_folder_is_uploaded_with_its_inner_folders(dashboard, tmp_path, way):
     else:
         drop_path(page, folder)
     expect_preview(page)
-    expect(page.get_by_text(re.compile("^40 documents|40 rows with text|40 files"))).to_be_visible()
+    expect(page.get_by_text(re.compile("In all 40 documents"))).to_be_visible()
+    expect(page.get_by_text("1900/speech 2", exact=True)).to_be_visible()
     expect(page.get_by_label("Name of the corpus")).to_have_value("speeches")
     expect_no_markup(page)
 
