@@ -1,4 +1,4 @@
-"""What a view may ask of whoever reads and builds text in the background, and how a cancelled task ends."""
+"""What a view may ask of the process that reads and builds text, and how a cancelled task ends."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -11,13 +11,13 @@ class Stopped(Exception):
 
 
 class TextTasks(Protocol):
-    """Reads, measures, builds and exports text, one task at a time; `server.text_worker.TextWorker` is one."""
+    """Reads, measures, builds and exports text, one task at a time; `server.text_worker.TextWorker` does this."""
 
     async def ask(self, task: str, *arguments: Any, report: Report = ...) -> Any:
-        """Do a task and return its answer. Raises CorpusError if it is refused, Stopped if it is cancelled."""
+        """Do a task and return its result. Raises CorpusError if it is refused, Stopped if it is cancelled."""
 
     async def stop(self) -> None:
         """Cancel the present task."""
 
     def close(self) -> None:
-        """Release what the tasks hold."""
+        """Release the resources of the tasks."""

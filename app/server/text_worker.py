@@ -1,13 +1,17 @@
-"""A process of its own for text that somebody brings: reading and counting it never holds up the page or a run.
+"""A separate process that reads and counts text which a user brings, so that it never blocks a page or a run.
 
-It is asked one thing at a time, says how far it is, and can be told to stop. It holds the sample that word choices are
-tried on, and ends with the page that it belongs to.
+It does one task at a time, reports progress and can be stopped. It keeps the sample that word choices are tried on, and
+ends with its page. A `ProcessPoolExecutor` cannot end a running task (only from Python 3.14 on), delays the server's
+exit until the task is done, and leaves its process behind if the server is killed.
 """
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import time
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +22,44 @@ from stickbreaker.engine.corpora.library import BuildRequest, OwnCorpus, build_o
 from stickbreaker.engine.corpora.preview import Preview, preview
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 
-# Each takes a process of some 150 MB.
+# Each process needs about 150 MB.
 MAX_WORKERS = 4
 POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
 STOP = "stop"
 
-class Desk:
-    """What the process can be asked; it remembers the file it looked at last.
+
+class TextTaskRunner:
+    """Does the tasks that the process accepts, and keeps the preview of the last file.
 
     folder: where corpora are kept, by default as `engine.corpora.library.find_folder` says.
     """
 
     def __init__(self, report: Report, folder: Path | None = None):
-        self._report, self._folder = report, folder
-        self._seen: Preview | None = None
+        self._report = report
+        self._folder = folder
+        self._preview: Preview | None = None
 
     def look(self, path: Path, columns: dict[str, str | None]) -> Preview:
         """Preview a file, with these columns (None: guess, "": none)."""
-        before, self._seen = self._seen, None
+        before = self._preview
+        self._preview = None
         try:
-            self._seen = preview(path, **columns, report=self._report)
+            self._preview = preview(path, **columns, report=self._report)
         except Stopped:
-            self._seen = before
+            self._preview = before
             raise
-        return self._seen.without_sample()
+        return self._preview.without_sample()
 
     def measure(self, words: WordChoices) -> WordEffect:
-        """Try word choices on the file looked at."""
-        if self._seen is None:
+        """Try word choices on the last file."""
+        if self._preview is None:
             raise CorpusError("There is no text to try word choices on: choose a file first.")
-        return self._seen.measure(words)
+        return self._preview.measure(words)
 
     def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
-        """Build a corpus and keep it; whoever watches a run meanwhile comes first."""
+        """Build a corpus and keep it, at a lower priority than the runs of the server."""
         if hasattr(os, "nice"):
             os.nice(5)
         return build_own(BuildRequest(path, name, columns, words, keeps_text), self._report, self._folder)[0]
@@ -62,93 +69,106 @@ class Desk:
         return export_own(name, target, self._folder)
 
 
-def work(pipe: Any, folder: Path | None = None) -> None:
-    """Answer until nobody asks any more; the body of the process."""
-    told_at = 0.0
+def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
+    """Do tasks until the page or the server ends; this is the main function of the process."""
+    last_report = 0.0
 
-    def report(share: float, said: str) -> None:
-        nonlocal told_at
-        if time.monotonic() - told_at >= REPORT_SECONDS or share == 1.0:
-            told_at = time.monotonic()
-            pipe.send(("report", (share, said)))
+    def report(share: float, text: str) -> None:
+        nonlocal last_report
+        if time.monotonic() - last_report >= REPORT_SECONDS or share == 1.0:
+            last_report = time.monotonic()
+            pipe.send(("report", (share, text)))
         if pipe.poll() and pipe.recv() == STOP:
             raise Stopped
 
-    desk = Desk(report, folder)
+    tasks = TextTaskRunner(report, folder)
     while True:
         try:
-            asked = pipe.recv()
+            message = pipe.recv()
         except (EOFError, OSError):
             return
-        if asked == STOP:
+        # The task that this was meant for has ended in the meantime.
+        if message == STOP:
             continue
-        task, arguments = asked
-        try:
-            answer = ("done", getattr(desk, task)(*arguments))
-        except Stopped:
-            answer = ("stopped", None)
-        except (CorpusError, ValueError) as error:
-            answer = ("refused", str(error))
-        except MemoryError:
-            answer = ("refused", "There is not enough memory for this file: part it, or take a sample of it.")
-        except Exception as error:
-            answer = ("refused", f"This did not work: {type(error).__name__}: {error}")
-        pipe.send(answer)
+        task, arguments = message
+        pipe.send(_answer(tasks, task, arguments))
+
+
+def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason."""
+    try:
+        return "done", getattr(tasks, task)(*arguments)
+    except Stopped:
+        return "stopped", None
+    except (CorpusError, ValueError) as error:
+        return "refused", str(error)
+    except MemoryError:
+        return "refused", "There is not enough memory for this file: split it, or take a sample of it."
+    except Exception as error:
+        return "refused", f"Unexpected error: {type(error).__name__}: {error}"
 
 
 class TextWorker:
-    """The page's end of the process, which begins with the first question. Use it from one event loop only."""
+    """The page's side of the process, which starts with the first task. Use it from one event loop only."""
 
     num_open = 0
 
     def __init__(self, folder: Path | None = None):
         self._folder = folder
-        self._process: Any = None
-        self._pipe: Any = None
-        self._turn = asyncio.Lock()
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection[Any, Any] | None = None
+        self._lock = asyncio.Lock()
         self._is_asked = False
 
-    async def ask(self, task: str, *arguments: Any, report: Report = lambda share, said: None) -> Any:
-        """Do one of the `Desk`'s tasks and return its answer.
+    async def ask(self, task: str, *arguments: Any, report: Report = lambda share, text: None) -> Any:
+        """Do one of the tasks of `TextTaskRunner` and return its result.
 
-        Raises CorpusError with what the process refused, Stopped after `stop`.
+        Raises CorpusError with the reason of a refusal, Stopped after `stop` or if the process ends.
         """
-        async with self._turn:
-            await self._start()
+        async with self._lock:
+            process, pipe = await self._start()
             self._is_asked = True
             try:
-                self._pipe.send((task, arguments))
-                return await self._listen(report)
+                pipe.send((task, arguments))
+                return await self._listen(process, pipe, report)
+            except (EOFError, OSError) as error:
+                self.close()
+                raise Stopped from error
             finally:
                 self._is_asked = False
 
-    async def _start(self) -> None:
-        if self._process is not None and self._process.is_alive():
-            return
+    async def _start(self) -> "tuple[SpawnProcess, Connection[Any, Any]]":
+        """Return the process and its pipe; start them unless they are running."""
+        if self._process is not None and self._pipe is not None and self._process.is_alive():
+            return self._process, self._pipe
         self.close()
         if TextWorker.num_open >= MAX_WORKERS:
-            raise CorpusError(f"{MAX_WORKERS} others are bringing text to this server: wait until one has done.")
+            raise CorpusError(f"{MAX_WORKERS} other users are bringing text to this server: wait until one is done.")
         TextWorker.num_open += 1
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, self._folder), name="text_worker", daemon=True)
-        await asyncio.to_thread(self._process.start)
-        theirs.close()
+        pipe, far_end = context.Pipe()
+        process = context.Process(target=work, args=(far_end, self._folder), name="text_worker", daemon=True)
+        self._process = process
+        self._pipe = pipe
+        await asyncio.to_thread(process.start)
+        far_end.close()
+        # The page may have closed during the start.
+        if self._process is not process:
+            process.kill()
+            raise Stopped
+        return process, pipe
 
-    async def _listen(self, report: Report) -> Any:
+    async def _listen(self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report) -> Any:
+        """Pass reports on until the result comes. Raises EOFError or OSError if the process has ended."""
         while True:
-            try:
-                while not self._pipe.poll():
-                    if not self._process.is_alive():
-                        raise EOFError
-                    await asyncio.sleep(POLL_SECONDS)
-                kind, content = self._pipe.recv()
-            except (EOFError, OSError, AttributeError) as error:
-                self.close()
-                raise Stopped from error
+            while not pipe.poll():
+                if not process.is_alive():
+                    raise EOFError
+                await asyncio.sleep(POLL_SECONDS)
+            kind, content = pipe.recv()
             if kind == "report":
                 report(*content)
-                # Another message may wait already, and so may the page.
+                # The next message may be there already; the page's other events come first.
                 await asyncio.sleep(0)
             elif kind == "done":
                 return content
@@ -158,21 +178,27 @@ class TextWorker:
                 raise CorpusError(content)
 
     async def stop(self) -> None:
-        """Cancel what is being done; a process that does not listen is ended."""
-        if not self._is_asked:
+        """Cancel the present task; a process that does not react in time is killed."""
+        if not self._is_asked or self._process is None or self._pipe is None:
             return
-        self._pipe.send(STOP)
+        process = self._process
+        with contextlib.suppress(OSError):
+            self._pipe.send(STOP)
         waited = 0.0
         while self._is_asked and waited < PATIENCE_SECONDS:
             await asyncio.sleep(POLL_SECONDS)
             waited += POLL_SECONDS
-        if self._is_asked and self._process is not None:
-            self._process.kill()
+        if self._is_asked:
+            process.kill()
 
     def close(self) -> None:
-        """End the process; whoever waits for an answer is told that it was stopped."""
-        process, self._process = self._process, None
-        if process is not None:
+        """End the process; a task that is waited for raises Stopped."""
+        process = self._process
+        pipe = self._pipe
+        self._process = None
+        self._pipe = None
+        if process is not None and pipe is not None:
             TextWorker.num_open -= 1
-            process.kill()
-            self._pipe.close()
+            pipe.close()
+            if process.pid is not None:
+                process.kill()

@@ -19,25 +19,56 @@ function decode(text) {
   return Uint8Array.from(bytes, (sign) => sign.charCodeAt(0))
 }
 
+// Adds the file, or all files of the folder, to `found`, each with the names of the folders that it is in.
+async function list(entry, folders, found, most) {
+  if (entry.name.startsWith(".") || found.length > most) return
+  if (entry.isFile) {
+    found.push({folders, file: await new Promise((resolve, reject) => entry.file(resolve, reject))})
+    return
+  }
+  const reader = entry.createReader()
+  const inside = [...folders, entry.name]
+  while (true) {
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))
+    if (!entries.length) return
+    for (const each of entries) await list(each, inside, found, most)
+  }
+}
+
+// Files of a chosen folder say where they are in it; files that were chosen one by one do not.
+function locate(file) {
+  return {file, folders: file.webkitRelativePath.split("/").slice(0, -1)}
+}
+
 export function render({ model }) {
   const input = make("input", {type: "file", multiple: "", hidden: ""})
   const button = make("button", {type: "button"}, "Choose files")
+  const folder_button = make("button", {type: "button"}, "Choose a folder")
+  const cancel = make("button", {type: "button", hidden: ""}, "Cancel upload")
   const said = make("p", {class: "said"})
   const bar = make("progress", {max: "1", value: "0", "aria-label": "Upload"})
-  const hint = make("span", {class: "hint"}, "or drop them here")
+  const hint = make("span", {class: "hint"}, "or drop files here")
   const area = make("div", {class: "area"})
-  if (model.takes_files) area.append(button, hint, input, bar, said)
+  if (model.takes_files) area.append(button, folder_button, hint, cancel, input, bar, said)
   let answer = null
   let is_busy = false
+  let is_cancelled = false
   let parts = []
 
   const show = () => { said.textContent = model.limits }
   model.on("limits", show)
   show()
-  bar.hidden = true
+  set_busy(false)
   area.hidden = !model.takes_files
 
-  // Each message is answered, so that no more than one part is ever on its way.
+  function set_busy(busy) {
+    is_busy = busy
+    button.hidden = folder_button.hidden = hint.hidden = busy
+    cancel.hidden = bar.hidden = !busy
+    bar.value = 0
+  }
+
+  // Each message is answered before the next one, so at most one part is being sent.
   function send(message) {
     return new Promise((resolve) => {
       answer = resolve
@@ -45,36 +76,52 @@ export function render({ model }) {
     })
   }
 
-  async function move(files) {
-    const size = files.reduce((sum, file) => sum + file.size, 0)
+  async function move(found) {
+    const size = found.reduce((sum, {file}) => sum + file.size, 0)
     let done = 0
     if (!await send({kind: "begin"})) return
-    for (const file of files) {
-      if (!await send({kind: "open", name: file.name, size: file.size})) return
+    for (const {file, folders} of found) {
+      if (!await send({kind: "open", name: file.name, size: file.size, folders})) return
       for (let start = 0; start < file.size; start += model.part_bytes) {
         const part = await read(file.slice(start, start + model.part_bytes))
+        if (is_cancelled) break
         if (!await send({kind: "part", content: part})) return
         done += Math.min(model.part_bytes, file.size - start)
         bar.value = size ? done / size : 1
       }
+      if (is_cancelled) break
     }
-    await send({kind: "end"})
+    await send({kind: is_cancelled ? "cancel" : "end"})
   }
 
-  async function take(list) {
-    const files = [...list]
-    if (is_busy || !files.length) return
-    is_busy = button.disabled = true
-    bar.value = 0
-    bar.hidden = false
+  // find() gives the files; a dropped folder is read only then.
+  async function take(find) {
+    if (is_busy) return
+    is_cancelled = false
+    const focused = area.getRootNode().activeElement
+    set_busy(true)
+    if (focused === button || focused === folder_button) cancel.focus()
     try {
-      await move(files)
+      const found = await find()
+      if (found.length) await move(found)
     } catch (error) {
       model.send_msg({kind: "fault", text: String(error?.message ?? error)})
     }
-    is_busy = button.disabled = false
-    bar.hidden = true
+    const is_focused = area.getRootNode().activeElement === cancel
+    set_busy(false)
+    if (is_focused) button.focus()
     input.value = ""
+  }
+
+  async function list_all(entries) {
+    const found = []
+    for (const entry of entries) await list(entry, [], found, model.max_files)
+    return found
+  }
+
+  function choose(is_folder) {
+    input.webkitdirectory = is_folder
+    input.click()
   }
 
   function save(name) {
@@ -97,14 +144,22 @@ export function render({ model }) {
       save(message.name)
     }
   })
-  button.addEventListener("click", () => input.click())
-  input.addEventListener("change", () => take(input.files))
+  button.addEventListener("click", () => choose(false))
+  folder_button.addEventListener("click", () => choose(true))
+  cancel.addEventListener("click", () => { is_cancelled = true })
+  input.addEventListener("change", () => {
+    const found = [...input.files].filter((file) => !file.name.startsWith(".")).map(locate)
+    if (found.length) take(async () => found)
+  })
   area.addEventListener("dragover", (event) => { event.preventDefault(); area.classList.add("over") })
   area.addEventListener("dragleave", () => area.classList.remove("over"))
   area.addEventListener("drop", (event) => {
     event.preventDefault()
     area.classList.remove("over")
-    take(event.dataTransfer.files)
+    // The browser forgets the entries when this handler returns.
+    const items = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry())
+    const entries = items.filter((entry) => entry !== null)
+    if (entries.length) take(() => list_all(entries))
   })
   return area
 }

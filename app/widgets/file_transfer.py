@@ -1,60 +1,79 @@
-"""Files between browser and server, part by part, so that neither stands still for a large one."""
+"""Transfer of files between browser and server in small parts, so that a large file blocks neither.
+
+Panel's `FileDropper` cannot cancel an upload (the browser sends the rest), sets no size limit on the server, and sends
+all parts without waiting, which delays clicks; `FileDownload` sends a file as one message, and needs several times its
+size in memory.
+"""
 
 import base64
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 import panel as pn
 import param
 
-from stickbreaker.app.widgets.uploads import PART_BYTES, Upload
+from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
 
 _log = logging.getLogger(__name__)
 
 
-class FileTransfer(pn.custom.JSComponent):
-    """Takes files that are dropped or chosen, and gives one to be saved.
+class _Outgoing(NamedTuple):
+    """A file that is being sent to the browser, and the name it is saved under."""
 
-    take(path) is called when files have come, refuse(text) with what went wrong.
+    path: Path
+    file: BinaryIO
+    name: str
+
+
+class FileTransfer(pn.custom.JSComponent):
+    """Receives files that a user drops or chooses, and sends files to be saved.
+
+    take(path) is called after an upload, refuse(text) with the reason why an upload failed.
     """
 
-    limits = param.String(doc="What may be dropped, in a sentence.")
-    takes_files = param.Boolean(True, doc="Whether there is anything to see: where to drop files.")
+    limits = param.String(doc="What may be uploaded, in one sentence.")
+    takes_files = param.Boolean(True, doc="Whether files can be uploaded; otherwise nothing is shown.")
     part_bytes = param.Integer(PART_BYTES)
+    max_files = param.Integer(MAX_FILES)
 
     _esm = Path(__file__).with_name("file_transfer.js")
-    _stylesheets: ClassVar = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
 
     def __init__(self, take: Callable[[Path], None], refuse: Callable[[str], None], **params: Any):
-        super().__init__(**params)
-        self._take, self._refuse = take, refuse
+        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel does not annotate it.
+        self._take = take
+        self._refuse = refuse
         self.upload = Upload()
-        self._outgoing: Any = None
+        self._outgoing: _Outgoing | None = None
 
     def _handle_msg(self, message: Any) -> None:
         kind = message.get("kind") if isinstance(message, dict) else None
         if kind == "next":
             self._send_part()
         elif not self.takes_files:
-            _log.warning("A browser sent a file where none is asked for")
+            _log.warning("A browser sent a file to a component that takes none")
         elif kind == "fault":
+            self.upload.clear()
             self._refuse(f"The browser could not read the file ({message.get('text')}): choose it again.")
         else:
             self._receive(kind, message)
 
-    def _receive(self, kind: str | None, message: dict) -> None:
+    def _receive(self, kind: str | None, message: dict[str, Any]) -> None:
         try:
             if kind == "begin":
                 self.upload.begin()
             elif kind == "open":
-                self.upload.open(message["name"], message["size"])
+                self.upload.open(message["name"], message["size"], message["folders"])
             elif kind == "part":
                 self.upload.add(message["content"])
             elif kind == "end":
                 self._take(self.upload.end())
+            elif kind == "cancel":
+                self.upload.clear()
+                self._refuse("Upload cancelled.")
         except (CorpusError, KeyError, TypeError, ValueError, OSError) as error:
             self._send_msg({"kind": "answer", "is_taken": False})
             self._refuse(str(error))
@@ -62,23 +81,24 @@ class FileTransfer(pn.custom.JSComponent):
         self._send_msg({"kind": "answer", "is_taken": True})
 
     def send_file(self, path: Path, name: str) -> None:
-        """Give a file to the browser to save; it is removed afterwards."""
-        self._outgoing = (path, path.open("rb"), name)
+        """Send a file to the browser, which saves it under this name; the server's file is removed afterwards."""
+        self._outgoing = _Outgoing(path, path.open("rb"), name)
         self._send_part()
 
     def _send_part(self) -> None:
-        if self._outgoing is None:
+        outgoing = self._outgoing
+        if outgoing is None:
             return
-        _, file, name = self._outgoing
-        if part := file.read(self.part_bytes):
+        if part := outgoing.file.read(self.part_bytes):
             self._send_msg({"kind": "part", "content": base64.b64encode(part).decode()})
             return
         self.close()
-        self._send_msg({"kind": "save", "name": name})
+        self._send_msg({"kind": "save", "name": outgoing.name})
 
     def close(self) -> None:
-        """Let go of a file on its way out."""
-        outgoing, self._outgoing = self._outgoing, None
+        """Close and remove the file that is being sent."""
+        outgoing = self._outgoing
+        self._outgoing = None
         if outgoing is not None:
-            outgoing[1].close()
-            outgoing[0].unlink(missing_ok=True)
+            outgoing.file.close()
+            outgoing.path.unlink(missing_ok=True)

@@ -1,9 +1,10 @@
-"""Files on their way from a browser, a part at a time, into a folder that goes with the page."""
+"""Uploads: files that a browser sends in parts, kept in a folder that is removed with the page."""
 
 import base64
 import binascii
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,62 +13,72 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 MAX_UPLOAD_BYTES = 200_000_000
 MAX_FILES = 2_000
 MAX_NAME = 150
-# Below what a websocket takes at once (20 MB), and short enough that nobody waits for it.
+MAX_DEPTH = 8
+# Below the limit of a websocket message (20 MB), and short enough that clicks are not delayed.
 PART_BYTES = 393_216
 
 
 class Upload:
-    """Files of one choice. `begin` clears those before; `end` gives the folder, or the only file in it."""
+    """The files of one upload. `begin` removes the earlier ones; `end` returns the folder, or the only file in it."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._file: BinaryIO | None = None
-        self._num_bytes = self._num_files = 0
+        self._num_bytes = 0
+        self._num_files = 0
 
     def begin(self) -> None:
-        """Make room for new files."""
+        """Remove earlier files and make a folder for new ones."""
         self.clear()
         self._folder = Path(tempfile.mkdtemp(prefix="stickbreaker-"))
 
-    def open(self, name: str, size: int) -> None:
-        """Begin a file. Raises CorpusError where it would be too large, or has no name."""
+    def open(self, name: str, size: int, folders: Sequence[str] = ()) -> None:
+        """Begin a file. Raises CorpusError if it would be too large or its name is not valid.
+
+        folders: the names of the folders that it is in, the outermost first.
+        """
         self._close()
-        name = Path(str(name).replace("\\", "/")).name
-        if self._folder is None or not name.strip(". ") or not name.isprintable():
-            raise CorpusError(f"{name[:MAX_NAME]!r} is no name for a file: rename it.")
+        if self._folder is None or len(folders) > MAX_DEPTH:
+            raise CorpusError("Upload failed: try again with fewer folders inside each other.")
+        place = Path(_check_name(name))
+        inside = self._folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
         self._num_files += 1
         if self._num_files > MAX_FILES:
-            raise CorpusError(f"These are more than {MAX_FILES:,} files: pack them into one zip.")
-        self._check(int(size))
-        place = Path(name)
-        self._file = (self._folder / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open("wb")
+            raise CorpusError(f"There are more than {MAX_FILES:,} files: pack them into one zip.")
+        self._check_size(int(size))
+        inside.mkdir(parents=True, exist_ok=True)
+        self._file = (inside / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open("wb")
 
     def add(self, part: str) -> None:
-        """Append a part, in base64. Raises CorpusError where it is none or one too many."""
+        """Append a part, in base64. Raises CorpusError if it is damaged, or the upload becomes too large."""
         try:
             content = base64.b64decode(part, validate=True)
         except (binascii.Error, ValueError, TypeError) as error:
-            raise CorpusError("A part of the file was damaged on its way: choose the file again.") from error
+            raise CorpusError("Part of the file was damaged during the upload: try again.") from error
         if self._file is None:
-            raise CorpusError("The file came apart on its way: choose it again.")
-        self._check(len(content))
+            raise CorpusError("Upload failed: try again.")
+        self._check_size(len(content))
         self._num_bytes += len(content)
         self._file.write(content)
 
-    def _check(self, more: int) -> None:
+    def _check_size(self, more: int) -> None:
         if self._num_bytes + more > MAX_UPLOAD_BYTES:
             raise CorpusError(
-                f"This is more than {MAX_UPLOAD_BYTES / 1e6:,.0f} MB, the most that can be dropped here: pack it into a"
-                " zip, take a sample of it, or name a path on the server's machine."
+                f"The files are larger than {MAX_UPLOAD_BYTES / 1e6:,.0f} MB, the limit of an upload: pack them into a"
+                " zip, take a sample, or give a path on the server's machine."
             )
 
     def end(self) -> Path:
-        """Where the files are: the only one, or their folder."""
+        """Return where the files are: the only file, or the innermost folder that holds all of them."""
         self._close()
         if self._folder is None or not self._num_files:
-            raise CorpusError("No file has come: choose one.")
-        files = list(self._folder.iterdir())
-        return files[0] if len(files) == 1 and files[0].suffix.lower() not in ("", ".txt") else self._folder
+            raise CorpusError("No file was received: choose one.")
+        folder = self._folder
+        found = list(folder.iterdir())
+        while len(found) == 1 and found[0].is_dir():
+            folder = found[0]
+            found = list(folder.iterdir())
+        return found[0] if len(found) == 1 and found[0].suffix.lower() not in ("", ".txt") else folder
 
     def _close(self) -> None:
         if self._file is not None:
@@ -75,8 +86,18 @@ class Upload:
             self._file = None
 
     def clear(self) -> None:
-        """Remove what has come."""
+        """Remove the files."""
         self._close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder, self._num_bytes, self._num_files = None, 0, 0
+        self._folder = None
+        self._num_bytes = 0
+        self._num_files = 0
+
+
+def _check_name(path: str) -> str:
+    """Return the last part of a path. Raises CorpusError if it cannot be the name of a file."""
+    name = Path(str(path).replace("\\", "/")).name
+    if not name.strip(". ") or not name.isprintable():
+        raise CorpusError(f"{name[:MAX_NAME]!r} is not a valid file name: rename the file.")
+    return name

@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -206,3 +207,60 @@ def test_the_dialog_fits_and_hinders_nobody_in_the_dark(visit, size):
     assert [each for each in barriers if unnamed not in each] == []
     page.keyboard.press("Escape")
     expect(find_dialog(page)).to_be_hidden()
+
+
+def write_folder(folder: Path, num_files: int = 40) -> Path:
+    """A folder of two folders with text files of the same names, and a hidden file."""
+    for year in (1900, 1901):
+        (folder / str(year)).mkdir(parents=True)
+        for number in range(num_files // 2):
+            words = SUBJECTS[number % 3].replace(" ", f" {EVIL} ")
+            (folder / str(year) / f"speech {number}.txt").write_text(words)
+    (folder / ".hidden").write_text("peace")
+    return folder
+
+
+def drop_path(page, path: Path) -> None:
+    """Drop a file or folder of this machine where the dialog takes files."""
+    page.get_by_text("or drop files here").scroll_into_view_if_needed()
+    area = page.get_by_text("or drop files here").bounding_box()
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": area["x"] + area["width"] / 2, "y": area["y"] + area["height"] / 2}
+        session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
+
+
+@pytest.mark.parametrize("way", ["chosen", "dropped"])
+def test_a_folder_is_uploaded_with_its_inner_folders(dashboard, tmp_path, way):
+    page = dashboard.page
+    dashboard.pause()
+    folder = write_folder(tmp_path / "speeches")
+    dashboard.button("Bring your own text").press("Enter")
+    if way == "chosen":
+        with page.expect_file_chooser() as choosing:
+            page.get_by_role("dialog").get_by_role("button", name="Choose a folder").click()
+        choosing.value.set_files(folder)
+    else:
+        drop_path(page, folder)
+    expect_preview(page)
+    expect(page.get_by_text(re.compile("In all 40 documents"))).to_be_visible()
+    expect(page.get_by_text("1900/speech 2", exact=True)).to_be_visible()
+    expect(page.get_by_label("Name of the corpus")).to_have_value("speeches")
+    expect_no_markup(page)
+
+
+def test_a_large_upload_can_be_cancelled_and_another_file_chosen(dashboard, tmp_path):
+    page = dashboard.page
+    dashboard.pause()
+    large = tmp_path / "large.csv"
+    large.write_text("text\n" + "peace and war and all the treaties\n" * 4_000_000)
+    dashboard.button("Bring your own text").press("Enter")
+    page.get_by_role("dialog").locator("input[type=file]").set_input_files(large)
+    expect(page.get_by_role("progressbar", name="Upload")).to_be_visible()
+    dashboard.button("Cancel upload").click()
+    expect(page.get_by_role("alert").filter(has_text="Upload cancelled.")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Upload")).to_be_hidden()
+    drop(dashboard, ("speeches.csv", write_speeches()))
+    expect_preview(page)
+    expect(page.get_by_role("alert").filter(has_text="Upload cancelled.")).to_be_hidden()

@@ -1,15 +1,39 @@
-"""The process beside the page: it answers, says how far it is, stops when told, and ends."""
+"""The process that reads text: it answers, reports progress, stops when told, and ends with its page and its server."""
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from stickbreaker.app.server import text_worker
-from stickbreaker.app.server.text_worker import Desk, Stopped, TextWorker
+from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner, TextWorker
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
 from stickbreaker.engine.corpora.words import WordChoices
+
+# Starts a process that has done one task, and is then killed like a server that runs out of memory.
+KILLED_SERVER = """
+import asyncio, os, signal
+from pathlib import Path
+from stickbreaker.app.server.text_worker import TextWorker
+from stickbreaker.engine.corpora.corpus import CorpusError
+
+async def ask():
+    worker = TextWorker()
+    try:
+        await worker.ask("look", Path("missing.csv"), {})
+    except CorpusError:
+        print(worker._process.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    asyncio.run(ask())
+"""
 
 
 @pytest.fixture
@@ -19,20 +43,20 @@ def path(tmp_path):
     return path
 
 
-def test_a_desk_looks_measures_builds_and_exports(path, tmp_path):
-    desk = Desk(lambda share, said: None)
+def test_word_choices_are_tried_on_the_file_previewed_last(path):
+    tasks = TextTaskRunner(lambda share, said: None)
     with pytest.raises(CorpusError, match="choose a file first"):
-        desk.measure(WordChoices())
-    seen = desk.look(path, {})
+        tasks.measure(WordChoices())
+    seen = tasks.look(path, {})
     assert (seen.num_rows, seen.sample) == (3_000, ())
-    assert desk.measure(WordChoices(max_share=1.0)).num_terms == 3
+    assert tasks.measure(WordChoices(max_share=1.0)).num_terms == 3
     with pytest.raises(CorpusError, match="has no column"):
-        desk.look(path, {"text": "body"})
+        tasks.look(path, {"text": "body"})
     with pytest.raises(CorpusError, match="choose a file first"):
-        desk.measure(WordChoices())
+        tasks.measure(WordChoices())
 
 
-def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_replaced_when_it_dies(path, tmp_path):
+def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_after_a_crash(path, tmp_path):
     long = path.with_name("long.csv")
     long.write_text("text\n" + "peace and war and all the treaties\n" * 300_000)
 
@@ -72,7 +96,65 @@ def test_the_process_answers_refuses_stops_without_leaving_anything_and_is_repla
     asyncio.run(talk())
 
 
-def test_only_so_many_may_bring_text_at_once(monkeypatch, path):
+def test_the_number_of_processes_is_limited(monkeypatch, path):
     monkeypatch.setattr(text_worker, "MAX_WORKERS", 0)
-    with pytest.raises(CorpusError, match="0 others are bringing text"):
+    with pytest.raises(CorpusError, match="0 other users are bringing text"):
         asyncio.run(TextWorker().ask("look", path, {}))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot suspend a process")
+def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
+    monkeypatch.setattr(text_worker, "PATIENCE_SECONDS", 0.3)
+
+    async def talk():
+        worker = TextWorker()
+        await worker.ask("look", path, {})
+        process = worker._process
+        os.kill(process.pid, signal.SIGSTOP)
+        asked = asyncio.ensure_future(worker.ask("look", path, {}))
+        await asyncio.sleep(0.1)
+        await worker.stop()
+        with pytest.raises(Stopped):
+            await asked
+        process.join(5)
+        assert process.exitcode == -signal.SIGKILL
+        assert TextWorker.num_open == 0
+
+    asyncio.run(talk())
+
+
+def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
+    async def talk():
+        worker = TextWorker()
+        asked = asyncio.ensure_future(worker.ask("look", path, {}))
+        while worker._process is None:
+            await asyncio.sleep(0)
+        process = worker._process
+        worker.close()
+        with pytest.raises(Stopped):
+            await asked
+        process.join(5)
+        assert not process.is_alive()
+        assert TextWorker.num_open == 0
+
+    asyncio.run(talk())
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends a process otherwise")
+def test_the_process_ends_when_its_server_is_killed(tmp_path):
+    script = tmp_path / "killed_server.py"
+    script.write_text(KILLED_SERVER)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with (tmp_path / "out.txt").open("w") as out:
+        subprocess.run([sys.executable, str(script)], stdout=out, env=environment, timeout=60, check=False)
+    pid = int((tmp_path / "out.txt").read_text())
+    end = time.monotonic() + 10
+    while is_running(pid):
+        assert time.monotonic() < end, "the process outlives its server"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process of this number, other than one that has ended but was not waited for."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(found.stdout.strip()) and not found.stdout.startswith("Z")

@@ -1,4 +1,4 @@
-"""Files that come part by part."""
+"""Uploads that arrive in parts."""
 
 import base64
 
@@ -24,13 +24,13 @@ def send(upload, name, content, size=5):
         upload.add(base64.b64encode(content[start : start + size]).decode())
 
 
-def test_a_file_that_comes_in_parts_is_whole(upload):
+def test_a_file_sent_in_parts_is_put_together(upload):
     send(upload, "mine.csv", b"text\npeace and trade\n")
     assert upload.end().read_bytes() == b"text\npeace and trade\n"
     assert upload.end().name == "mine.csv"
 
 
-def test_several_files_are_a_folder_and_new_ones_take_their_place(upload):
+def test_several_files_are_kept_in_a_folder_and_the_next_upload_replaces_them(upload):
     send(upload, "docword.a.txt", b"1")
     send(upload, "vocab.a.txt", b"2")
     folder = upload.end()
@@ -44,46 +44,94 @@ def test_several_files_are_a_folder_and_new_ones_take_their_place(upload):
 
 
 @pytest.mark.parametrize("name", ["../../etc/cron.d/x.csv", "C:\\Windows\\x.csv", "/root/x.csv"])
-def test_a_name_with_folders_stays_in_the_upload(upload, name):
+def test_a_path_as_a_name_stays_inside_the_upload(upload, name):
     send(upload, name, b"peace")
     assert upload.end().name == "x.csv"
     assert upload.end().parent == upload._folder
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/..", "a\nb", "\0"])
-def test_a_name_that_is_none_is_refused(upload, name):
-    with pytest.raises(CorpusError, match="no name for a file: rename it"):
+def test_an_invalid_name_is_refused(upload, name):
+    with pytest.raises(CorpusError, match="not a valid file name: rename the file"):
         upload.open(name, 1)
 
 
-def test_what_is_too_large_is_refused_before_and_while_it_comes(upload, monkeypatch):
+def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 10)
-    with pytest.raises(CorpusError, match=r"more than 0 MB, the most that can be dropped here: pack it"):
+    with pytest.raises(CorpusError, match="larger than 0 MB, the limit of an upload: pack them"):
         upload.open("a.csv", 11)
     send(upload, "a.csv", b"123456")
     upload.open("b.csv", 1)
-    with pytest.raises(CorpusError, match="the most that can be dropped"):
-        upload.add(base64.b64encode(b"a liar").decode())
+    with pytest.raises(CorpusError, match="the limit of an upload"):
+        upload.add(base64.b64encode(b"too long").decode())
     assert sum(file.stat().st_size for file in upload.end().iterdir()) <= 10
     monkeypatch.setattr(uploads, "MAX_FILES", 2)
     with pytest.raises(CorpusError, match="more than 2 files"):
         upload.open("c.csv", 0)
 
 
-def test_damaged_and_stray_parts_are_refused(upload):
-    with pytest.raises(CorpusError, match="came apart"):
+def test_damaged_and_unexpected_parts_are_refused(upload):
+    with pytest.raises(CorpusError, match="Upload failed: try again"):
         upload.add("AAAA")
     upload.open("a.csv", 3)
     for part in ("not base64!", None, "AAA"):
-        with pytest.raises(CorpusError, match="damaged on its way"):
+        with pytest.raises(CorpusError, match="damaged during the upload"):
             upload.add(part)
     empty = Upload()
-    with pytest.raises(CorpusError, match="No file has come"):
+    with pytest.raises(CorpusError, match="No file was received"):
         empty.end()
 
 
-def test_where_no_file_is_asked_for_none_is_taken():
-    mover = FileTransfer(lambda path: pytest.fail("taken"), pytest.fail, takes_files=False)
-    for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1}, {"kind": "end"}):
-        mover._handle_msg(message)
-    assert mover.upload._folder is None
+def test_the_folders_of_an_upload_are_kept_and_files_of_the_same_name_do_not_collide(upload):
+    for folders, content in ((["speeches", "1900"], "YQ=="), (["speeches", "1901"], "Yg==")):
+        upload.open("x.txt", 1, folders)
+        upload.add(content)
+    folder = upload.end()
+    assert folder.name == "speeches"
+    assert {str(file.relative_to(folder)): file.read_text() for file in folder.rglob("*.txt")} == {
+        "1900/x.txt": "a",
+        "1901/x.txt": "b",
+    }
+
+
+def test_a_folder_with_one_table_gives_the_table(upload):
+    upload.open("mine.csv", 1, ["a", "b"])
+    assert upload.end() == upload._folder / "a" / "b" / "mine.csv"
+
+
+@pytest.mark.parametrize("folders", [[".."], ["a", ".."], [""], ["a\nb"], [None, "."], ["a"] * 9, None, 3])
+def test_invalid_folders_are_refused_and_nothing_is_written(folders):
+    refused = []
+    transfer = FileTransfer(pytest.fail, refused.append)
+    transfer._handle_msg({"kind": "begin"})
+    transfer._handle_msg({"kind": "open", "name": "x.csv", "size": 1, "folders": folders})
+    assert len(refused) == 1
+    assert list(transfer.upload._folder.rglob("*")) == []
+    transfer.upload.clear()
+
+
+def test_a_folder_name_cannot_lead_out_of_the_upload(upload):
+    upload.open("x.csv", 1, ["../../etc", "/root", "C:\\Windows"])
+    assert upload.end() == upload._folder / "etc" / "root" / "Windows" / "x.csv"
+
+
+def test_a_cancelled_upload_leaves_no_file():
+    refused, answers = [], []
+    transfer = FileTransfer(pytest.fail, refused.append)
+    transfer._send_msg = answers.append
+    transfer._handle_msg({"kind": "begin"})
+    transfer._handle_msg({"kind": "open", "name": "x.csv", "size": 4, "folders": []})
+    transfer._handle_msg({"kind": "part", "content": "cGVh"})
+    folder = transfer.upload._folder
+    assert [file.name for file in folder.iterdir()] == ["x.csv"]
+    transfer._handle_msg({"kind": "cancel"})
+    assert not folder.exists()
+    assert refused == ["Upload cancelled."]
+    assert [answer["is_taken"] for answer in answers] == [True] * 4
+
+
+def test_a_component_that_takes_no_files_ignores_uploads():
+    transfer = FileTransfer(lambda path: pytest.fail("taken"), pytest.fail, takes_files=False)
+    for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1, "folders": []}, {"kind": "end"}):
+        transfer._handle_msg(message)
+    assert transfer.upload._folder is None

@@ -10,7 +10,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
-from stickbreaker.app.server.text_worker import Desk, Stopped
+from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
 from stickbreaker.app.views.bring_corpus import BringCorpus
 from stickbreaker.app.widgets.column_form import NONE
@@ -26,7 +26,7 @@ class Here:
     """A text_worker whose desk is in this process."""
 
     def __init__(self):
-        self.desk, self.asked, self.fails = Desk(lambda share, said: None), [], None
+        self.desk, self.asked, self.fails = TextTaskRunner(lambda share, said: None), [], None
 
     async def ask(self, task, *arguments, report=lambda share, said: None):
         self.asked.append(task)
@@ -246,7 +246,7 @@ def test_dropped_files_are_called_by_their_names(view, begun):
     sent = []
     view.mover._send_msg = sent.append
     view.mover._handle_msg({"kind": "begin"})
-    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3})
+    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3, "folders": []})
     view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
     view.mover._handle_msg({"kind": "end"})
     assert [message["is_taken"] for message in sent] == [True] * 4
@@ -262,7 +262,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
     view.mover._send_msg = lambda message: None
     view.mover._handle_msg({"kind": "begin"})
     for name in ("one.csv", "two.csv"):
-        view.mover._handle_msg({"kind": "open", "name": name, "size": 3})
+        view.mover._handle_msg({"kind": "open", "name": name, "size": 3, "folders": []})
         view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
     view.mover._handle_msg({"kind": "end"})
     look(view, *begun[0][1])
@@ -299,7 +299,7 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
 def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
     for name in names:
         (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
-    shown = describe_preview(Desk(lambda share, said: None).look(tmp_path, {}))
+    shown = describe_preview(TextTaskRunner(lambda share, said: None).look(tmp_path, {}))
     assert f"<p>{said} Each text file is one document, however many paragraphs" in shown
 
 
@@ -316,7 +316,7 @@ def test_what_there_is_one_of_is_not_said_to_be_many():
 def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,year\n" + "peace,1900\n" * 3 + ",\n" * 300)
-    text = describe_preview(Desk(lambda share, said: None).look(path, {}))
+    text = describe_preview(TextTaskRunner(lambda share, said: None).look(path, {}))
     assert text.count("<li>") == 100
     assert "300 rows (the first 100 are listed)" in text
 
