@@ -2,15 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.settings import settings
-from panel.io.resources import LOCAL_DIST
-from panel.util import edit_readonly
 
+from stickbreaker.app.panel_fixes import NO_BUSY_LINE, forget_views, keep_to_own_files, stop_following_the_server
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.visitors import find_user
 from stickbreaker.app.session.session import Session
@@ -24,8 +21,6 @@ h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 1
 div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 @media (max-width: 900px) { p { display: none; } }
 """
-# The page draws its nameless busy line even when it is told to have none.
-NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 
 
 def lay_out(session: Session) -> pmui.Page:
@@ -46,40 +41,6 @@ def lay_out(session: Session) -> pmui.Page:
     )
     stop_following_the_server(page)
     return page
-
-
-def stop_following_the_server(page: pmui.Page) -> None:
-    """Have a page not know whether the server is busy with any page.
-
-    Panel would walk through all of it at each event to tell it, and what tells it would keep the page for ever.
-    """
-    with edit_readonly(page):
-        page.busy = False
-    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
-        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
-            pn.state.param.unwatch(watcher)
-
-
-def keep_to_own_files(document: Any) -> None:
-    """Tell Panel where a page finds its style sheets.
-
-    Panel does so itself when it answers with the page, but not where a page's websocket opens so late that its session
-    had to be made anew: without this the style sheets of that one would come from a CDN, and offline not at all.
-    """
-    if settings.resources("server") == "server":
-        prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
-        document.template_variables["dist_url"] = prefix + LOCAL_DIST
-
-
-def forget_views(document: Any, context: Any) -> None:
-    """Let go of what Panel still shows in a document whose session has ended.
-
-    Panel does so itself but for the notifications of panel-material-ui 0.16, which would keep the document for ever.
-    """
-    for reference, (view, root, shown_in, _) in list(pn.state._views.items()):
-        if shown_in is document:
-            view._cleanup(root)
-            del pn.state._views[reference]
 
 
 def _start(to_session: WeakMethod) -> None:

@@ -11,6 +11,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
+from stickbreaker.app.panel_fixes import TypedNumbers
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -19,14 +20,14 @@ from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
 from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, make_tabs
-from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
-from stickbreaker.app.views.controls import Controls
+from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.curves import Curves
-from stickbreaker.app.views.header import Header
+from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.sharing import WATCHING, Sharing
-from stickbreaker.app.views.sweep import SweepPanel
+from stickbreaker.app.views.sweep import SweepActions, SweepPanel
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.word_table import WordTable
@@ -59,34 +60,29 @@ class Session:
         corpora = engine.list_corpora(self._library)
         self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
         self._visitor = Visitor(user, self._link.run, self._link.watch)
-        move = {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
-        self.header = Header(move | {"share": self.share})
+        self.header = Header(HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share))
         self.sketch = RateSketch()
         self.controls = Controls(
             self._link.spec,
             corpora,
             self._algorithms,
             self.sketch,
-            {
-                "configure": self.configure,
-                "restart": self.restart,
-                "clear": self.clear,
-                "bring": self.open_bring,
-                "weigh": self.weigh,
-            },
+            ControlActions(self.configure, self.restart, self.clear, self.open_bring, self.weigh),
         )
-        act = {"offer": self.offer_corpora, "run": self.run_on}
-        worker = TextWorker(self._library)
-        self.bring = BringCorpus(worker, act, may_name_paths(), self._library, may_delete=may_manage())
+        self.bring = BringCorpus(
+            TextWorker(self._library),
+            BringActions(self.offer_corpora, self.run_on),
+            may_name_paths(),
+            self._library,
+            may_delete=may_manage(),
+        )
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
         self.compare = Compare(self._kept, self._draw_curves, self._notify, may_open=may_manage())
-        self.sweep = SweepPanel(
-            self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
-        )
+        self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
         self.hood = UnderTheHood(
             self.selection,
             RateSketch,
@@ -102,6 +98,11 @@ class Session:
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self.header.update(service.preview(self._visitor, self._link.spec))
+
+    @property
+    def run(self) -> Run | None:
+        """The run that the page shows; None before `start` and after `stop`."""
+        return self._run
 
     def start(self) -> None:
         """Find the run of this address, or begin one and write its address down."""
@@ -264,6 +265,7 @@ class Session:
         if spec is None:
             self._notify("The run was not restarted: a setting under Advanced needs another value.")
             return
+        self.controls.apply()
         self._run.runner.restart(spec)
 
     def _read_spec(self) -> RunSpec | None:
@@ -324,10 +326,11 @@ class Session:
         lists = lay_side_by_side(self.table, self.now)
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
         own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
-        self._pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
+        self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
         # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
         styles = {"max-height": "none"}
-        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring, Keyboard())
+        unseen = (self.bring, Keyboard(), TypedNumbers(margin=0))
+        parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:
@@ -337,7 +340,7 @@ class Session:
         if page != HOOD:
             self.hood.close()
         self._update_page()
-        self._pages.open(page)
+        self.pages.open(page)
 
     def may_act(self) -> bool:
         """Whether there is a run and this page controls it; a page that only looks on is told so."""

@@ -57,18 +57,18 @@ class Curves(Viewer):
 
     def __init__(self, **params):
         super().__init__(**params)
-        self._x_range = Range1d(0, 1)
+        self.x_range = Range1d(0, 1)
         self._span: tuple[float, float] | None = None
-        self._plots = {name: curve_plot(name, self._x_range) for name in CURVES}
+        self.plots = {name: curve_plot(name, self.x_range) for name in CURVES}
         self._progress = Progress()
-        self._earlier: tuple[Progress, ...] = ()
+        self.earlier: tuple[Progress, ...] = ()
         self._shown: tuple = ()
         self._shown_earlier: tuple = ()
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
         )
-        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self._plots.values()]
+        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()]
         grid = pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
         heading = pn.pane.HTML("<h2 style='margin:0'>Curves</h2>", margin=(0, 10))
         self._layout = pn.Column(
@@ -82,19 +82,19 @@ class Curves(Viewer):
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show this progress with earlier runs on its corpus; does nothing where they are those shown already."""
         self._progress = progress
-        self._earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
+        self.earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
         self._draw()
 
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
-        for plot in self._plots.values():
+        for plot in self.plots.values():
             set_x_axis(plot.figure, self.axis)
         with pn.io.hold():
             self._draw()
 
     def _draw(self) -> None:
         progress = self._progress
-        earlier = (self.axis, *((run.run_id, run.version) for run in self._earlier))
+        earlier = (self.axis, *((run.run_id, run.version) for run in self.earlier))
         shown = (self.axis, progress.run_id, progress.version, earlier)
         if shown == self._shown:
             return
@@ -103,9 +103,9 @@ class Curves(Viewer):
         self._move_range()
         marks = mark_columns(mark_frame(progress.marks, self.axis), self._span)
         warm_up = warm_up_columns(progress, self.axis)
-        for name, plot in self._plots.items():
+        for name, plot in self.plots.items():
             if earlier != self._shown_earlier:
-                plot.earlier.data = earlier_frame(self._earlier, name, self.axis).to_dict("list")
+                plot.earlier.data = earlier_frame(self.earlier, name, self.axis).to_dict("list")
             self._draw_curve(name, plot, is_fresh)
             replace_if_changed(plot.marks, marks)
             replace_if_changed(plot.warm_up, warm_up)
@@ -130,20 +130,20 @@ class Curves(Viewer):
 
     def _move_range(self) -> None:
         """Let the shared axis follow the run, unless the reader has zoomed in; a reset follows again."""
-        known = axis_span((self._progress, *self._earlier), self.axis)
+        known = axis_span((self._progress, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
-        for plot in self._plots.values():
+        for plot in self.plots.values():
             plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
-        follows = self._span is None or (self._x_range.start, self._x_range.end) == self._span
-        axis_changed = self._x_range.tags != [self.axis]
+        follows = self._span is None or (self.x_range.start, self.x_range.end) == self._span
+        axis_changed = self.x_range.tags != [self.axis]
         if span != self._span or axis_changed:
-            self._x_range.update(reset_start=span[0], reset_end=span[1])
+            self.x_range.update(reset_start=span[0], reset_end=span[1])
             if follows or axis_changed:
-                self._x_range.update(start=span[0], end=span[1], tags=[self.axis])
+                self.x_range.update(start=span[0], end=span[1], tags=[self.axis])
             self._span = span
 
     def _write_legend(self) -> None:
-        text = legend_html(self._progress, self._earlier, self.axis)
+        text = legend_html(self._progress, self.earlier, self.axis)
         if text != self._legend.object:
             self._legend.object = text
 

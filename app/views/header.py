@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -74,24 +75,45 @@ class StatusBar(pn.custom.JSComponent):
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
 
 
-class Header(pn.viewable.Viewer):
-    """Shows where the run stands and has the buttons to run, pause, step, restart, pace and share it."""
+@dataclass(frozen=True)
+class HeaderActions:
+    """What the buttons of the header do.
 
-    def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
-        super().__init__(**params)
-        self._act = act
+    toggle(): run or pause. step(): learn from one mini-batch. restart(): start a new run.
+    pace(seconds): set the seconds from one mini-batch to the next; None is one pass a minute.
+    share(): show the link for watchers, or hide it.
+    """
+
+    toggle: Callable[[], None]
+    step: Callable[[], None]
+    restart: Callable[[], None]
+    pace: Callable[[float | None], None]
+    share: Callable[[], None]
+
+
+class Header(pn.viewable.Viewer):
+    """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it."""
+
+    def __init__(self, actions: HeaderActions):
+        super().__init__()
+        self._actions = actions
         self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
-        self.bar.on_msg(lambda event: act["toggle"]())
+        self.bar.on_msg(lambda event: actions.toggle())
         self.run = pmui.Button(
             label="Pause",
             icon="pause",
             color="primary",
             width=116,
             margin=0,
-            on_click=self._click("toggle"),
+            on_click=lambda event: actions.toggle(),
         )
         self.step = pmui.Button(
-            label="Step", icon="skip_next", variant="outlined", width=92, margin=0, on_click=self._click("step")
+            label="Step",
+            icon="skip_next",
+            variant="outlined",
+            width=92,
+            margin=0,
+            on_click=lambda event: actions.step(),
         )
         self.restart = pmui.Button(
             label="Restart",
@@ -99,12 +121,12 @@ class Header(pn.viewable.Viewer):
             variant="outlined",
             width=112,
             margin=0,
-            on_click=self._click("restart"),
+            on_click=lambda event: actions.restart(),
         )
         self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=235, margin=0)
         self.pace.param.watch(self._change_pace, "value")
         self.share = pmui.Button(
-            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=self._click("share")
+            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
         buttons = (self.run, self.step, self.restart, self.pace, self.share)
         self._buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
@@ -130,11 +152,8 @@ class Header(pn.viewable.Viewer):
         """Show the pace a run already has."""
         self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
 
-    def _click(self, name: str) -> Callable[[Any], None]:
-        return lambda event: self._act[name]()
-
     def _change_pace(self, event: Any) -> None:
-        self._act["pace"](None if event.new == "minute" else event.new)
+        self._actions.pace(None if event.new == "minute" else event.new)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

@@ -25,13 +25,18 @@ class RateSketch(Viewer):
     def __init__(self, **params):
         super().__init__(**params)
         self._shown: tuple = ()
-        self._plot = rate_plot()
-        self._text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
-        figure = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
-        self._layout = pn.Column(figure, self._text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
+        self.plot = rate_plot()
+        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
+        figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page shows the sketch: the algorithm has a learning rate."""
+        return bool(self._layout.visible)
 
     def show(self, config: Any, num_steps: int) -> None:
         """Sketch the rates a config would take over this many mini-batches from its start."""
@@ -63,14 +68,14 @@ class RateSketch(Viewer):
     ) -> None:
         step = int(taken[-1]) if len(taken) else 0
         planned = planned_steps(max(1, step), num_steps)
-        plot = self._plot
+        plot = self.plot
         plot.planned.data = {"x": planned, "y": learning_rate(planned, *_schedule(config))}
         plot.taken.data = {"x": taken, "y": rates}
         plot.present.data = {"x": taken[-1:], "y": rates[-1:]}
         end = (1 + END_ROOM) * max(2, num_steps)
         if plot.figure.x_range.end != end:
             plot.figure.x_range.end = end
-        self._text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
+        self.text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
 
 
 def _has_rates(config: Any) -> bool:

@@ -1,12 +1,14 @@
 """A sweep: values to choose, progress over all runs, and the final scores as in Fig. 4 of Wang 2011 as they come."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
     MAX_RUNS,
     SWEPT,
@@ -35,12 +37,25 @@ EXAMPLES = {
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 
 
-class SweepPanel(Viewer):
-    """Asks for values and shows a sweep. `plan(values, systems)` gives its runs or raises SweepError."""
+@dataclass(frozen=True)
+class SweepActions:
+    """What the panel can do.
 
-    def __init__(self, algorithms: Sequence[Algorithm], plan: Callable[..., tuple], act: dict[str, Callable], **params):
-        super().__init__(**params)
-        self._plan, self._act = plan, act
+    plan(values, systems) -> the runs; raises SweepError if there is no such sweep.
+    start(plan): run them in the background. cancel(): end the sweep after its present mini-batch.
+    """
+
+    plan: Callable[[dict[str, tuple[float | int, ...]], list[str]], tuple[RunSpec, ...]]
+    start: Callable[[tuple[RunSpec, ...]], None]
+    cancel: Callable[[], None]
+
+
+class SweepPanel(Viewer):
+    """Reads the values of a sweep, starts and cancels it, and shows its progress and scores."""
+
+    def __init__(self, algorithms: Sequence[Algorithm], actions: SweepActions):
+        super().__init__()
+        self._actions = actions
         self._state: SweepState | None = None
         self.values = {
             name: pmui.TextInput(
@@ -65,7 +80,7 @@ class SweepPanel(Viewer):
         self.start = pmui.Button(label="Start the sweep", icon="grid_view", color="primary", disabled=True)
         self.cancel = pmui.Button(label="Cancel the sweep", icon="close", variant="outlined", visible=False)
         self.start.on_click(lambda event: self._start())
-        self.cancel.on_click(lambda event: act["cancel"]())
+        self.cancel.on_click(lambda event: actions.cancel())
         for widget in (*self.values.values(), self.systems):
             widget.param.watch(lambda event: self._preview(), "value")
         self._figure = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -125,9 +140,9 @@ class SweepPanel(Viewer):
         plot = sweep_plot(frame, SWEPT[setting], is_logarithmic)
         self._figure[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")]
 
-    def _read(self) -> tuple:
+    def _read(self) -> tuple[RunSpec, ...]:
         values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
-        return self._plan(values, self.systems.value)
+        return self._actions.plan(values, self.systems.value)
 
     def _preview(self) -> None:
         """Say how many runs there would be, or why there can be none."""
@@ -141,7 +156,7 @@ class SweepPanel(Viewer):
 
     def _start(self) -> None:
         try:
-            self._act["start"](self._read())
+            self._actions.start(self._read())
         except SweepError as error:
             _say(self._count, str(error))
 

@@ -24,14 +24,14 @@ class TopicsNow(Viewer):
     def __init__(self, **params):
         super().__init__(**params)
         self._shown: tuple = ()
-        self._rows = PickList(self._pick)
+        self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
             "<h2 style='margin:0'>Largest topics now</h2>"
             "<p style='margin:4px 0'>The share of all words each explains, and its ten top words at this moment.</p>",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
-        self._layout = pn.Column(heading, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self._layout = pn.Column(heading, self.rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -42,10 +42,10 @@ class TopicsNow(Viewer):
         moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, dict(progress.names))
         if moment == self._shown:
             return
-        before = [row["key"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
+        before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
         alike = STILL_ALIKE if progress.phase == "warm-up" else ""
-        self._rows.show(topic_rows(progress, before), empty_note(progress), alike)
+        self.rows.show(topic_rows(progress, before), empty_note(progress), alike)
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:

@@ -55,25 +55,25 @@ class WordTable(Viewer):
         self._progress = Progress()
         self._shown: tuple = ()
         self._written_over: tuple[list[int], float] = [], float("-inf")
-        self._is_chosen = False
+        self.is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
-        self._cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
-        self._picker = pmui.MultiChoice(
+        self.cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
+        self.picker = pmui.MultiChoice(
             label="Topics in the table",
             options={},
             max_items=MAX_TOPICS,
             placeholder="Choose topics",
             sizing_mode="stretch_width",
         )
-        self._picker.param.watch(self._choose, "value")
+        self.picker.param.watch(self._choose, "value")
         self._reset = pmui.Button(label="Back to the two first shown", variant="text", size="small", visible=False)
-        self._reset.on_click(self._go_back)
+        self._reset.on_click(self.go_back)
         self._layout = pn.Column(
             pn.pane.HTML(_explanation(), sizing_mode="stretch_width", margin=(0, 10)),
-            self._picker,
+            self.picker,
             self._reset,
-            self._cells,
+            self.cells,
             sizing_mode="stretch_width",
             css_classes=["word-table"],
             margin=0,
@@ -86,7 +86,7 @@ class WordTable(Viewer):
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show this progress; does nothing between checkpoints. A new run goes back to the topics of the rule."""
         if progress.run_id != self._progress.run_id:
-            self._is_chosen = False
+            self.is_chosen = False
         self._progress = progress
         self._draw()
 
@@ -104,13 +104,13 @@ class WordTable(Viewer):
         else:
             self._set_topics(list(event.new), is_chosen=True)
 
-    def _go_back(self, _event: object) -> None:
-        self._is_chosen = False
+    def go_back(self, event: object = None) -> None:
+        self.is_chosen = False
         self._shown = ()
         self._draw()
 
     def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
-        self._is_chosen = is_chosen
+        self.is_chosen = is_chosen
         self.topics = topic_ids
         self._shown = ()
         with pn.io.hold():
@@ -129,21 +129,21 @@ class WordTable(Viewer):
         if shown == self._shown:
             return
         self._shown = shown
-        if not self._is_chosen:
+        if not self.is_chosen:
             self.topics = list(default_topics(progress.checkpoints))
         self._write_picker()
-        blocks = table_blocks(progress, self.topics, self._is_chosen)
-        self._cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
+        blocks = table_blocks(progress, self.topics, self.is_chosen)
+        self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
 
     def _write_picker(self) -> None:
         last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
         options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
-        if self._picker.value != self.topics:
-            self._written_over = self._picker.value, self._clock()
+        if self.picker.value != self.topics:
+            self._written_over = self.picker.value, self._clock()
         self._is_writing = True
         try:
-            self._picker.param.update(options=options, value=list(self.topics))
-            self._reset.visible = self._is_chosen
+            self.picker.param.update(options=options, value=list(self.topics))
+            self._reset.visible = self.is_chosen
         finally:
             self._is_writing = False
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from html import escape
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -9,6 +10,8 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
+from stickbreaker.app.panel_fixes import NO_SPINNERS
+from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import LEFT_TO
 
 LABELS = {
@@ -26,10 +29,13 @@ LABELS = {
     "max_share": "Share of documents with it, at most",
     "max_words": "Vocabulary, at most",
 }
-# The buttons beside a number have no name for a screen reader; the arrow keys do the same.
-NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
 EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
+
+
+def read_fields(config: Any) -> dict[str, Any]:
+    """Return the fields of a config by name; none of a run that has no config yet."""
+    return {} if config is None else {field.name: getattr(config, field.name) for field in fields(config)}
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,9 @@ class ConfigForm(pn.viewable.Viewer):
         self.config_class = config_class
         self.questions = ask(config_class)
         self.widgets = {question.name: make_widget(question) for question in self.questions}
+        self.edits = Edits()
+        for name, widget in self.widgets.items():
+            self.edits.watch(name, widget)
         self._help = {name: widget.helper_text for name, widget in self.widgets.items() if _has_help(widget)}
         self._fault = pn.pane.HTML("", visible=False, stylesheets=[FAULT_STYLE])
         self._layout = pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
@@ -127,11 +136,14 @@ class ConfigForm(pn.viewable.Viewer):
         return None if faults else self.answers()
 
     def fill(self, config: Any) -> None:
-        """Show a config's values."""
-        for name, widget in self.widgets.items():
-            if widget.value != getattr(config, name):
-                widget.value = getattr(config, name)
-        self._show({})
+        """Show a config's values, except in place of what the user has changed and not applied."""
+        with self.edits.writing():
+            for name, widget in self.widgets.items():
+                value = getattr(config, name)
+                if widget.value != value and not self.edits.is_pending(name):
+                    widget.value = value
+        if not self.edits.names:
+            self._show({})
 
     def watch(self, act: Callable[[], None]) -> None:
         """Call `act` whenever an answer changes."""
@@ -201,5 +213,4 @@ def _has_help(widget: pn.widgets.Widget) -> bool:
 
 
 def _alert(text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<div role="alert">{escaped}</div>'
+    return f'<div role="alert">{escape(text, quote=False)}</div>'

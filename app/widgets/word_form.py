@@ -16,7 +16,7 @@ class WordForm(pn.viewable.Viewer):
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
         super().__init__(**params)
-        self._widgets = {question.name: make_widget(question) for question in ask(WordChoices)}
+        self.widgets = {question.name: make_widget(question) for question in ask(WordChoices)}
         self.languages = pmui.MultiChoice(
             label="Stop words of",
             options={language.capitalize(): language for language in LANGUAGES},
@@ -29,10 +29,10 @@ class WordForm(pn.viewable.Viewer):
             size="small",
             sizing_mode="stretch_width",
         )
-        for widget in (*self._widgets.values(), self.languages):
+        for widget in (*self.widgets.values(), self.languages):
             widget.param.watch(on_change, "value")
         self.own.param.watch(on_change, "value_input")
-        cells = [pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"}) for widget in self._widgets.values()]
+        cells = [pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"}) for widget in self.widgets.values()]
         self._layout = pn.Column(
             self.languages,
             self.own,
@@ -42,7 +42,7 @@ class WordForm(pn.viewable.Viewer):
 
     def read(self) -> WordChoices:
         """The choices as they stand."""
-        answers = {name: widget.value for name, widget in self._widgets.items()}
+        answers = {name: widget.value for name, widget in self.widgets.items()}
         own = self.own.value_input or self.own.value or ""
         return WordChoices(**answers, languages=tuple(self.languages.value), own_stop_words=own)
 
