@@ -20,6 +20,7 @@ from bokeh.settings import settings
 from panel.auth import BasicAuthProvider
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
+from panel.util.parameters import edit_readonly
 from tornado.web import HTTPError, RequestHandler
 
 CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16"}
@@ -55,18 +56,21 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     Server.__bases__ = (parts.server,)
     # Bokeh has no setting for the handlers of a page; Panel replaces this list too (Panel 1.9, Bokeh 3.9).
     # autoload.js is left out: it hands a session's token to any site that asks, with the visitor's cookies.
-    replacements = {DocHandler: parts.page, WSHandler: parts.socket}
-    bokeh.server.urls.per_app_patterns[:] = [
-        (route, replacements.get(handler, handler))
-        for route, handler in bokeh.server.urls.per_app_patterns
-        if handler is not AutoloadJsHandler
+    replacements: dict[Any, Any] = {DocHandler: parts.page, WSHandler: parts.socket}
+    patterns: list[Any] = bokeh.server.urls.per_app_patterns  # Bokeh types them as pairs and triples of handlers.
+    patterns[:] = [
+        (route, replacements.get(handler, handler)) for route, handler in patterns if handler is not AutoloadJsHandler
     ]
     # `panel serve --basic-auth` makes this one (Panel 1.9).
-    panel.command.serve.BasicAuthProvider = parts.login
+    setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010 - mypy knows no such name there
     _refuse_foreign_next(parts.is_local_path)
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
-    RequestHandler._request_summary = lambda handler: f"{handler.request.method} {handler.request.path}"
+    RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
+
+
+def _summarize_request(handler: RequestHandler) -> str:
+    return f"{handler.request.method} {handler.request.path}"
 
 
 def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:
@@ -93,7 +97,7 @@ def _set_safe_cookies() -> None:
         safe = {"samesite": "Lax", "httponly": True, "secure": handler.request.protocol == "https"}
         set_cookie(handler, *arguments, **(options | safe))
 
-    RequestHandler.set_cookie = set_safely
+    RequestHandler.set_cookie = set_safely  # type: ignore[method-assign, assignment]  # the workaround
 
 
 # Pages and sessions.
@@ -107,7 +111,7 @@ def stop_following_the_server(page: Any) -> None:
 
     Panel 1.9 would update each open page at each event of any page. Its watcher also keeps a closed page in memory.
     """
-    with pn.util.edit_readonly(page):
+    with edit_readonly(page):
         page.busy = False
     for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
         if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:

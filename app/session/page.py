@@ -1,11 +1,13 @@
-"""A page of its own around one session, as the server hands it out and takes it back."""
+"""The page of one browser around its session, as the server creates and removes it."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
+from panel_material_ui.template.base import Page
 
 from stickbreaker.app.panel_fixes import NO_BUSY_LINE, forget_views, keep_to_own_files, stop_following_the_server
 from stickbreaker.app.server.service import find_service
@@ -23,10 +25,10 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 """
 
 
-def lay_out(session: Session) -> pmui.Page:
-    """Lay a session's views out as a page of its own."""
+def lay_out(session: Session) -> Page:
+    """Lay out the views of a session as a page."""
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
-    page = pmui.Page(
+    page = Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         template=Path(__file__).with_name("page.html"),
         header=[title],
@@ -43,24 +45,26 @@ def lay_out(session: Session) -> pmui.Page:
     return page
 
 
-def _start(to_session: WeakMethod) -> None:
+def _start(to_session: WeakMethod[Callable[[], None]]) -> None:
     start = to_session()
     if start is not None:
         start()
 
 
-def _report(to_session: WeakMethod, error: Exception) -> None:
+def _report(to_session: WeakMethod[Callable[[Exception], None]], error: Exception) -> None:
     report = to_session()
     if report is not None:
         report(error)
 
 
-def create() -> pmui.Page:
-    """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
-    keep_to_own_files(pn.state.curdoc)
+def create() -> Page:
+    """Make the page of one browser; it joins its run when its websocket opens, and leaves it when its session ends."""
+    document = pn.state.curdoc
+    assert document is not None
+    keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())
-    pn.state.on_session_destroyed(partial(forget_views, pn.state.curdoc))
+    pn.state.on_session_destroyed(partial(forget_views, document))
     return lay_out(session)

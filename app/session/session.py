@@ -1,4 +1,4 @@
-"""One browser: its page, the run it shows, and one look at it whenever the run notifies."""
+"""One browser: its page, the run it shows, and an update of the page when the run notifies it."""
 
 import logging
 from collections.abc import Callable
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """What one browser sees, of this user's. `start` when its websocket is open, `stop` when it has gone."""
+    """The views of one browser of a user. `start` when its websocket opens, `stop` when it closes."""
 
     def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
         self._service, self._make_spec = service, make_spec
@@ -86,7 +86,7 @@ class Session:
         self.hood = UnderTheHood(
             self.selection,
             RateSketch,
-            lambda: self._run and self._run.runner.model(),
+            lambda: self._run.runner.model() if self._run else None,
             lambda: self._wakeup and self._wakeup.notify(),
         )
         self.tabs.param.watch(lambda event: self._turn(), "value")
@@ -104,8 +104,14 @@ class Session:
         """The run that the page shows; None before `start` and after `stop`."""
         return self._run
 
+    @property
+    def _controlled(self) -> Run:
+        """The run that this page controls; `may_act` has said that there is one."""
+        assert self._run is not None
+        return self._run
+
     def start(self) -> None:
-        """Find the run of this address, or begin one and write its address down."""
+        """Join the run of this address, or start one and write its address."""
         self._document = pn.state.curdoc
         self._wakeup = Wakeup(self._document, self.look)
         self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
@@ -116,23 +122,23 @@ class Session:
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
-        # Not at once: what is sent while Panel still loads the page may reach the browser after what is sent next.
+        # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
         self._document.add_next_tick_callback(self.unfold)
 
     def unfold(self) -> None:
-        """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""
+        """Draw the open page and the settings, after the browser has the state of the run."""
         self._turn()
         self.side.objects = [self.controls]
 
     def _take_role(self, is_watching: bool) -> None:
-        """Have the controls, or only look on."""
+        """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         for view in (self.header, self.controls, self.readers.explorer, self.compare, self.sweep):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
-        """Leave the run; nothing of this session is held after that."""
+        """Leave the run and release everything of this session."""
         if self._run is not None:
             self._wakeup.close()
             self._service.leave(self._run, self._wakeup)
@@ -143,7 +149,7 @@ class Session:
         self.readers.close()
 
     def look(self) -> None:
-        """Show what has changed since the last look, all of it in one message."""
+        """Show the changes since the last call, in one message."""
         if self._run is None:
             return
         runner = self._run.runner
@@ -167,13 +173,13 @@ class Session:
                 self._notify(f"The engine has stopped: {progress.message}")
 
     def _draw_curves(self) -> None:
-        """Draw the live curves again, with the kept runs that are requested for among them."""
+        """Draw the live curves again, with the selected kept runs."""
         if self._run is not None:
             runner = self._run.runner
             self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
 
     def _update_page(self, has_moved: bool = True) -> None:
-        """Show what is new on the page that is open; has_moved: whether the run, or those before it, are."""
+        """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
         if self.tabs.value == LIVE and has_moved and self._run is not None:
             self._attempt(self._draw_curves)
             for view in (self.table, self.now):
@@ -188,7 +194,7 @@ class Session:
             self._attempt(self.hood.look, self._run.runner.progress)
 
     def _update_readers(self) -> None:
-        """Show what the model says of the corpus, in the views that are open."""
+        """Show the reading of the corpus in the open views."""
         if self._run is None:
             return
         progress, job = self._run.runner.progress, self._run.reader.job
@@ -200,7 +206,7 @@ class Session:
             self._attempt(view.read, job, progress)
 
     def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
-        """Let a view draw; one that cannot keeps no other from it."""
+        """Let a view draw; an error does not stop the other views."""
         try:
             draw(*arguments)
         except Exception as error:
@@ -213,21 +219,21 @@ class Session:
 
     @for_presenters
     def rename(self, topic_id: int, name: str) -> None:
-        """Call a topic so on every page of the run."""
-        self._run.runner.rename(topic_id, name)
+        """Name a topic on every page of the run."""
+        self._controlled.runner.rename(topic_id, name)
 
     def report(self, error: Exception) -> None:
-        """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
-        _log.error("The page could not do what it was asked", exc_info=error)
-        text = f"Something on this page did not work: {type(error).__name__}: {error}"
+        """Show an error of the page once; the log has the traceback."""
+        _log.error("An error on the page", exc_info=error)
+        text = f"Error on this page: {type(error).__name__}: {error}"
         if text not in self._reported:
             self._reported.add(text)
             self._notify(text)
 
     @for_presenters
     def toggle(self) -> None:
-        """Run or pause; a run that is over begins again."""
-        runner = self._run.runner
+        """Run or pause; restart a finished run."""
+        runner = self._controlled.runner
         if runner.progress.status in ("finished", "failed"):
             self.restart()
         elif runner.wants_to_run:
@@ -238,38 +244,38 @@ class Session:
     @for_presenters
     def step(self) -> None:
         """Learn from one mini-batch."""
-        self._run.runner.step()
+        self._controlled.runner.step()
 
     @for_presenters
     def set_pace(self, seconds_per_batch: float | None) -> None:
-        """Change the pace at once."""
-        self._run.runner.set_pace(seconds_per_batch)
+        """Change the pace."""
+        self._controlled.runner.set_pace(seconds_per_batch)
 
     @for_presenters
     def share(self) -> None:
-        """Show the link to watch the run, or put it away."""
+        """Show the link for watchers, or hide it."""
         self.sharing.toggle(self._address.share())
 
     @for_presenters
     def configure(self, values: dict[str, Any]) -> None:
-        """Send the sliders to the run, which heeds them from its next mini-batch."""
+        """Send learning settings to the run, which applies them from its next mini-batch."""
         try:
-            self._run.runner.configure(**values)
+            self._controlled.runner.configure(**values)
         except ValueError as error:
             self._notify(str(error))
 
     @for_presenters
     def restart(self) -> None:
-        """Begin again with everything as the controls have it, unless a form shows a fault."""
+        """Start a new run with the settings of the controls, unless a form shows an error."""
         spec = self._read_spec()
         if spec is None:
-            self._notify("The run was not restarted: a setting under Advanced needs another value.")
+            self._notify("The run was not restarted: correct the setting under Advanced settings.")
             return
         self.controls.apply()
-        self._run.runner.restart(spec)
+        self._controlled.runner.restart(spec)
 
     def _read_spec(self) -> RunSpec | None:
-        """Everything as the controls have it; None where a form shows a fault."""
+        """Return the settings of the controls; None if a form shows an error."""
         answers = self.controls.read()
         if answers is None:
             return None
@@ -279,47 +285,47 @@ class Session:
         corpus_name, chosen = self.controls.corpus.value, self.controls.chosen
         return RunSpec(corpus_name, algorithm, algorithm.config(**config), settings, chosen)
 
-    def plan_sweep(self, values: dict[str, tuple], systems: list[str]) -> tuple[RunSpec, ...]:
-        """Make the runs of a sweep about what the controls have. Raises SweepError where there can be none."""
+    def plan_sweep(self, values: dict[str, tuple[float | int, ...]], systems: list[str]) -> tuple[RunSpec, ...]:
+        """Make the runs of a sweep around the settings of the controls. Raises SweepError if there is no such sweep."""
         spec = self._read_spec()
         if spec is None:
-            raise SweepError("A setting under Advanced needs another value first.")
+            raise SweepError("Correct the setting under Advanced settings first.")
         return plan_sweep(spec, [each for each in self._algorithms if each.name in systems], values)
 
     @for_presenters
     def start_sweep(self, plan: tuple[RunSpec, ...]) -> None:
         """Run these in the background."""
-        self._run.sweep.start(plan)
+        self._controlled.sweep.start(plan)
 
     @for_presenters
     def cancel_sweep(self) -> None:
         """End the sweep after its present mini-batch."""
-        self._run.sweep.cancel()
+        self._controlled.sweep.cancel()
 
     @for_presenters
     def open_bring(self) -> None:
-        """Ask for text of one's own."""
+        """Open the dialog for the user's own text."""
         self.bring.open()
 
     def offer_corpora(self, name: str | None = None) -> None:
-        """Show in the menu which corpora there are now, with one of them chosen."""
+        """List the corpora that there are now, with one of them selected."""
         self.controls.offer(engine.list_corpora(self._library), name)
 
     @for_presenters
     def run_on(self, name: str) -> None:
-        """Begin again on this corpus."""
+        """Start a new run on this corpus."""
         self.offer_corpora(name)
         self.restart()
 
     def weigh(self, algorithm: Algorithm, config: Any) -> int:
-        """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
+        """Return the bytes that an algorithm stores about the documents of this corpus; 0 if none."""
         corpus = self._run.runner.corpus if self._run is not None else None
         return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
 
     @for_presenters
     def clear(self) -> None:
-        """Drop the faint lines of earlier runs."""
-        self._run.runner.forget_earlier()
+        """Remove the faint lines of earlier runs."""
+        self._controlled.runner.forget_earlier()
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
@@ -327,14 +333,14 @@ class Session:
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
         own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
         self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
-        # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
+        # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
         unseen = (self.bring, Keyboard(), TypedNumbers(margin=0))
         parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:
-        """Show the page that is chosen, told of all there is: what changes while a widget appears may be lost on it."""
+        """Open the selected page after an update: a widget may miss changes while it appears."""
         page = self.tabs.value
         self.readers.open_export(page == EXPORT)
         if page != HOOD:
@@ -343,7 +349,7 @@ class Session:
         self.pages.open(page)
 
     def may_act(self) -> bool:
-        """Whether there is a run and this page controls it; a page that only looks on is told so."""
+        """Return whether this page controls a run; a watcher gets a notice."""
         if self.is_watching and pn.state.notifications is not None:
             pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
         return self._run is not None and not self.is_watching

@@ -1,6 +1,6 @@
-"""Bring a corpus: choose a file, see what is in it, choose its columns and words, and build it; and the own corpora.
+"""Bring a corpus: choose a file, preview it, choose columns and words, and build it; and the user's corpora.
 
-Whatever comes from a file, its name included, is shown as text, never as markup.
+All content of a file, and its name, is shown as text, never as markup.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ from stickbreaker.engine.corpora.sources import name_source
 from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
-KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
-# What goes on and what went wrong stays in view, however far down somebody is.
+KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
+# Progress and errors stay in view when the user scrolls.
 IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
 # On a phone the dialog takes the whole width.
 DIALOG_STYLE = {
@@ -91,7 +91,7 @@ class BringCorpus(pn.viewable.Viewer):
         )
 
     def _make(self) -> None:
-        """Make what is in the dialog, which takes a moment that a page without it need not spend."""
+        """Make the content of the dialog; a page whose dialog stays closed saves this time."""
         self._make_choice()
         self._make_building()
         self._make_results()
@@ -107,7 +107,7 @@ class BringCorpus(pn.viewable.Viewer):
             margin=(0, 10),
         )
         self.path = pmui.TextInput(
-            label="Or a path on the server's machine",
+            label="Path on the server",
             size="small",
             sizing_mode="stretch_width",
             visible=self._may_name_paths,
@@ -123,13 +123,11 @@ class BringCorpus(pn.viewable.Viewer):
     def _make_building(self) -> None:
         self.columns, self.words = ColumnForm(self._change_columns), WordForm(self._change_words)
         self.effect = make_note("")
-        self.name_field = pmui.TextInput(label="Name of the corpus", size="small", sizing_mode="stretch_width")
-        self.keeps_text = pmui.Switch(
-            value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
-        )
+        self.name_field = pmui.TextInput(label="Corpus name", size="small", sizing_mode="stretch_width")
+        self.keeps_text = pmui.Switch(value=True, label="Keep the document text")
         self.reason = make_note("")
         self.build = _make_button("Build the corpus", self.build_corpus, icon="construction", color="primary")
-        self.run = _make_button("Run on it now", self.run_corpus, icon="play_arrow", color="primary")
+        self.run = _make_button("Run now", self.run_corpus, icon="play_arrow", color="primary")
         self.run.visible = False
         self.chosen = pn.Column(
             self.columns,
@@ -171,7 +169,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._layout.open = True
 
     def close(self) -> None:
-        """End what goes on and remove what has come; for the end of the page."""
+        """Stop the task and remove uploads, at the end of the page."""
         self.text_tasks.close()
         if self.is_made:
             self.mover.upload.clear()
@@ -192,15 +190,15 @@ class BringCorpus(pn.viewable.Viewer):
             begin_task(self.look, self._path, self.columns.read())
 
     async def look(self, path: Path, columns: dict[str, str]) -> None:
-        """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them.
+        """Preview a file; with given columns the file stays selected even if they are wrong.
 
-        If that is cancelled, those of before come back.
+        A cancelled preview restores the previous columns. A newer preview replaces one that is not finished.
         """
         self._path = path
         self._num_looks += 1
         number = self._num_looks
         self._hold_back("")
-        refused = "The columns chosen above cannot be used." if columns else ""
+        refused = "Choose other columns above." if columns else ""
         seen = await self._work("look", path, columns, refused=refused)
         if number != self._num_looks:
             return
@@ -215,7 +213,7 @@ class BringCorpus(pn.viewable.Viewer):
         await self.measure()
 
     async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
-        """Ask the text worker, and show progress and a cancel button; None where it refused or was stopped.
+        """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.
 
         refused: the reason to show when nothing can be built after a refusal.
         """
@@ -239,7 +237,7 @@ class BringCorpus(pn.viewable.Viewer):
         return await self._work("export", name, target)
 
     def _hide_folder(self, text: str) -> str:
-        """A file that was dropped is called by its name, not by where the server keeps it."""
+        """Replace the server's path of an upload by the file's own name."""
         folder = tempfile.gettempdir()
         if self._path is not None and str(self._path).startswith(f"{folder}/stickbreaker-"):
             inside = self._path if self._path.is_dir() else self._path.parent
@@ -251,7 +249,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.build.disabled = is_busy or bool(self.reason.object)
 
     def _hold_back(self, reason: str) -> None:
-        """Let nothing be built for this reason, or, where there is none, again."""
+        """Disable Build for this reason; "" enables it again."""
         self.reason.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
         self.build.disabled = self._is_busy or bool(reason)
 
@@ -267,7 +265,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.keeps_text.visible = bool(seen.columns)
         self._is_filling = True
         try:
-            if is_new:
+            if is_new and self._path is not None:
                 name, taken = _propose_name(self._path, self._folder)
                 self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
                 if seen.language in LANGUAGES:
@@ -287,14 +285,14 @@ class BringCorpus(pn.viewable.Viewer):
             await self.measure()
 
     async def measure(self) -> None:
-        """Show what the choices of words leave, unless they have changed again meanwhile."""
+        """Show the effect of the word choices, unless they have changed meanwhile."""
         number = self._num_changes
         try:
             words = self.words.read()
             effect = await self.text_tasks.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
             self.effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
-            return self._hold_back("The choices of words cannot be used.")
+            return self._hold_back("Change the word choices above.")
         except Stopped:
             return
         if number == self._num_changes:
@@ -333,7 +331,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _say_deleted(self, name: str) -> None:
         self._actions.offer(None)
-        self.result.object = f'<p class="good" role="status">{escape(name)} is deleted.</p>'
+        self.result.object = f'<p class="good" role="status">{escape(name)} deleted.</p>'
         self.run.visible = False
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -341,7 +339,7 @@ class BringCorpus(pn.viewable.Viewer):
 
 
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
-    """A name that is free, and the corpus that is called as the file is where there is one."""
+    """Return a free name, and the corpus that already has the name of the file, if any."""
     stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path)
     taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
@@ -350,7 +348,7 @@ def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | Non
 
 
 def begin_task(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-    """Start on the page's event loop what takes its time."""
+    """Start a long task on the page's event loop."""
 
     async def run() -> None:
         await task(*arguments)

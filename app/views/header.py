@@ -1,4 +1,4 @@
-"""The line at the top: corpus, state and phase, how far the stream has come, and the buttons that move it."""
+"""The line at the top: corpus, state, phase and progress of the run, and its buttons."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ PACES = {
     "Two batches a second": 0.5,
     "Four batches a second": 0.25,
     "Ten batches a second": 0.1,
-    "As fast as it goes": 0.0,
+    "Full speed": 0.0,
 }
 STATES = {
     "ready": "Ready",
@@ -37,24 +37,19 @@ STATES = {
 }
 
 
-FEW_DOCUMENTS = (
-    "Few to learn from: {}. Topics are words that go together in many documents: bring some hundred, such as "
-    "paragraphs, each a row of a CSV."
-)
+FEW_DOCUMENTS = "Too little text: {}. Bring a hundred documents or more, for example paragraphs as the rows of a CSV."
 PHASE_HELP = {
     "warm-up": (
-        "At a high temperature a passage is kept on many topics at once; it cools as topics come to differ, and at 1 "
-        "the warm-up is over."
+        "A passage is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
     )
 }
 
 
 class StatusBar(pn.custom.JSComponent):
-    """Writes only what has changed; says "toggle" for a space pressed outside of anything that takes it.
+    """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
-    The seconds that a long step has taken tick in the browser, so that they cost the server nothing.
-
-    Where the window is narrow it also turns the page's side into a drawer, closed at first.
+    The browser counts the seconds of a long step, so that the server does not send them.
+    In a narrow window the side of the page becomes a drawer, closed at first.
     """
 
     status = param.String("ready")
@@ -68,8 +63,8 @@ class StatusBar(pn.custom.JSComponent):
     speed = param.String()
     share = param.Number(0.0)
     note = param.String()
-    work = param.String(doc="What the engine is at; told, with the seconds since, once that is long.")
-    work_seconds = param.Number(0.0, doc="Since when, as of the moment `work` is sent.")
+    work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
+    work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
@@ -133,11 +128,11 @@ class Header(pn.viewable.Viewer):
         self._layout = pn.Column(self.bar, self._buttons, sizing_mode="stretch_width")
 
     def let_act(self, may_act: bool) -> None:
-        """Have the buttons, or for who looks on none."""
+        """Show the buttons; a watcher has none."""
         self._buttons.visible = may_act
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
-        """Show a progress; what has not changed is not sent."""
+        """Show a progress; only changes are sent."""
         self.bar.param.update(**describe_progress(progress))
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
@@ -149,7 +144,7 @@ class Header(pn.viewable.Viewer):
         self.step.disabled = is_over
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
-        """Show the pace a run already has."""
+        """Show the pace of the run."""
         self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
 
     def _change_pace(self, event: Any) -> None:
@@ -160,7 +155,7 @@ class Header(pn.viewable.Viewer):
 
 
 def describe_progress(progress: Progress) -> dict[str, Any]:
-    """Write a progress as the texts of the status bar."""
+    """Return the texts of the status bar."""
     share = progress.compile_share if progress.status == "compiling" else progress.share_done
     return {
         "status": progress.status,
@@ -197,7 +192,7 @@ def _describe_date(progress: Progress) -> str:
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
-        return f"The engine has stopped: {progress.message.rstrip('.')}. Everything computed so far stays below."
+        return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far stay below."
     if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
         return f"{FEW_DOCUMENTS.format(count(progress.corpus_size, 'document'))} {progress.message}".rstrip()
     return progress.message

@@ -1,4 +1,4 @@
-"""A sweep: values to choose, progress over all runs, and the final scores as in Fig. 4 of Wang 2011 as they come."""
+"""A sweep: its values, its progress, and the final scores as in Fig. 4 of Wang 2011."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,10 +23,9 @@ from stickbreaker.app.plots.compare_plots import sweep_plot
 from stickbreaker.engine.algorithm import Algorithm
 
 HEADING = (
-    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>Every combination of these values and systems, at most "
-    f"{MAX_RUNS}, run in the background one after another, as fast as it goes; what is left empty is as the controls "
-    "have it. The scores at the end are drawn over S, a line for each κ, as in Fig. 4 of Wang, Paisley and Blei "
-    "(2011); over the first other setting with several values where S has one.</p>"
+    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>A sweep runs all combinations of these values and "
+    f"algorithms in the background, at most {MAX_RUNS}; an empty field takes the value of the controls. The final "
+    "scores are drawn over S with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",
@@ -60,14 +59,14 @@ class SweepPanel(Viewer):
         self.values = {
             name: pmui.TextInput(
                 label=f"{symbol}: values",
-                placeholder=f"such as {EXAMPLES[name]}",
+                placeholder=f"for example {EXAMPLES[name]}",
                 size="small",
                 sizing_mode="stretch_width",
             )
             for name, symbol in SWEPT.items()
         }
         self.systems = pmui.CheckBoxGroup(
-            label="Systems",
+            label="Algorithms",
             options={algorithm.title: algorithm.name for algorithm in algorithms},
             value=[],
             inline=True,
@@ -77,8 +76,8 @@ class SweepPanel(Viewer):
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
         )
-        self.start = pmui.Button(label="Start the sweep", icon="grid_view", color="primary", disabled=True)
-        self.cancel = pmui.Button(label="Cancel the sweep", icon="close", variant="outlined", visible=False)
+        self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
+        self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
         self.start.on_click(lambda event: self._start())
         self.cancel.on_click(lambda event: actions.cancel())
         for widget in (*self.values.values(), self.systems):
@@ -113,11 +112,11 @@ class SweepPanel(Viewer):
         )
 
     def let_act(self, may_act: bool) -> None:
-        """Ask for a sweep, or for who looks on only show one."""
+        """Let the user start sweeps; a watcher only sees them."""
         self._asked.visible = may_act
 
     def read(self, state: SweepState) -> None:
-        """Show where a sweep stands; does nothing where that is shown already."""
+        """Show the state of a sweep; does nothing if it is already shown."""
         if state is self._state:
             return
         before, self._state = self._state, state
@@ -142,10 +141,10 @@ class SweepPanel(Viewer):
 
     def _read(self) -> tuple[RunSpec, ...]:
         values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
-        return self._actions.plan(values, self.systems.value)
+        return self._actions.plan(values, self.systems.value or [])
 
     def _preview(self) -> None:
-        """Say how many runs there would be, or why there can be none."""
+        """Show the number of runs, or why there is no such sweep."""
         is_running = self._state is not None and self._state.status == "running"
         try:
             text, can_start = f"{len(self._read())} runs.", not is_running

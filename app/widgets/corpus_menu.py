@@ -1,4 +1,4 @@
-"""The corpora built here: what each holds, to be downloaded or deleted."""
+"""The user's corpora: a description of each, to download or delete it."""
 
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -70,8 +70,8 @@ class CorpusMenu(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
 
-    def show(self, chosen: str | None = None) -> None:
-        """List the corpora there are now, with one of them chosen."""
+    def show(self, chosen: str | None = None) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
+        """List the corpora that there are now, with one of them selected."""
         self._own = {corpus.name: corpus for corpus in list_own(self._folder)}
         names = list(self._own)
         self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
@@ -85,7 +85,7 @@ class CorpusMenu(pn.viewable.Viewer):
 
     @property
     def is_disabled(self) -> bool:
-        """Whether nothing can be done just now."""
+        """Whether a task keeps the buttons disabled."""
         return self.delete.disabled
 
     @is_disabled.setter
@@ -101,7 +101,7 @@ class CorpusMenu(pn.viewable.Viewer):
         if not self._may_delete:
             return
         if not self._is_sure:
-            self._is_sure, self.delete.label = True, "Really delete it"
+            self._is_sure, self.delete.label = True, "Confirm deletion"
             return
         name = self.menu.value
         try:
@@ -126,7 +126,7 @@ class CorpusMenu(pn.viewable.Viewer):
 
 
 def make_note(text: str) -> pn.pane.HTML:
-    """A pane of HTML in which whatever comes from a corpus has been escaped."""
+    """Make a pane of HTML; the caller escapes all text of a corpus."""
     return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
 
 

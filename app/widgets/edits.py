@@ -27,9 +27,14 @@ class Edits:
         """Whether the page itself is changing an input at this moment."""
         return self._is_writing
 
-    def watch(self, name: str, widget: pn.widgets.Widget) -> None:
+    def watch(self, name: str, widget: pn.widgets.WidgetBase) -> None:
         """Remember under this name what the user chooses in an input."""
-        widget.param.watch(lambda event: self._is_writing or self.add(name, event.new), "value")
+
+        def remember(event: Any) -> None:
+            if not self._is_writing:
+                self.add(name, event.new)
+
+        widget.param.watch(remember, "value")
 
     def add(self, name: str, value: Any) -> None:
         """Remember that the user has chosen a value."""

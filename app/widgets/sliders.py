@@ -14,7 +14,7 @@ BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 @dataclass(frozen=True)
 class Preset:
-    """Learning settings that a paper used."""
+    """Learning settings from a paper."""
 
     name: str
     forgetting_rate: float

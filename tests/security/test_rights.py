@@ -109,7 +109,7 @@ def test_what_a_browser_sends_without_rights_reads_no_path(address, tmp_path):
         page = await Page.open(address)
         bring = await find(page, "Bring your own text")
         await page.send_event("dom_event", **press(bring))
-        field = await find(page, "Or a path on the server's machine")
+        field = await find(page, "Path on the server")
         await page.patch({"kind": "ModelChanged", "model": {"id": field}, "attr": "visible", "new": True})
         for attribute in ("value_input", "value"):
             await page.patch(set_model_data(await page.pull(), field, attribute, str(secret)))
@@ -120,7 +120,7 @@ def test_what_a_browser_sends_without_rights_reads_no_path(address, tmp_path):
 
     said = asyncio.run(attack())
     assert "nobody may read" not in said
-    assert "Name of the corpus" in said
+    assert "Corpus name" in said
 
 
 def press(button):

@@ -111,7 +111,7 @@ def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until
     until(lambda: session.run.runner.progress.status == "paused")
     session.look()
     assert session.header.bar.status == "paused"
-    assert "could not do what it was asked" in caplog.text
+    assert "An error on the page" in caplog.text
 
 
 def test_a_page_is_sent_with_what_is_known_already(session, until):

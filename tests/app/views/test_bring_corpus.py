@@ -142,7 +142,7 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
 def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
     look(view, path)
     assert (view.build.disabled, view.reason.object) == (False, "")
-    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "choices of words cannot be")):
+    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "Change the word choices")):
         view.words.widgets["min_letters"].value = letters
         asyncio.run(view.measure())
         assert view.build.disabled
@@ -152,7 +152,7 @@ def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_bes
     assert (view.build.disabled, view.reason.object) == (False, "")
     look(view, path, {"text": "gone"})
     assert view.build.disabled
-    assert "columns chosen above" in view.reason.object
+    assert "Choose other columns" in view.reason.object
     figures = tmp_path / "figures.csv"
     figures.write_text("text,n\n1 2,3\n4 5,6\n")
     look(view, figures)
@@ -194,7 +194,7 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     assert sent[-1] == {"kind": "save", "name": "mine _img src_x onerror_alert_1__.parquet"}
     view.corpus_menu.delete_corpus(None)
     assert list_own()
-    assert view.corpus_menu.delete.label == "Really delete it"
+    assert view.corpus_menu.delete.label == "Confirm deletion"
     view.corpus_menu.delete_corpus(None)
     assert list_own() == ()
     assert (view.done[-1], view.corpus_menu.is_shown) == (None, False)

@@ -222,8 +222,8 @@ def test_no_smaller_steps_are_advised_where_documents_are_few():
     assert said == "Too little text: 1 document. Use more passes or more documents."
     few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
     assert few["documents"] == "0 of 1 document"
-    assert "Few to learn from: 1 document." in few["note"]
-    assert "a row of a CSV" in few["note"]
+    assert "Too little text: 1 document." in few["note"]
+    assert "rows of a CSV" in few["note"]
     waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
     assert waiting["note"].endswith("CSV. The next step waits.")
     assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
@@ -243,13 +243,13 @@ def test_the_status_bar_says_where_the_stream_has_come_to():
 def test_the_warm_up_is_shown_with_its_temperature_and_says_what_that_is():
     texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
     assert texts["phase"] == "warm-up, temperature 1.8"
-    assert "at 1 the warm-up is over" in texts["phase_help"]
+    assert "then the warm-up ends" in texts["phase_help"]
     assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
 
 
 def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():
     failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
-    assert failed["note"] == "The engine has stopped: ValueError: too hot. Everything computed so far stays below."
+    assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far stay below."
     empty = describe_progress(Progress())
     assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
 

@@ -20,10 +20,12 @@ from stickbreaker.app.views.curves import Curves, first_value_note, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.engine.runs.settings import RunSettings
 from tests.app.browser_messages import send
 
 VOCABULARY = ("<b>", *(f"word{i}" for i in range(29)))
 PLANNED = (300, 600, 900)
+SHUFFLED = RunSettings(num_evaluations=20, order="shuffled")
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,10 @@ def test_the_x_axis_can_be_chosen_and_a_reader_who_zoomed_in_is_left_alone():
 
 
 def test_empty_curves_say_what_will_come_or_why_nothing_will():
-    assert "after about 45 documents" in first_value_note(progress(0, settings=Settings()), "heldout")
+    assert "after about 45 documents" in first_value_note(progress(0, settings=SHUFFLED), "heldout")
     assert "first mini-batch" in first_value_note(progress(0), "num_topics")
     assert "failed" in first_value_note(progress(0, status="failed"), "heldout")
-    whole = progress(0, settings=Settings(), config=object())
+    whole = progress(0, settings=SHUFFLED, config=BatchHDPConfig())
     assert first_value_note(whole, "heldout") == "The first score appears after the first pass."
     assert "reads the whole corpus" in first_value_note(whole, "next_batch")
 
@@ -172,24 +174,17 @@ def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
 
 
 def test_a_corpus_of_which_nothing_is_held_out_has_no_score_to_wait_for():
-    assert "nothing can be held out" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
+    assert "too few" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
     assert "few RFCs" in first_value_note(
         progress(0, num_held_out=0, held_out_by="group", corpus_name="rfc"), "heldout"
     )
 
 
-class Settings:
-    """As much of a run's settings as the curves read."""
-
-    num_evaluations = 20
-    order = "shuffled"
-
-
 def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates_do_not_order_it():
-    text = legend_html(progress(3, label="<i>", settings=Settings()), (), "dates")
+    text = legend_html(progress(3, label="<i>", settings=SHUFFLED), (), "dates")
     assert "&lt;i&gt;" in text
     assert "shuffled order" in text
-    assert "all years, also from those not yet read" in text
+    assert "Held-out passages come from all years" in text
 
 
 def test_where_whole_texts_are_held_out_the_legend_says_which():
@@ -281,7 +276,7 @@ def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press
 def test_topics_that_still_look_alike_are_said_to_be_in_the_warm_up():
     view = TopicsNow()
     view.update(progress(1, phase="warm-up"))
-    assert "still look alike" in view.rows.note
+    assert "still similar" in view.rows.note
     view.update(progress(4))
     assert view.rows.note == ""
 
