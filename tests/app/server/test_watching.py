@@ -265,8 +265,8 @@ def test_the_shelf_of_a_user_holds_and_deletes_their_own_only(visit):
     ben = visit(user="ben")
     ben.open_bring()
     assert ben.bring.corpus_menu.menu.options == ["letters"]
-    ben.bring.corpus_menu._delete(None)
-    ben.bring.corpus_menu._delete(None)
+    ben.bring.corpus_menu.delete_corpus(None)
+    ben.bring.corpus_menu.delete_corpus(None)
     assert [len(list_own(find_data(user) / "corpora")) for user in ("anna", "ben")] == [1, 0]
     assert "letters" not in ben.controls.corpus.options.values()
 

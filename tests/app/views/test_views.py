@@ -20,6 +20,7 @@ from stickbreaker.app.views.curves import Curves, first_value_note, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.runs.settings import RunSettings
 from tests.app.browser_messages import send
 
