@@ -1,4 +1,7 @@
-"""Every workaround of Panel and Bokeh for the server: what it changes, why, and the versions it was checked with."""
+"""Every workaround for Panel, Bokeh or panel-material-ui: what it fixes, why, and the versions it was checked with.
+
+`tests/app/test_panel_fixes.py` fails as soon as one of them is no longer needed.
+"""
 
 import inspect
 from collections.abc import Callable
@@ -7,14 +10,20 @@ from functools import wraps
 from typing import Any
 
 import bokeh.server.urls
+import panel as pn
 import panel.auth
 import panel.command.serve
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from panel.auth import BasicAuthProvider
-from panel.io.server import AutoloadJsHandler, BokehServer, DocHandler, Server, WSHandler
+from panel.io.resources import LOCAL_DIST
+from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
+from panel.util.parameters import edit_readonly
 from tornado.web import HTTPError, RequestHandler
 
-CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6"}
+CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16"}
 
 
 @dataclass(frozen=True)
@@ -47,22 +56,20 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     Server.__bases__ = (parts.server,)
     # Bokeh has no setting for the handlers of a page; Panel replaces this list too (Panel 1.9, Bokeh 3.9).
     # autoload.js is left out: it hands a session's token to any site that asks, with the visitor's cookies.
-    replacements = {DocHandler: parts.page, WSHandler: parts.socket}
-    bokeh.server.urls.per_app_patterns[:] = [
-        (route, replacements.get(handler, handler))
-        for route, handler in bokeh.server.urls.per_app_patterns
-        if handler is not AutoloadJsHandler
+    replacements: dict[Any, Any] = {DocHandler: parts.page, WSHandler: parts.socket}
+    patterns: list[Any] = bokeh.server.urls.per_app_patterns  # Bokeh types them as pairs and triples of handlers.
+    patterns[:] = [
+        (route, replacements.get(handler, handler)) for route, handler in patterns if handler is not AutoloadJsHandler
     ]
     # `panel serve --basic-auth` makes this one (Panel 1.9).
-    setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010  # mypy takes it for a type
+    setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010 - mypy knows no such name there
     _refuse_foreign_next(parts.is_local_path)
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
-    RequestHandler._request_summary = _summarize_request  # type: ignore[assignment, method-assign]  # on purpose
+    RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
 
 
 def _summarize_request(handler: RequestHandler) -> str:
-    """The method and the path of a request, without its query."""
     return f"{handler.request.method} {handler.request.path}"
 
 
@@ -90,4 +97,105 @@ def _set_safe_cookies() -> None:
         safe = {"samesite": "Lax", "httponly": True, "secure": handler.request.protocol == "https"}
         set_cookie(handler, *arguments, **(options | safe))
 
-    RequestHandler.set_cookie = set_safely  # type: ignore[assignment, method-assign]  # on purpose
+    RequestHandler.set_cookie = set_safely  # type: ignore[method-assign, assignment]  # the workaround
+
+
+# Pages and sessions.
+
+# `busy_indicator=None` does not remove the busy line of the page (panel-material-ui 0.16; from its pull request 235).
+NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
+
+
+def stop_following_the_server(page: Any) -> None:
+    """Stop a page from showing whether the server is busy with any page.
+
+    Panel 1.9 would update each open page at each event of any page. Its watcher also keeps a closed page in memory.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+def keep_to_own_files(document: Document) -> None:
+    """Tell Panel where a page finds its style sheets.
+
+    Panel 1.9 does this when it answers a request for a page, but not if it creates the session again for a websocket
+    that opens late. The style sheets would then come from a CDN, and would be missing without a network.
+    """
+    if settings.resources("server") == "server":
+        prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
+        document.template_variables["dist_url"] = prefix + LOCAL_DIST
+
+
+def forget_views(document: Document, context: Any) -> None:
+    """Remove what Panel still holds of a document whose session has ended.
+
+    Panel does this except for the notifications of panel-material-ui 0.16, which would keep the document in memory.
+    Related: https://github.com/holoviz/panel/issues/8605.
+    """
+    for reference, (view, root, shown_in, _) in list(pn.state._views.items()):
+        if shown_in is document:
+            view._cleanup(root)
+            del pn.state._views[reference]
+
+
+# Inputs.
+
+# The buttons next to a number have no name for a screen reader; the arrow keys do the same (panel-material-ui 0.16).
+NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+
+
+class PlacesSlider(pmui.DiscreteSlider):
+    """A slider over a list of values that works with `throttled=True`.
+
+    panel-material-ui 0.16 sends the index of a value. It looks up the value for `value`, but not for `value_throttled`,
+    from which Panel then sets `value`. Panel's own slider had a similar fault:
+    https://github.com/holoviz/panel/issues/1253.
+    """
+
+    def _process_property_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        place = msg.pop("value_throttled", None)
+        if place is None:
+            return {} if pn.config.throttled else dict(super()._process_property_change(msg))
+        value = self.values[place]
+        return {"value": value, "value_throttled": value}
+
+
+class TypedNumbers(pn.custom.JSComponent):
+    """Sends a number as soon as the user leaves its input, so that it is sent before a press of the next button.
+
+    The number input of panel-material-ui 0.16 sends it two renderings later. On a busy machine a button that is pressed
+    meanwhile acts with the previous number, and the page then shows that number again.
+    """
+
+    _esm = """
+const FORMATS = {int: /^[-+]?\\d+$/, float: /^[-+]?(\\d+\\.?\\d*|\\.\\d+)$/}
+
+const findNumber = (path) => {
+  const nodes = new Set(path)
+  return Bokeh.index.query_one((view) => nodes.has(view.el) && FORMATS[view.model.data?.mode])?.model.data
+}
+
+const send = (event) => {
+  const input = event.currentTarget
+  const number = findNumber(event.composedPath())
+  if (!number) { return }
+  if (input.value === "") { number.value = null }
+  if (FORMATS[number.mode].test(input.value)) { number.value = Number(input.value) }
+}
+
+const follow = (event) => {
+  const [input] = event.composedPath()
+  if (input?.matches?.("input")) { input.addEventListener("blur", send, {once: true}) }
+}
+
+export function render({model}) {
+  document.addEventListener("input", follow, true)
+  model.on("remove", () => document.removeEventListener("input", follow, true))
+  const nothing = document.createElement("div")
+  nothing.hidden = true
+  return nothing
+}
+"""

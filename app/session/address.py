@@ -1,4 +1,4 @@
-"""The address bar of one page, kept to the run it shows and to what is chosen there."""
+"""The address of one page: it always names the run and the selection of the page."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,9 +8,9 @@ from stickbreaker.app.session.links import Link, Place, write_link, write_watch_
 
 
 class Address:
-    """Follows a selection and the tabs of a page once `open` has set them to what a link says.
+    """Follows the selection and the tabs of a page after `open` has set them from a link.
 
-    location: Panel's, or None where there is no address, as in a notebook.
+    location: Panel's location; None without an address, as in a notebook.
     """
 
     def __init__(self, location: Any, selection: Selection, tabs: Any):
@@ -20,11 +20,11 @@ class Address:
 
     @property
     def query(self) -> str:
-        """What the address asks for."""
+        """The query of the address."""
         return self._location.search if self._location is not None else ""
 
     def open(self, link: Link, run: Any, is_watching: bool = False) -> None:
-        """Choose what the link says, and from then on write down what is chosen."""
+        """Select what the link names, and write later selections into the address."""
         place, self._run, self._is_watching = link.place, run, is_watching
         self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
         progress, asked = run.runner.progress, link.spec
@@ -37,7 +37,7 @@ class Address:
         self._tabs.param.watch(lambda event: self.write(), "value")
 
     def write(self) -> None:
-        """Write down the run, its settings and what is chosen."""
+        """Write the run, its settings and the selection into the address."""
         if self._run is None or self._location is None:
             return
         chosen, page = self._selection, self._tabs.value
@@ -50,11 +50,11 @@ class Address:
             self._location.search = query
 
     def share(self) -> str:
-        """Write in full the link that lets others look on."""
+        """Return the full link for watchers."""
         here = urlsplit(self._location.href if self._location is not None else "")
         query = write_watch_link(self._run.watch, Place()).lstrip("?")
         return here._replace(query=query, fragment="").geturl()
 
     def close(self) -> None:
-        """Let go of the run and of the page's address."""
+        """Release the run and the address."""
         self._run = self._location = None

@@ -1,6 +1,6 @@
-"""The page's address: run, corpus, settings and what is chosen, so that a link opens the same again.
+"""The address of a page: run, corpus, settings and selection, so that a link opens the same page again.
 
-What a link says wrongly is left out with a sentence. Pure.
+A wrong value in a link is ignored, with a sentence that says so. Pure.
 """
 
 from collections.abc import Sequence
@@ -17,24 +17,25 @@ from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.engine.algorithm import Algorithm
 
 MAX_SHOWN = 60
+Span = tuple[np.datetime64, np.datetime64]
 TRUTHS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where somebody is: the page, and the selection's topic, document and span."""
+    """What a page shows: its tab, and the selected topic, document and span of time."""
 
     page: str | None = None
     topic: int | None = None
     document: int | None = None
-    span: tuple | None = None
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
 class Link:
-    """What an address asks for; `faults` say what of it could not be heeded.
+    """The content of an address; `faults` say which parts were ignored.
 
-    run: the address of a run to control. watch: the token of one to look on at.
+    run: the key of a run to control. watch: the token of a run to watch.
     """
 
     run: str | None
@@ -45,26 +46,26 @@ class Link:
 
 
 def write_link(key: str, progress: Progress, place: Place) -> str:
-    """Write the address' query: settings only where somebody has set them, or they are not the defaults."""
+    """Write the query of an address, with the settings that the user has set or that differ from the defaults."""
     parts: dict[str, Any] = {"run": key}
     if progress.config is not None:
         parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
         sized = {*live_fields(progress.config), *left_fields(progress.config)}
-        for each in (*fields(progress.config), *fields(progress.settings)):
-            settings = progress.config if hasattr(progress.config, each.name) else progress.settings
-            value = getattr(settings, each.name)
-            if each.name in progress.chosen if each.name in sized else value != each.default:
-                parts[each.name] = _write(value)
+        for settings in (progress.settings, progress.config):
+            for each in fields(settings):
+                value = getattr(settings, each.name)
+                if each.name in progress.chosen if each.name in sized else value != each.default:
+                    parts[each.name] = _write(value)
     return _write_query(parts | _write_place(place))
 
 
 def write_watch_link(token: str, place: Place) -> str:
-    """Write the query of a page that looks on: neither the run's own address nor anything that opens another."""
+    """Write the query of a watcher's page, without the key of the run."""
     return _write_query({"watch": token} | _write_place(place))
 
 
 def _write_place(place: Place) -> dict[str, Any]:
-    parts = {"page": place.page, "topic": place.topic, "document": place.document}
+    parts: dict[str, Any] = {"page": place.page, "topic": place.topic, "document": place.document}
     if place.span is not None:
         first, last = place.span
         parts |= {"from": None if first == EARLIEST else first, "to": None if last == LATEST else last}
@@ -76,7 +77,7 @@ def _write_query(parts: dict[str, Any]) -> str:
 
 
 def _write(value: Any) -> str:
-    """Write a setting: a truth as JSON has it, a whole number without a point."""
+    """Write a setting: a boolean as in JSON, a whole number without a decimal point."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -85,8 +86,9 @@ def _write(value: Any) -> str:
 def read_link(
     query: str, spec: RunSpec, algorithms: Sequence[Algorithm], corpora: Sequence[str], pages: Sequence[str]
 ) -> Link:
-    """Read an address' query; `spec` is what a link that says nothing begins with."""
-    asked, faults = dict(parse_qsl(query.lstrip("?"))), []
+    """Read the query of an address; `spec` holds the values of an empty link."""
+    asked = dict(parse_qsl(query.lstrip("?")))
+    faults: list[str] = []
     name = _choose("corpus", asked, corpora, spec.corpus_name, faults)
     by_name = {algorithm.name: algorithm for algorithm in algorithms}
     algorithm = by_name[_choose("algorithm", asked, list(by_name), spec.algorithm.name, faults)]
@@ -98,7 +100,7 @@ def read_link(
     page = _choose("page", asked, pages, None, faults)
     topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
     if is_another:
-        # Of a run that is not the one meant, these numbers are of other things.
+        # In another run these numbers mean other topics and documents.
         topic = document = None
     place = Place(page, topic, document, _span(asked, faults))
     spec = RunSpec(name, algorithm, config, settings, chosen)
@@ -108,13 +110,13 @@ def read_link(
 def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:
     if what not in asked or asked[what] in offered:
         return asked.get(what, default)
-    instead = f"{default} is taken" if default else "it is left out"
-    faults.append(f"The link asks for the {what} {_quote(asked[what])}, which is not here; {instead}.")
+    instead = f"{default} is used" if default else "ignored"
+    faults.append(f"Unknown {what} in the link: {_quote(asked[what])}; {instead}.")
     return default
 
 
 def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, dict[str, Any]]:
-    """A config with what was asked for, each value by itself and then all together; and what was taken."""
+    """Return the config with the values of the link, checked one by one and then together, and the valid values."""
     hints, given = get_type_hints(type(config)), {}
     for each in fields(config):
         if each.name in asked:
@@ -123,16 +125,16 @@ def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, d
                 replace(config, **{each.name: value})
                 given[each.name] = value
             except (ValueError, TypeError, OverflowError):
-                faults.append(f"The link's {each.name} cannot be {_quote(asked[each.name])}; the default is taken.")
+                faults.append(f"Invalid {each.name} in the link: {_quote(asked[each.name])}; the default is used.")
     try:
         return replace(config, **given), given
     except (ValueError, TypeError):
-        faults.append(f"The link's settings do not go together ({', '.join(given)}); the defaults are taken.")
+        faults.append(f"Settings in the link do not work together ({', '.join(given)}); the defaults are used.")
         return config, {}
 
 
 def _parse(hint: Any, text: str) -> Any:
-    """Read a value as its field's type. Raises ValueError where it is none."""
+    """Read a value as the type of its field. Raises ValueError if it is not one."""
     (kind,) = set(get_args(hint) or (hint,)) - {NoneType}
     if kind is bool:
         if text not in TRUTHS:
@@ -147,11 +149,11 @@ def _whole(name: str, asked: dict[str, str], faults: list[str]) -> int | None:
         return None
     if text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
-    faults.append(f"The link's {name} cannot be {_quote(text)}; it is left out.")
+    faults.append(f"Invalid {name} in the link: {_quote(text)}; ignored.")
     return None
 
 
-def _span(asked: dict[str, str], faults: list[str]) -> tuple | None:
+def _span(asked: dict[str, str], faults: list[str]) -> Span | None:
     if not {"from", "to"} & asked.keys():
         return None
     try:
@@ -159,17 +161,17 @@ def _span(asked: dict[str, str], faults: list[str]) -> tuple | None:
             np.datetime64(asked[name], "D") if name in asked else end
             for name, end in (("from", EARLIEST), ("to", LATEST))
         )
-        # No date compares with "NaT", so that is none either.
+        # Comparisons with NaT are false, so it is refused too.
         if first <= last:
             return first, last
     except (ValueError, OverflowError):
         pass
     said = " to ".join(_quote(asked[name]) for name in ("from", "to") if name in asked)
-    faults.append(f"The link's span of time cannot be {said}; all times are taken.")
+    faults.append(f"Invalid span of time in the link: {said}; all times are used.")
     return None
 
 
 def _quote(text: str) -> str:
-    """What a link said, short, and without the signs that markup is made of."""
+    """Quote a part of a link: short, and without characters of markup."""
     plain = "".join(sign if sign.isprintable() and sign not in "<>&\"'" else "·" for sign in text[:MAX_SHOWN])
     return f"“{plain}{'…' if len(text) > MAX_SHOWN else ''}”"

@@ -1,16 +1,15 @@
-"""A page of its own around one session, as the server hands it out and takes it back."""
+"""The page of one browser around its session, as the server creates and removes it."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 from weakref import WeakMethod
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.settings import settings
-from panel.io.resources import LOCAL_DIST
-from panel.util import edit_readonly
+from panel_material_ui.template.base import Page
 
+from stickbreaker.app.panel_fixes import NO_BUSY_LINE, forget_views, keep_to_own_files, stop_following_the_server
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.visitors import find_user
 from stickbreaker.app.session.session import Session
@@ -24,14 +23,12 @@ h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 1
 div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 @media (max-width: 900px) { p { display: none; } }
 """
-# The page draws its nameless busy line even when it is told to have none.
-NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 
 
-def lay_out(session: Session) -> pmui.Page:
-    """Lay a session's views out as a page of its own."""
+def lay_out(session: Session) -> Page:
+    """Lay out the views of a session as a page."""
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
-    page = pmui.Page(
+    page = Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         template=Path(__file__).with_name("page.html"),
         header=[title],
@@ -48,58 +45,26 @@ def lay_out(session: Session) -> pmui.Page:
     return page
 
 
-def stop_following_the_server(page: pmui.Page) -> None:
-    """Have a page not know whether the server is busy with any page.
-
-    Panel would walk through all of it at each event to tell it, and what tells it would keep the page for ever.
-    """
-    with edit_readonly(page):
-        page.busy = False
-    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
-        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
-            pn.state.param.unwatch(watcher)
-
-
-def keep_to_own_files(document: Any) -> None:
-    """Tell Panel where a page finds its style sheets.
-
-    Panel does so itself when it answers with the page, but not where a page's websocket opens so late that its session
-    had to be made anew: without this the style sheets of that one would come from a CDN, and offline not at all.
-    """
-    if settings.resources("server") == "server":
-        prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
-        document.template_variables["dist_url"] = prefix + LOCAL_DIST
-
-
-def forget_views(document: Any, context: Any) -> None:
-    """Let go of what Panel still shows in a document whose session has ended.
-
-    Panel does so itself but for the notifications of panel-material-ui 0.16, which would keep the document for ever.
-    """
-    for reference, (view, root, shown_in, _) in list(pn.state._views.items()):
-        if shown_in is document:
-            view._cleanup(root)
-            del pn.state._views[reference]
-
-
-def _start(to_session: WeakMethod) -> None:
+def _start(to_session: WeakMethod[Callable[[], None]]) -> None:
     start = to_session()
     if start is not None:
         start()
 
 
-def _report(to_session: WeakMethod, error: Exception) -> None:
+def _report(to_session: WeakMethod[Callable[[Exception], None]], error: Exception) -> None:
     report = to_session()
     if report is not None:
         report(error)
 
 
-def create() -> pmui.Page:
-    """Make the page of one browser; it joins its run once its websocket is open, and leaves it with its session."""
-    keep_to_own_files(pn.state.curdoc)
+def create() -> Page:
+    """Make the page of one browser; it joins its run when its websocket opens, and leaves it when its session ends."""
+    document = pn.state.curdoc
+    assert document is not None
+    keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())
-    pn.state.on_session_destroyed(partial(forget_views, pn.state.curdoc))
+    pn.state.on_session_destroyed(partial(forget_views, document))
     return lay_out(session)

@@ -1,10 +1,11 @@
-"""The pages of one browser: one of them is open; each is sent, and most of it made, when it is first opened."""
+"""The pages of one browser: one is open, and each is made and sent when it is first opened."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, READING_PAGES, TIME, TOPICS
 from stickbreaker.app.views.calendar import Calendar
@@ -18,12 +19,18 @@ from stickbreaker.app.views.word_life import WordLife
 
 
 class Readers:
-    """The views that show what a model says of the corpus, and the pages that they are on, whose own are made by these.
+    """The views of a reading of the corpus, by page; a page's own views are made when it is opened.
 
-    ask: reads the corpus anew; rename: calls a topic by a name; earlier: the runs before this one.
+    ask: read the corpus with the present model. rename: name a topic. earlier: the runs before this one.
     """
 
-    def __init__(self, selection: Selection, ask: Callable, rename: Callable, earlier: Callable):
+    def __init__(
+        self,
+        selection: Selection,
+        ask: Callable[[], None],
+        rename: Callable[[int, str], None],
+        earlier: Callable[[], tuple[Progress, ...]],
+    ):
         self.note = ReadingNote(ask)
         self._word = WordLife(selection)
         self.explorer, self._documents = TopicExplorer(selection, rename, self._word), DocumentBrowser(selection)
@@ -32,54 +39,53 @@ class Readers:
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
             EXPORT: lambda: (ExportPanel(selection, earlier),),
         }
-        self._made: dict[str, tuple] = {}
+        self._made: dict[str, tuple[Any, ...]] = {}
 
     def parts(self, name: str) -> tuple[Any, ...]:
-        """What is on a page, from above."""
+        """Return the views of a page, from top to bottom."""
         shared = {TOPICS: (self.explorer,), DOCUMENTS: (self._documents,)}
         return self._own(name) + shared.get(name, ())
 
     def on_page(self, name: str) -> tuple[Any, ...]:
-        """Views to tell of a reading while a page is open.
+        """Return the views that follow a reading while a page is open.
 
-        In any case the explorer, which chooses the first topic, and the documents, which are opened from other pages
-        and must know the corpus that these show.
+        The explorer, which selects the first topic, and the documents, which other pages open, always follow it.
         """
         word = (self._word,) if name == TOPICS else ()
         return self.note, self.explorer, self._documents, *word, *self._own(name)
 
     def open_export(self, is_open: bool) -> None:
-        """Let figures be drawn to take away, or not."""
+        """Prepare figures for export while its page is open."""
         if is_open or EXPORT in self._made:
             (export,) = self._own(EXPORT)
             export.is_open = is_open
 
     def close(self) -> None:
-        """Let go of a file on its way; for the end of the page."""
+        """Release files that are being sent, at the end of the page."""
         for export in self._made.get(EXPORT, ()):
             export.close()
 
     def _own(self, name: str) -> tuple[Any, ...]:
-        """The views that a page shares with no other, made at the first call."""
+        """Return the views that only this page has; the first call makes them."""
         if name not in self._made and name in self._make:
             self._made[name] = self._make[name]()
         return self._made.get(name, ())
 
 
 class Pages:
-    """Columns to lay out, each empty until its page is opened.
+    """The columns of the layout, each empty until its page is opened.
 
-    find_parts: what is on a page of these names; note: stands above those that read the corpus.
+    find_parts(name) -> the views of a page. note: shown above the pages that read the corpus.
     """
 
-    def __init__(self, names: Sequence[str], find_parts: Callable[[str], tuple], note: Any):
+    def __init__(self, names: Sequence[str], find_parts: Callable[[str], tuple[Any, ...]], note: Any):
         self._find_parts = find_parts
         self._note = pn.Column(note, sizing_mode="stretch_width", margin=0, visible=False)
         self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in names}
 
     @property
     def columns(self) -> tuple[pn.Column, ...]:
-        """All of them, in their order."""
+        """All columns, in order."""
         return self._note, *self._pages.values()
 
     def open(self, name: str) -> None:
@@ -93,7 +99,7 @@ class Pages:
 
 
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.FlexBox:
-    """Lay out two views beside each other, or below each other where there is no room."""
+    """Lay out two views side by side, or one below the other in a narrow window."""
     columns = [
         pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
         for view, flex in ((wide, "3 1 690px"), (narrow, "1 1 300px"))

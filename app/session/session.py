@@ -1,4 +1,4 @@
-"""One browser: its page, the run it shows, and one look at it whenever the run notifies."""
+"""One browser: its page, the run it shows, and an update of the page when the run notifies it."""
 
 import logging
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
+from stickbreaker.app.panel_fixes import TypedNumbers
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -19,14 +20,14 @@ from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
 from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, make_tabs
-from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
-from stickbreaker.app.views.controls import Controls
+from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.curves import Curves
-from stickbreaker.app.views.header import Header
+from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.sharing import WATCHING, Sharing
-from stickbreaker.app.views.sweep import SweepPanel
+from stickbreaker.app.views.sweep import SweepActions, SweepPanel
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.word_table import WordTable
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """What one browser sees, of this user's. `start` when its websocket is open, `stop` when it has gone."""
+    """The views of one browser of a user. `start` when its websocket opens, `stop` when it closes."""
 
     def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
         self._service, self._make_spec = service, make_spec
@@ -59,38 +60,33 @@ class Session:
         corpora = engine.list_corpora(self._library)
         self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
         self._visitor = Visitor(user, self._link.run, self._link.watch)
-        move = {"toggle": self.toggle, "step": self.step, "restart": self.restart, "pace": self.set_pace}
-        self.header = Header(move | {"share": self.share})
+        self.header = Header(HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share))
         self.sketch = RateSketch()
         self.controls = Controls(
             self._link.spec,
             corpora,
             self._algorithms,
             self.sketch,
-            {
-                "configure": self.configure,
-                "restart": self.restart,
-                "clear": self.clear,
-                "bring": self.open_bring,
-                "weigh": self.weigh,
-            },
+            ControlActions(self.configure, self.restart, self.clear, self.open_bring, self.weigh),
         )
-        act = {"offer": self.offer_corpora, "run": self.run_on}
-        worker = TextWorker(self._library)
-        self.bring = BringCorpus(worker, act, may_name_paths(), self._library, may_delete=may_manage())
+        self.bring = BringCorpus(
+            TextWorker(self._library),
+            BringActions(self.offer_corpora, self.run_on),
+            may_name_paths(),
+            self._library,
+            may_delete=may_manage(),
+        )
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
         self.compare = Compare(self._kept, self._draw_curves, self._notify, may_open=may_manage())
-        self.sweep = SweepPanel(
-            self._algorithms, self.plan_sweep, {"start": self.start_sweep, "cancel": self.cancel_sweep}
-        )
+        self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
         self.hood = UnderTheHood(
             self.selection,
             RateSketch,
-            lambda: self._run and self._run.runner.model(),
+            lambda: self._run.runner.model() if self._run else None,
             lambda: self._wakeup and self._wakeup.notify(),
         )
         self.tabs.param.watch(lambda event: self._turn(), "value")
@@ -103,8 +99,19 @@ class Session:
         self._take_role(service.may_watch(self._visitor))
         self.header.update(service.preview(self._visitor, self._link.spec))
 
+    @property
+    def run(self) -> Run | None:
+        """The run that the page shows; None before `start` and after `stop`."""
+        return self._run
+
+    @property
+    def _controlled(self) -> Run:
+        """The run that this page controls; `may_act` has said that there is one."""
+        assert self._run is not None
+        return self._run
+
     def start(self) -> None:
-        """Find the run of this address, or begin one and write its address down."""
+        """Join the run of this address, or start one and write its address."""
         self._document = pn.state.curdoc
         self._wakeup = Wakeup(self._document, self.look)
         self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
@@ -115,23 +122,23 @@ class Session:
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
-        # Not at once: what is sent while Panel still loads the page may reach the browser after what is sent next.
+        # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
         self._document.add_next_tick_callback(self.unfold)
 
     def unfold(self) -> None:
-        """Draw the page that is open and the settings, which a browser is sent once it shows where the run stands."""
+        """Draw the open page and the settings, after the browser has the state of the run."""
         self._turn()
         self.side.objects = [self.controls]
 
     def _take_role(self, is_watching: bool) -> None:
-        """Have the controls, or only look on."""
+        """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         for view in (self.header, self.controls, self.readers.explorer, self.compare, self.sweep):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
-        """Leave the run; nothing of this session is held after that."""
+        """Leave the run and release everything of this session."""
         if self._run is not None:
             self._wakeup.close()
             self._service.leave(self._run, self._wakeup)
@@ -142,7 +149,7 @@ class Session:
         self.readers.close()
 
     def look(self) -> None:
-        """Show what has changed since the last look, all of it in one message."""
+        """Show the changes since the last call, in one message."""
         if self._run is None:
             return
         runner = self._run.runner
@@ -166,13 +173,13 @@ class Session:
                 self._notify(f"The engine has stopped: {progress.message}")
 
     def _draw_curves(self) -> None:
-        """Draw the live curves again, with the kept runs that are requested for among them."""
+        """Draw the live curves again, with the selected kept runs."""
         if self._run is not None:
             runner = self._run.runner
             self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
 
     def _update_page(self, has_moved: bool = True) -> None:
-        """Show what is new on the page that is open; has_moved: whether the run, or those before it, are."""
+        """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
         if self.tabs.value == LIVE and has_moved and self._run is not None:
             self._attempt(self._draw_curves)
             for view in (self.table, self.now):
@@ -187,7 +194,7 @@ class Session:
             self._attempt(self.hood.look, self._run.runner.progress)
 
     def _update_readers(self) -> None:
-        """Show what the model says of the corpus, in the views that are open."""
+        """Show the reading of the corpus in the open views."""
         if self._run is None:
             return
         progress, job = self._run.runner.progress, self._run.reader.job
@@ -199,7 +206,7 @@ class Session:
             self._attempt(view.read, job, progress)
 
     def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
-        """Let a view draw; one that cannot keeps no other from it."""
+        """Let a view draw; an error does not stop the other views."""
         try:
             draw(*arguments)
         except Exception as error:
@@ -212,21 +219,21 @@ class Session:
 
     @for_presenters
     def rename(self, topic_id: int, name: str) -> None:
-        """Call a topic so on every page of the run."""
-        self._run.runner.rename(topic_id, name)
+        """Name a topic on every page of the run."""
+        self._controlled.runner.rename(topic_id, name)
 
     def report(self, error: Exception) -> None:
-        """Say on the page, once, what went wrong in the page itself; the log has the traceback."""
-        _log.error("The page could not do what it was asked", exc_info=error)
-        text = f"Something on this page did not work: {type(error).__name__}: {error}"
+        """Show an error of the page once; the log has the traceback."""
+        _log.error("An error on the page", exc_info=error)
+        text = f"Error on this page: {type(error).__name__}: {error}"
         if text not in self._reported:
             self._reported.add(text)
             self._notify(text)
 
     @for_presenters
     def toggle(self) -> None:
-        """Run or pause; a run that is over begins again."""
-        runner = self._run.runner
+        """Run or pause; restart a finished run."""
+        runner = self._controlled.runner
         if runner.progress.status in ("finished", "failed"):
             self.restart()
         elif runner.wants_to_run:
@@ -237,37 +244,38 @@ class Session:
     @for_presenters
     def step(self) -> None:
         """Learn from one mini-batch."""
-        self._run.runner.step()
+        self._controlled.runner.step()
 
     @for_presenters
     def set_pace(self, seconds_per_batch: float | None) -> None:
-        """Change the pace at once."""
-        self._run.runner.set_pace(seconds_per_batch)
+        """Change the pace."""
+        self._controlled.runner.set_pace(seconds_per_batch)
 
     @for_presenters
     def share(self) -> None:
-        """Show the link to watch the run, or put it away."""
+        """Show the link for watchers, or hide it."""
         self.sharing.toggle(self._address.share())
 
     @for_presenters
     def configure(self, values: dict[str, Any]) -> None:
-        """Send the sliders to the run, which heeds them from its next mini-batch."""
+        """Send learning settings to the run, which applies them from its next mini-batch."""
         try:
-            self._run.runner.configure(**values)
+            self._controlled.runner.configure(**values)
         except ValueError as error:
             self._notify(str(error))
 
     @for_presenters
     def restart(self) -> None:
-        """Begin again with everything as the controls have it, unless a form shows a fault."""
+        """Start a new run with the settings of the controls, unless a form shows an error."""
         spec = self._read_spec()
         if spec is None:
-            self._notify("The run was not restarted: a setting under Advanced needs another value.")
+            self._notify("The run was not restarted: correct the setting under Advanced settings.")
             return
-        self._run.runner.restart(spec)
+        self.controls.apply()
+        self._controlled.runner.restart(spec)
 
     def _read_spec(self) -> RunSpec | None:
-        """Everything as the controls have it; None where a form shows a fault."""
+        """Return the settings of the controls; None if a form shows an error."""
         answers = self.controls.read()
         if answers is None:
             return None
@@ -277,70 +285,71 @@ class Session:
         corpus_name, chosen = self.controls.corpus.value, self.controls.chosen
         return RunSpec(corpus_name, algorithm, algorithm.config(**config), settings, chosen)
 
-    def plan_sweep(self, values: dict[str, tuple], systems: list[str]) -> tuple[RunSpec, ...]:
-        """Make the runs of a sweep about what the controls have. Raises SweepError where there can be none."""
+    def plan_sweep(self, values: dict[str, tuple[float | int, ...]], systems: list[str]) -> tuple[RunSpec, ...]:
+        """Make the runs of a sweep around the settings of the controls. Raises SweepError if there is no such sweep."""
         spec = self._read_spec()
         if spec is None:
-            raise SweepError("A setting under Advanced needs another value first.")
+            raise SweepError("Correct the setting under Advanced settings first.")
         return plan_sweep(spec, [each for each in self._algorithms if each.name in systems], values)
 
     @for_presenters
     def start_sweep(self, plan: tuple[RunSpec, ...]) -> None:
         """Run these in the background."""
-        self._run.sweep.start(plan)
+        self._controlled.sweep.start(plan)
 
     @for_presenters
     def cancel_sweep(self) -> None:
         """End the sweep after its present mini-batch."""
-        self._run.sweep.cancel()
+        self._controlled.sweep.cancel()
 
     @for_presenters
     def open_bring(self) -> None:
-        """Ask for text of one's own."""
+        """Open the dialog for the user's own text."""
         self.bring.open()
 
     def offer_corpora(self, name: str | None = None) -> None:
-        """Show in the menu which corpora there are now, with one of them chosen."""
+        """List the corpora that there are now, with one of them selected."""
         self.controls.offer(engine.list_corpora(self._library), name)
 
     @for_presenters
     def run_on(self, name: str) -> None:
-        """Begin again on this corpus."""
+        """Start a new run on this corpus."""
         self.offer_corpora(name)
         self.restart()
 
     def weigh(self, algorithm: Algorithm, config: Any) -> int:
-        """Bytes that an algorithm would remember of the present corpus' documents; 0 where it remembers none."""
+        """Return the bytes that an algorithm stores about the documents of this corpus; 0 if none."""
         corpus = self._run.runner.corpus if self._run is not None else None
         return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
 
     @for_presenters
     def clear(self) -> None:
-        """Drop the faint lines of earlier runs."""
-        self._run.runner.forget_earlier()
+        """Remove the faint lines of earlier runs."""
+        self._controlled.runner.forget_earlier()
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
         lists = lay_side_by_side(self.table, self.now)
         live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
         own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
-        self._pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
-        # Bokeh lets nothing be higher than what it is in: here the window, so that what follows would be drawn over it.
+        self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
+        # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
-        parts = (self.header, self.sharing, self.tabs, *self._pages.columns, self.bring, Keyboard())
+        unseen = (self.bring, Keyboard(), TypedNumbers(margin=0))
+        parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:
-        """Show the page that is chosen, told of all there is: what changes while a widget appears may be lost on it."""
+        """Open the selected page after an update: a widget may miss changes while it appears."""
         page = self.tabs.value
         self.readers.open_export(page == EXPORT)
         if page != HOOD:
             self.hood.close()
         self._update_page()
-        self._pages.open(page)
+        self.pages.open(page)
 
     def may_act(self) -> bool:
-        """Whether there is a run and this page controls it; a page that only looks on is told so."""
+        """Return whether this page controls a run; a watcher gets a notice."""
         if self.is_watching and pn.state.notifications is not None:
             pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
         return self._run is not None and not self.is_watching

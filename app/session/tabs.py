@@ -1,4 +1,4 @@
-"""The pages of a session by their names, and the row of buttons that turns to them."""
+"""The names of the pages, and the row of buttons that opens them."""
 
 import panel_material_ui as pmui
 
@@ -6,7 +6,7 @@ PAGES = ("Live", "Topics", "Time", "Documents", "Compare", "Export", "Under the 
 LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT, HOOD = PAGES
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 STYLE = {
-    # Theirs is too pale for small type once the pointer is over one.
+    # The default colour has too little contrast under the pointer.
     "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
     "& .MuiButtonBase-root": {"whiteSpace": "nowrap"},
     "@media (max-width: 600px)": {
@@ -24,5 +24,5 @@ STYLE = {
 
 
 def make_tabs() -> pmui.RadioButtonGroup:
-    """Make the row, turned to the live page."""
+    """Make the row of buttons, with the live page open."""
     return pmui.RadioButtonGroup(label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=STYLE)

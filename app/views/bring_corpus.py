@@ -1,11 +1,12 @@
-"""Bring a corpus: choose a file, see what is in it, choose its columns and words, and build it; and the own corpora.
+"""Bring a corpus: choose a file, preview it, choose columns and words, and build it; and the user's corpora.
 
-Whatever comes from a file, its name included, is shown as text, never as markup.
+All content of a file, and its name, is shown as text, never as markup.
 """
 
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
-from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
+from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import MAX_UPLOAD_BYTES
 from stickbreaker.app.widgets.word_form import WordForm
@@ -34,8 +35,8 @@ from stickbreaker.engine.corpora.sources import name_source
 from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
-KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with their list of words"
-# What goes on and what went wrong stays in view, however far down somebody is.
+KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
+# Progress and errors stay in view when the user scrolls.
 IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
 # On a phone the dialog takes the whole width.
 DIALOG_STYLE = {
@@ -45,27 +46,37 @@ DIALOG_STYLE = {
 }
 
 
-class BringCorpus(pn.viewable.Viewer):
-    """The dialog. `act` holds what happens with the result: "offer"(name or None) and "run"(name).
+@dataclass(frozen=True)
+class BringActions:
+    """What the dialog can do with a corpus.
 
-    may_name_paths: whether who looks at the page may read files of the server's machine.
-    folder: where corpora are kept, if not as the library says. may_delete: whether corpora may be deleted here.
+    offer(name): list the corpora that there are now, with one of them selected. run(name): start a new run on one.
+    """
+
+    offer: Callable[[str | None], None]
+    run: Callable[[str], None]
+
+
+class BringCorpus(pn.viewable.Viewer):
+    """The dialog in which a user builds a corpus.
+
+    may_name_paths: whether the user may read files of the server's machine.
+    folder: where corpora are stored, if not in the library's default. may_delete: whether the user may delete corpora.
     """
 
     def __init__(
         self,
         text_tasks: TextTasks,
-        act: dict[str, Callable[..., Any]],
+        actions: BringActions,
         may_name_paths: bool = False,
         folder: Path | None = None,
         may_delete: bool = True,
-        **params: Any,
     ):
-        super().__init__(**params)
-        self._text_tasks, self._act, self._folder = text_tasks, act, folder
+        super().__init__()
+        self.text_tasks, self._actions, self._folder = text_tasks, actions, folder
         self._path: Path | None = None
-        self._preview: Preview | None = None
-        self._num_changes = 0
+        self.preview: Preview | None = None
+        self._num_looks = self._num_changes = 0
         self._is_filling = self._is_busy = False
         self._built = ""
         self._may_name_paths, self._may_delete = may_name_paths, may_delete
@@ -80,11 +91,11 @@ class BringCorpus(pn.viewable.Viewer):
         )
 
     def _make(self) -> None:
-        """Make what is in the dialog, which takes a moment that a page without it need not spend."""
+        """Make the content of the dialog; a page whose dialog stays closed saves this time."""
         self._make_choice()
         self._make_building()
-        self._make_shelf()
-        self._layout.objects = [self._choice, self._state, self._chosen, self._results]
+        self._make_results()
+        self._layout.objects = [self._choice, self._state, self.chosen, self._results]
 
     def _make_choice(self) -> None:
         megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
@@ -96,114 +107,123 @@ class BringCorpus(pn.viewable.Viewer):
             margin=(0, 10),
         )
         self.path = pmui.TextInput(
-            label="Or a path on the server's machine",
+            label="Path on the server",
             size="small",
             sizing_mode="stretch_width",
             visible=self._may_name_paths,
         )
         self.path.param.watch(self._take_path, "value")
-        self._fault = make_note("")
+        self.fault = make_note("")
         self._choice = pn.Column(self.mover, self.path, sizing_mode="stretch_width")
         self._said = make_note("")
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
-        self._working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
-        self._state = pn.Column(self._fault, self._working, sizing_mode="stretch_width", styles=IN_VIEW)
+        self.working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
+        self._state = pn.Column(self.fault, self.working, sizing_mode="stretch_width", styles=IN_VIEW)
 
     def _make_building(self) -> None:
         self.columns, self.words = ColumnForm(self._change_columns), WordForm(self._change_words)
-        self._effect = make_note("")
-        self.name_field = pmui.TextInput(label="Name of the corpus", size="small", sizing_mode="stretch_width")
-        self.keeps_text = pmui.Switch(
-            value=True, label="Keep the text, so that documents can be read (otherwise counts only)"
-        )
-        self._hindrance = make_note("")
-        self.build = _make_button("Build the corpus", self._build, icon="construction", color="primary")
-        self.run = _make_button("Run on it now", self._run, icon="play_arrow", color="primary")
+        self.effect = make_note("")
+        self.name_field = pmui.TextInput(label="Corpus name", size="small", sizing_mode="stretch_width")
+        self.keeps_text = pmui.Switch(value=True, label="Keep the document text")
+        self.reason = make_note("")
+        self.build = _make_button("Build the corpus", self.build_corpus, icon="construction", color="primary")
+        self.run = _make_button("Run now", self.run_corpus, icon="play_arrow", color="primary")
         self.run.visible = False
-        self._chosen = pn.Column(
+        self.chosen = pn.Column(
             self.columns,
             make_note("<h2>Words</h2>"),
             self.words,
-            self._effect,
+            self.effect,
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
-            self._hindrance,
+            self.reason,
             self.build,
             visible=False,
             sizing_mode="stretch_width",
         )
 
-    def _make_shelf(self) -> None:
-        self._done = make_note("")
-        act = {"work": self._work, "refuse": self._refuse, "send": self.mover.send_file, "deleted": self._say_deleted}
-        self.corpus_menu = CorpusMenu(act, self._folder, may_delete=self._may_delete)
+    def _make_results(self) -> None:
+        self.result = make_note("")
+        actions = MenuActions(self._export, self._refuse, self.mover.send_file, self._say_deleted)
+        self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
-        self._results = pn.Column(self._done, self.run, make_note(needs), self.corpus_menu, sizing_mode="stretch_width")
+        parts = (self.result, self.run, make_note(needs), self.corpus_menu)
+        self._results = pn.Column(*parts, sizing_mode="stretch_width")
 
     @property
     def is_open(self) -> bool:
-        return self._layout.open
+        """Whether the page shows the dialog."""
+        return bool(self._layout.open)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the content of the dialog exists: it is made when the dialog is first opened."""
+        return bool(self._layout.objects)
 
     def open(self) -> None:
         """Show the dialog."""
-        if not self._layout.objects:
+        if not self.is_made:
             self._make()
         self.corpus_menu.show()
         self._layout.open = True
 
     def close(self) -> None:
-        """End what goes on and remove what has come; for the end of the page."""
-        self._text_tasks.close()
-        if self._layout.objects:
+        """Stop the task and remove uploads, at the end of the page."""
+        self.text_tasks.close()
+        if self.is_made:
             self.mover.upload.clear()
             self.mover.close()
 
     def _refuse(self, text: str) -> None:
-        self._fault.object = f'<p class="fault" role="alert">{escape(text)}</p>' if text else ""
+        self.fault.object = f'<p class="fault" role="alert">{escape(text)}</p>' if text else ""
 
     def _take_upload(self, path: Path) -> None:
-        _begin(self._look, path, {})
+        begin_task(self.look, path, {})
 
     def _take_path(self, event: Any) -> None:
         if self._may_name_paths and event.new.strip():
-            _begin(self._look, Path(event.new.strip()), {})
+            begin_task(self.look, Path(event.new.strip()), {})
 
     def _change_columns(self, event: Any) -> None:
         if self._path is not None:
-            _begin(self._look, self._path, self.columns.read())
+            begin_task(self.look, self._path, self.columns.read())
 
-    async def _look(self, path: Path, columns: dict[str, str]) -> None:
-        """Show what a file holds; where columns are given the file stays chosen whatever is wrong with them.
+    async def look(self, path: Path, columns: dict[str, str]) -> None:
+        """Preview a file; with given columns the file stays selected even if they are wrong.
 
-        If that is cancelled, those of before come back.
+        A cancelled preview restores the previous columns. A newer preview replaces one that is not finished.
         """
         self._path = path
+        self._num_looks += 1
+        number = self._num_looks
         self._hold_back("")
-        refused = "The columns chosen above cannot be used." if columns else ""
+        refused = "Choose other columns above." if columns else ""
         seen = await self._work("look", path, columns, refused=refused)
-        if seen is None and columns and not self._hindrance.object:
-            seen = self._preview
-        if seen is None:
-            self._chosen.visible = self._chosen.visible and bool(columns)
+        if number != self._num_looks:
             return
-        self._preview = seen
+        if seen is None and columns and not self.reason.object:
+            seen = self.preview
+        if seen is None:
+            self.chosen.visible = self.chosen.visible and bool(columns)
+            return
+        self.preview = seen
         with pn.io.hold():
             self._show(seen, is_new=not columns)
-        await self._measure()
+        await self.measure()
 
     async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
-        """Ask the text worker, and show progress and a cancel button; None where it refused or was stopped.
+        """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.
 
         refused: the reason to show when nothing can be built after a refusal.
         """
         self._refuse("")
-        self._done.object = ""
+        self.result.object = ""
         self.run.visible = False
         self._show_progress(0.0, "Starting")
         self._set_busy(True)
         try:
-            return await self._text_tasks.ask(task, *arguments, report=self._show_progress)
+            return await self.text_tasks.ask(task, *arguments, report=self._show_progress)
         except CorpusError as error:
             self._refuse(self._hide_folder(str(error)))
             self._hold_back(refused)
@@ -213,8 +233,11 @@ class BringCorpus(pn.viewable.Viewer):
             self._set_busy(False)
         return None
 
+    async def _export(self, name: str, target: Path) -> Any:
+        return await self._work("export", name, target)
+
     def _hide_folder(self, text: str) -> str:
-        """A file that was dropped is called by its name, not by where the server keeps it."""
+        """Replace the server's path of an upload by the file's own name."""
         folder = tempfile.gettempdir()
         if self._path is not None and str(self._path).startswith(f"{folder}/stickbreaker-"):
             inside = self._path if self._path.is_dir() else self._path.parent
@@ -222,12 +245,12 @@ class BringCorpus(pn.viewable.Viewer):
         return text
 
     def _set_busy(self, is_busy: bool) -> None:
-        self._is_busy = self._working.visible = self.corpus_menu.is_disabled = is_busy
-        self.build.disabled = is_busy or bool(self._hindrance.object)
+        self._is_busy = self.working.visible = self.corpus_menu.is_disabled = is_busy
+        self.build.disabled = is_busy or bool(self.reason.object)
 
     def _hold_back(self, reason: str) -> None:
-        """Let nothing be built for this reason, or, where there is none, again."""
-        self._hindrance.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
+        """Disable Build for this reason; "" enables it again."""
+        self.reason.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
         self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
@@ -242,42 +265,42 @@ class BringCorpus(pn.viewable.Viewer):
         self.keeps_text.visible = bool(seen.columns)
         self._is_filling = True
         try:
-            if is_new:
+            if is_new and self._path is not None:
                 name, taken = _propose_name(self._path, self._folder)
                 self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
                 if seen.language in LANGUAGES:
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
         finally:
             self._is_filling = False
-        self._chosen.visible = True
+        self.chosen.visible = True
 
     def _change_words(self, event: Any) -> None:
-        if self._preview is not None and not self._is_filling:
+        if self.preview is not None and not self._is_filling:
             self._num_changes += 1
-            _begin(self._measure_later, self._num_changes)
+            begin_task(self._measure_later, self._num_changes)
 
     async def _measure_later(self, number: int) -> None:
         await asyncio.sleep(QUIET_SECONDS)
         if number == self._num_changes:
-            await self._measure()
+            await self.measure()
 
-    async def _measure(self) -> None:
-        """Show what the choices of words leave, unless they have changed again meanwhile."""
+    async def measure(self) -> None:
+        """Show the effect of the word choices, unless they have changed meanwhile."""
         number = self._num_changes
         try:
             words = self.words.read()
-            effect = await self._text_tasks.ask("measure", words)
+            effect = await self.text_tasks.ask("measure", words)
         except (CorpusError, ValueError, TypeError) as error:
-            self._effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
-            return self._hold_back("The choices of words cannot be used.")
+            self.effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
+            return self._hold_back("Change the word choices above.")
         except Stopped:
             return
         if number == self._num_changes:
-            self._effect.object = describe_effect(effect, words)
+            self.effect.object = describe_effect(effect, words)
             self._hold_back(explain_no_word(effect))
 
-    async def _build(self, event: Any) -> None:
-        seen = self._preview
+    async def build_corpus(self, event: Any) -> None:
+        seen = self.preview
         if seen is None or self._path is None or self._is_busy:
             return
         try:
@@ -292,23 +315,23 @@ class BringCorpus(pn.viewable.Viewer):
         if about is None:
             return
         self._built = about.name
-        self._act["offer"](about.name)
+        self._actions.offer(about.name)
         with pn.io.hold():
             self.corpus_menu.show(about.name)
-            self._chosen.visible = False
+            self.chosen.visible = False
             self.run.visible = True
-            self._done.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
+            self.result.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
 
-    def _run(self, event: Any) -> None:
+    def run_corpus(self, event: Any) -> None:
         self._layout.open = False
-        self._act["run"](self._built)
+        self._actions.run(self._built)
 
     async def _cancel(self, event: Any) -> None:
-        await self._text_tasks.stop()
+        await self.text_tasks.stop()
 
     def _say_deleted(self, name: str) -> None:
-        self._act["offer"](None)
-        self._done.object = f'<p class="good" role="status">{escape(name)} is deleted.</p>'
+        self._actions.offer(None)
+        self.result.object = f'<p class="good" role="status">{escape(name)} deleted.</p>'
         self.run.visible = False
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -316,7 +339,7 @@ class BringCorpus(pn.viewable.Viewer):
 
 
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
-    """A name that is free, and the corpus that is called as the file is where there is one."""
+    """Return a free name, and the corpus that already has the name of the file, if any."""
     stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path)
     taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
@@ -324,8 +347,8 @@ def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | Non
     return name, taken.get(stem.lower())
 
 
-def _begin(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-    """Start on the page's event loop what takes its time."""
+def begin_task(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    """Start a long task on the page's event loop."""
 
     async def run() -> None:
         await task(*arguments)

@@ -1,9 +1,10 @@
-"""The settings: corpus, algorithm, presets, the three that act at once, and the rest, which act on restart."""
+"""The settings: corpus, algorithm, presets, the three sliders that act at once, and the rest, applied on restart."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 import panel as pn
 import panel_material_ui as pmui
@@ -11,10 +12,11 @@ import panel_material_ui as pmui
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
-from stickbreaker.app.widgets.config_form import ConfigForm
+from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
+from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.schedules import FEWEST_BATCHES, forecast
+from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
 
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
@@ -24,57 +26,71 @@ h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inhe
 """
 
 
+class RatePreview(Protocol):
+    """A view that shows the learning rates of a config before it is used."""
+
+    def show(self, config: Any, num_steps: int) -> None:
+        """Show the rates of this many mini-batches."""
+
+
+@dataclass(frozen=True)
+class ControlActions:
+    """What the controls can do.
+
+    configure(values): change learning settings of the run from its next mini-batch on.
+    restart(): start a new run with all settings. clear(): remove the lines of earlier runs.
+    bring(): open the dialog for the user's own text.
+    weigh(algorithm, config) -> bytes that the algorithm would store about the documents of this corpus.
+    """
+
+    configure: Callable[[dict[str, Any]], None]
+    restart: Callable[[], None]
+    clear: Callable[[], None]
+    bring: Callable[[], None]
+    weigh: Callable[[Algorithm, Any], int]
+
+
 class Controls(pn.viewable.Viewer):
-    """The side of the page. `act` holds what happens: "configure", "restart", "clear", "bring"; and "weigh"."""
+    """The settings at the side of the page.
+
+    What the user types or selects stays until it is applied: only a preset, the defaults or the user replaces it.
+    """
 
     def __init__(
         self,
         spec: RunSpec,
         corpora: tuple[str, ...],
         algorithms: tuple[Algorithm, ...],
-        sketch: Any,
-        act: dict[str, Callable[..., Any]],
-        **params: Any,
+        sketch: RatePreview,
+        actions: ControlActions,
     ):
-        super().__init__(**params)
-        self._act, self._sketch = act, sketch
-        self._corpus_size, self._shown, self._is_filling = 0, Progress(), False
+        super().__init__()
+        self._actions, self._sketch = actions, sketch
+        self._corpus_size = 0
+        self._shown = Progress()
+        self._edits = Edits()
         self.chosen: frozenset[str] = frozenset()
-        self.corpus = pmui.Select(
-            label="Corpus",
-            options={title_corpus(name): name for name in corpora},
-            value=corpora[0],
-            size="small",
-            sizing_mode="stretch_width",
-            helper_text="Acts on restart. S and τ₀ then follow its size, unless you have set them.",
-        )
+        self.corpus = _make_corpus_menu(corpora)
         self.bring = pmui.Button(
             label="Bring your own text",
             icon="upload_file",
             variant="outlined",
             sizing_mode="stretch_width",
-            on_click=lambda event: act["bring"](),
+            on_click=lambda event: actions.bring(),
         )
         self._algorithms = {algorithm.name: algorithm for algorithm in algorithms}
-        self.algorithm = pmui.Select(
-            label="Algorithm",
-            options={algorithm.title: algorithm.name for algorithm in algorithms},
-            value=spec.algorithm.name,
-            size="small",
-            sizing_mode="stretch_width",
-            helper_text=f"Acts on restart. {describe_algorithm(spec.algorithm)}",
-        )
+        self.algorithm = _make_algorithm_menu(algorithms, spec.algorithm)
         self.sliders = make_sliders(spec.config)
         self.forms = (ConfigForm(type(spec.config)), ConfigForm(type(spec.settings)))
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
-        self.defaults = _make_link("Defaults", lambda event: self._go_back())
+        self.defaults = _make_link("Defaults", lambda event: self.choose_defaults())
         self.clear = pmui.Button(
             label="Clear earlier runs",
             icon="layers_clear",
             variant="outlined",
             disabled=True,
             sizing_mode="stretch_width",
-            on_click=lambda event: act["clear"](),
+            on_click=lambda event: actions.clear(),
         )
         self._fill_forms(spec.config, spec.settings)
         self._watch()
@@ -83,19 +99,26 @@ class Controls(pn.viewable.Viewer):
         self.preview()
 
     def let_act(self, may_act: bool) -> None:
-        """Take settings, or for who looks on only show those that act at once."""
+        """Let the user change settings; a watcher only sees those that act at once."""
         for widget in (self.corpus, self.algorithm, *self.sliders.values()):
             widget.disabled = not may_act
         for part in (self.bring, self._choices, self.advanced, self.clear):
             part.visible = may_act
 
     def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
-        """Put these corpora into the menu and choose one; the run's own stays in it even where it has been deleted."""
-        chosen = chosen or (
-            self.corpus.value if self.corpus.value in corpora else self._shown.corpus_name or corpora[0]
-        )
-        names = dict.fromkeys((*corpora, chosen))
-        self.corpus.param.update(options={title_corpus(name): name for name in names}, value=chosen)
+        """List these corpora in the menu and select one for the user."""
+        if chosen is not None:
+            self._edits.add("corpus", chosen)
+        else:
+            is_listed = self.corpus.value in corpora
+            chosen = self.corpus.value if is_listed else self._shown.corpus_name or corpora[0]
+        self._list_corpora(corpora, chosen)
+
+    def _list_corpora(self, corpora: tuple[str, ...], chosen: str) -> None:
+        """List corpora with one selected; the run's own stays listed even if it has been deleted."""
+        names = dict.fromkeys(filter(None, (*corpora, self._shown.corpus_name, chosen)))
+        with self._edits.writing():
+            self.corpus.param.update(options={title_corpus(name): name for name in names}, value=chosen)
 
     def live_values(self) -> dict[str, Any]:
         """Read the sliders that the chosen algorithm has a setting for."""
@@ -105,9 +128,9 @@ class Controls(pn.viewable.Viewer):
         return asked_of(self.forms[0].config_class)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Read everything a restart needs: the config's and the run's settings; None where a form shows a fault.
+        """Read everything that a restart needs: the config and the run's settings; None if a form shows an error.
 
-        On another corpus the learning settings that nobody has chosen are left to its size.
+        On another corpus, the learning settings that the user has not chosen follow its size.
         """
         config, settings = (form.read() for form in self.forms)
         if config is None or settings is None:
@@ -120,16 +143,21 @@ class Controls(pn.viewable.Viewer):
             answers |= dict.fromkeys(left - self.chosen)
         return answers, settings
 
+    def apply(self) -> None:
+        """Take all values for applied: a run starts with them now."""
+        for edits in (self._edits, *(form.edits for form in self.forms)):
+            edits.forget()
+
     def _shown_value(self, name: str) -> Any:
-        return getattr(self._shown.config, name, None)
+        return read_fields(self._shown.config).get(name)
 
     def _defaults(self) -> dict[str, Any]:
-        """The learning settings as the config has them by itself, None for what is left to a corpus' size."""
-        config = self.forms[0].config_class()
-        return {name: getattr(config, name) for name in self._asked()}
+        """Return the default learning settings, with None for those that follow the corpus size."""
+        config = read_fields(self.forms[0].config_class())
+        return {name: config[name] for name in self._asked()}
 
     def preview(self) -> None:
-        """Say, before anything starts, where the settings as they stand would lead."""
+        """Show what a run with the present settings would do."""
         config_answers, settings_answers = (form.answers() for form in self.forms)
         try:
             config = self.forms[0].config_class(**config_answers, **self.live_values())
@@ -147,37 +175,54 @@ class Controls(pn.viewable.Viewer):
         self.forecast.object = warning + self._describe_memory(config)
 
     def _describe_memory(self, config: Any) -> str:
-        """Say, for an algorithm that remembers documents, how much that takes of the corpus at hand."""
-        size = self._act["weigh"](self._algorithms[self.algorithm.value], config)
+        """Say how much memory an algorithm that stores documents needs for this corpus."""
+        size = self._actions.weigh(self._algorithms[self.algorithm.value], config)
         if not size or self.corpus.value != self._shown.corpus_name:
             return ""
-        return f"<p>Remembers something of every document: about {max(1, round(size / 1e6)):,} MB of memory here.</p>"
+        return f"<p>This algorithm stores data about every document: about {max(1, round(size / 1e6)):,} MB here.</p>"
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
-        """Follow the run: another page, a preset or a reload may have changed it."""
+        """Follow the run, which another page, a preset or a reload may have changed."""
         self.clear.disabled = not earlier
         if progress.config is None or not has_numbers(progress.config):
             return
         before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
         if progress.run_id != before.run_id:
-            self.offer(tuple(self.corpus.options.values()), progress.corpus_name)
-            self.algorithm.value = progress.algorithm
-            self._fill_forms(progress.config, progress.settings)
+            self._follow_new_run(progress)
         if progress.config != before.config or progress.chosen != before.chosen:
-            self.chosen = progress.chosen
-            self.set_live({name: getattr(progress.config, name) for name in asked_of(progress.config)})
+            self._follow_sliders(progress, read_fields(before.config))
         elif progress.corpus_size != before.corpus_size:
             self.preview()
 
+    def _follow_new_run(self, progress: Progress) -> None:
+        """Show the corpus, algorithm and settings of a new run, except where the user has chosen others."""
+        corpus_name = self.corpus.value if self._edits.is_pending("corpus") else progress.corpus_name
+        self._list_corpora(tuple(self.corpus.options.values()), corpus_name)
+        is_typed_in = bool(self.forms[0].edits.names)
+        if not self._edits.is_pending("algorithm") and not is_typed_in:
+            with self._edits.writing():
+                self.algorithm.value = progress.algorithm
+        if self.algorithm.value == progress.algorithm:
+            self.forms[0].fill(progress.config)
+        self.forms[1].fill(progress.settings)
+
+    def _follow_sliders(self, progress: Progress, before: dict[str, Any]) -> None:
+        """Show the learning settings of the run, except where the user has moved a slider since."""
+        values = read_fields(progress.config)
+        shown = {
+            name: values[name]
+            for name in asked_of(progress.config)
+            if self._edits.may_write(name, values[name], before.get(name))
+        }
+        self.chosen = progress.chosen | (self._edits.names & self.sliders.keys())
+        self.set_live(shown)
+
     def set_live(self, values: dict[str, Any]) -> None:
-        """Move the sliders without telling the run."""
-        self._is_filling = True
-        try:
+        """Move the sliders without changing the run."""
+        with self._edits.writing():
             for name, value in values.items():
                 show_value(self.sliders[name], value)
-        finally:
-            self._is_filling = False
         self.preview()
 
     def _fill_forms(self, config: Any, settings: Any) -> None:
@@ -185,60 +230,75 @@ class Controls(pn.viewable.Viewer):
             form.fill(values)
 
     def _watch(self) -> None:
+        self._edits.watch("corpus", self.corpus)
+        self._edits.watch("algorithm", self.algorithm)
         for name, slider in self.sliders.items():
-            slider.param.watch(lambda event: self._is_filling or self.preview(), "value")
+            self._edits.watch(name, slider)
+            slider.param.watch(self._preview_slider, "value")
             slider.param.watch(partial(self._move, name), "value_throttled")
         for form in self.forms:
             form.watch(self.preview)
 
+    def _preview_slider(self, event: Any) -> None:
+        if not self._edits.is_writing:
+            self.preview()
+
     def _swap_form(self, event: Any) -> None:
-        """Ask for what the chosen algorithm wants to know; sliders that it has no setting for are put away."""
+        """Show the form of the chosen algorithm, and hide the sliders that it has no setting for."""
         algorithm = self._algorithms[event.new]
         form = ConfigForm(algorithm.config)
         form.watch(self.preview)
         self.forms = (form, self.forms[1])
         self._show_forms()
         self._show_asked()
-        self.algorithm.helper_text = f"Acts on restart. {describe_algorithm(algorithm)}"
+        self.algorithm.helper_text = f"Applied on restart. {describe_algorithm(algorithm)}"
         self.preview()
 
     def _move(self, name: str, event: Any) -> None:
-        if not self._is_filling:
+        if not self._edits.is_writing:
             self.chosen |= {name}
-            self._act["configure"]({name: event.new})
+            self._actions.configure({name: event.new})
 
-    def _choose(self, preset: Preset) -> None:
-        values = {name: getattr(preset, name) for name in self._asked()}
+    def choose(self, preset: Preset) -> None:
+        """Apply a preset to the run."""
+        values = {name: read_fields(preset)[name] for name in self._asked()}
         self.chosen = frozenset(values)
-        self.set_live(values)
-        self._act["configure"](values)
+        self._choose_live(values)
+        self._actions.configure(values)
 
-    def _go_back(self) -> None:
-        """Leave the learning settings to the corpus' size again."""
+    def choose_defaults(self) -> None:
+        """Let the learning settings follow the corpus size again."""
         self.chosen = frozenset()
+        self._edits.forget(*self.sliders)
         if self._corpus_size:
-            config = fill_in(self.forms[0].config_class(), self._corpus_size)
-            self.set_live({name: getattr(config, name) for name in self._asked()})
-        self._act["configure"](self._defaults())
+            config = read_fields(fill_in(self.forms[0].config_class(), self._corpus_size))
+            self._choose_live({name: config[name] for name in self._asked()})
+        self._actions.configure(self._defaults())
+
+    def _choose_live(self, values: dict[str, Any]) -> None:
+        """Move the sliders for the user."""
+        for name, value in values.items():
+            self._edits.add(name, value)
+        self.set_live(values)
 
     def _lay_out(self) -> pn.viewable.Viewable:
         self._restart = pmui.Button(
             label="Restart with these",
             icon="replay",
             sizing_mode="stretch_width",
-            on_click=lambda event: self._act["restart"](),
+            on_click=lambda event: self._actions.restart(),
         )
         self._advanced = pn.Column(
-            _note("These act on restart, not on the run you see."), self._restart, sizing_mode="stretch_width"
+            _note("Applied on restart, not to the present run."), self._restart, sizing_mode="stretch_width"
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
         )
         self.advanced.param.watch(lambda event: self._show_forms(), "active")
-        presets = [_make_link(each.label, lambda event, each=each: self._choose(each)) for each in PRESETS]
+        presets = [_make_link(each.label, partial(self._choose_preset, each)) for each in PRESETS]
         self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
-        self._learning = _heading("Learning, from the next mini-batch on")
-        self._presets = (_heading("Settings to start from"), self.defaults, *presets)
+        self._learning = _heading("Learning, from the next mini-batch")
+        self._presets = (_heading("Presets"), self.defaults, *presets)
         self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
         self._show_asked()
         return pn.Column(
@@ -256,8 +316,11 @@ class Controls(pn.viewable.Viewer):
             margin=(0, 8),
         )
 
+    def _choose_preset(self, preset: Preset, event: Any) -> None:
+        self.choose(preset)
+
     def _show_forms(self) -> None:
-        """Send the forms once they are open: they are a third of all there is to draw, and few look at them."""
+        """Send the forms when they are first opened: they are a third of the page, and few users open them."""
         if self.advanced.active:
             self._advanced[1:] = [*self.forms, self._restart]
 
@@ -275,7 +338,7 @@ class Controls(pn.viewable.Viewer):
 
 
 def has_presets(config: Any) -> bool:
-    """Whether a config, or its class, has all that a preset of the papers sets."""
+    """Return whether a config, or its class, has every setting of a preset."""
     return asked_of(config) == tuple(SENTENCES)
 
 
@@ -284,26 +347,46 @@ def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
 
 
 def describe_defaults(config: Any, corpus_size: int) -> str:
-    """Name the defaults with what they are on a corpus of this size."""
+    """Name the defaults with their values for a corpus of this size."""
     config = fill_in(config, corpus_size)
     return Preset("Defaults for this corpus", config.forgetting_rate, config.delay, config.batch_size).label
 
 
-def describe_forecast(expected: Any, corpus_size: int) -> str:
-    """Say what is wrong with the settings, or nothing."""
+def describe_forecast(expected: Forecast, corpus_size: int) -> str:
+    """Warn about settings that learn too little, with a remedy; return "" if there is no problem."""
     if not expected.is_too_little:
         return ""
     if corpus_size < FEWEST_BATCHES:
-        return f"Few to learn from: {count(corpus_size, 'document')}. Take more passes, or bring more documents."
+        return f"Too little text: {count(corpus_size, 'document')}. Use more passes or more documents."
+    steps = count(expected.num_steps, "step")
     if not expected.leaves_warm_up:
-        return (
-            f"Steps under these settings: {expected.num_steps}, and the run never leaves its warm-up. "
-            "Lower S or τ₀, or take more passes."
-        )
+        return f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more passes."
+    left = f"{100 * expected.startup_share:.0f} %"
     return (
-        f"Too few or too small steps to learn well: {expected.num_steps} in all, after which "
-        f"{100 * expected.startup_share:.0f} % of the random start is still in the topics. "
-        "Lower κ, S or τ₀, or take more passes."
+        f"These settings give {steps}, and {left} of the start-up mass stays in the topics. "
+        "Lower κ, S or τ₀, or use more passes."
+    )
+
+
+def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:
+    return pmui.Select(
+        label="Corpus",
+        options={title_corpus(name): name for name in corpora},
+        value=corpora[0],
+        size="small",
+        sizing_mode="stretch_width",
+        helper_text="Applied on restart; S and τ₀ then follow its size unless you set them.",
+    )
+
+
+def _make_algorithm_menu(algorithms: tuple[Algorithm, ...], chosen: Algorithm) -> pmui.Select:
+    return pmui.Select(
+        label="Algorithm",
+        options={algorithm.title: algorithm.name for algorithm in algorithms},
+        value=chosen.name,
+        size="small",
+        sizing_mode="stretch_width",
+        helper_text=f"Applied on restart. {describe_algorithm(chosen)}",
     )
 
 

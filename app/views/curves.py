@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import panel as pn
@@ -24,23 +25,24 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
+from stickbreaker.app.widgets.config_form import read_fields
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
 :host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 12px; }
 """
 HELP = (
-    "Higher is better in the two likelihoods. Held-out passages come from all years, also from those not yet read; "
-    "the next batch is scored just before it is learned from. "
+    "Higher is better for both likelihoods. Held-out passages come from all years; "
+    "each next batch is scored just before the model learns from it. "
 )
 HELP_WHOLE = (
-    "Higher is better in the two likelihoods. Whole {texts} of all years are held out, also of years not yet read: no "
-    "passage of theirs is ever learned from; the next batch is scored just before it is learned from. "
+    "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
+    "each next batch is scored just before the model learns from it. "
 )
-MERGING_LINE = " Topics that are copies of one another are merged from time to time, so it may fall at once."
+MERGING_LINE = " Duplicate topics are merged from time to time, so the number can drop."
 WARM_UP_LINE = (
-    "<b>Warm-up</b> (shaded): the first mini-batches, learned by Dirichlet sweeps at a temperature that keeps each "
-    "passage on many topics and falls to 1 as topics come to differ."
+    "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
+    "the temperature falls to 1."
 )
 NOTES = {
     "heldout": "The first score",
@@ -51,24 +53,24 @@ NOTES = {
 
 
 class Curves(Viewer):
-    """The curves of the run, with earlier runs as faint lines. Call `update` with each new progress."""
+    """The curves of the run, with earlier runs as faint lines. `update` shows a new progress."""
 
-    axis = param.Selector(default="documents", objects=list(AXES))
+    axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
 
-    def __init__(self, **params):
-        super().__init__(**params)
-        self._x_range = Range1d(0, 1)
+    def __init__(self) -> None:
+        super().__init__()
+        self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
-        self._plots = {name: curve_plot(name, self._x_range) for name in CURVES}
+        self.plots = {name: curve_plot(name, self.x_range) for name in CURVES}
         self._progress = Progress()
-        self._earlier: tuple[Progress, ...] = ()
-        self._shown: tuple = ()
-        self._shown_earlier: tuple = ()
+        self.earlier: tuple[Progress, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        self._shown_earlier: tuple[object, ...] = ()
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
         )
-        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self._plots.values()]
+        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()]
         grid = pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
         heading = pn.pane.HTML("<h2 style='margin:0'>Curves</h2>", margin=(0, 10))
         self._layout = pn.Column(
@@ -80,21 +82,21 @@ class Curves(Viewer):
         return self._layout
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress with earlier runs on its corpus; does nothing where they are those shown already."""
+        """Show this progress with earlier runs on its corpus; does nothing if they are already shown."""
         self._progress = progress
-        self._earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
+        self.earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
         self._draw()
 
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
-        for plot in self._plots.values():
+        for plot in self.plots.values():
             set_x_axis(plot.figure, self.axis)
         with pn.io.hold():
             self._draw()
 
     def _draw(self) -> None:
         progress = self._progress
-        earlier = (self.axis, *((run.run_id, run.version) for run in self._earlier))
+        earlier = (self.axis, *((run.run_id, run.version) for run in self.earlier))
         shown = (self.axis, progress.run_id, progress.version, earlier)
         if shown == self._shown:
             return
@@ -103,9 +105,9 @@ class Curves(Viewer):
         self._move_range()
         marks = mark_columns(mark_frame(progress.marks, self.axis), self._span)
         warm_up = warm_up_columns(progress, self.axis)
-        for name, plot in self._plots.items():
+        for name, plot in self.plots.items():
             if earlier != self._shown_earlier:
-                plot.earlier.data = earlier_frame(self._earlier, name, self.axis).to_dict("list")
+                plot.earlier.data = earlier_frame(self.earlier, name, self.axis).to_dict("list")
             self._draw_curve(name, plot, is_fresh)
             replace_if_changed(plot.marks, marks)
             replace_if_changed(plot.warm_up, warm_up)
@@ -117,11 +119,11 @@ class Curves(Viewer):
         x, y = columns["x"], columns["y"]
         if grow_source(plot.points, columns, is_fresh) or is_fresh:
             plot.newest.data = {"x": x[-1:].tolist(), "y": y[-1:].tolist()}
-            plot.figure.title.text = curve_title(name, y[-1] if len(y) else None)
+            plot.figure.title.update(text=curve_title(name, y[-1] if len(y) else None))  # type: ignore[union-attr]  # always a Title
         self._draw_note(name, plot, is_empty=not len(y))
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
-        """Say in an empty plot what will come, and when; an axis without values shows no numbers."""
+        """Write into an empty plot what it will show, and when; an axis without values has no numbers."""
         text = wrap_note(first_value_note(self._progress, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
         has_values = not is_empty or bool(len(plot.earlier.data["xs"]))
@@ -129,43 +131,48 @@ class Curves(Viewer):
         plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
 
     def _move_range(self) -> None:
-        """Let the shared axis follow the run, unless the reader has zoomed in; a reset follows again."""
-        known = axis_span((self._progress, *self._earlier), self.axis)
+        """Let the shared axis follow the run unless the user has zoomed in; a reset follows again."""
+        known = axis_span((self._progress, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
-        for plot in self._plots.values():
+        for plot in self.plots.values():
             plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
-        follows = self._span is None or (self._x_range.start, self._x_range.end) == self._span
-        axis_changed = self._x_range.tags != [self.axis]
+        follows = self._span is None or (self.x_range.start, self.x_range.end) == self._span
+        axis_changed = self.x_range.tags != [self.axis]
         if span != self._span or axis_changed:
-            self._x_range.update(reset_start=span[0], reset_end=span[1])
+            self.x_range.update(reset_start=span[0], reset_end=span[1])
             if follows or axis_changed:
-                self._x_range.update(start=span[0], end=span[1], tags=[self.axis])
+                self.x_range.update(start=span[0], end=span[1], tags=[self.axis])
             self._span = span
 
     def _write_legend(self) -> None:
-        text = legend_html(self._progress, self._earlier, self.axis)
+        text = legend_html(self._progress, self.earlier, self.axis)
         if text != self._legend.object:
             self._legend.object = text
 
 
+def reads_corpus(progress: Progress) -> bool:
+    """Whether each step of the run's algorithm reads the whole corpus, so that it has no mini-batches."""
+    return progress.config is not None and "batch_size" not in read_fields(progress.config)
+
+
 def first_value_note(progress: Progress, name: str) -> str:
-    """What an empty plot says: when its first value comes, or why none will."""
+    """Say when the first value of an empty plot comes, or why there is none."""
     if progress.status == "failed":
         return "The engine failed before this curve had a value."
     if name == "heldout" and progress.num_held_out == 0:
         texts = name_groups(progress.corpus_name) if progress.held_out_by == "group" else "documents"
-        return f"None: of so few {texts} nothing can be held out."
+        return f"None: too few {texts} to hold any out."
     if name == "num_topics" and has_no_topic(progress):
         return NO_TOPIC
     if progress.status == "finished":
         return "This run ended without a value for this curve."
-    settings = progress.settings
-    if name == "next_batch" and not getattr(settings, "score_next_batch", True):
-        return "Switched off: this run does not score the next batch."
-    if progress.config is not None and not hasattr(progress.config, "batch_size"):
-        whole = "None here: each step of this system reads the whole corpus."
+    settings = read_fields(progress.settings)
+    if name == "next_batch" and settings.get("score_next_batch") is False:
+        return "Off: this run does not score the next batch."
+    if reads_corpus(progress):
+        whole = "None: each step of this algorithm reads the whole corpus."
         return whole if name == "next_batch" else f"{NOTES[name]} appears after the first pass."
-    num_evaluations = getattr(settings, "num_evaluations", 0)
+    num_evaluations = settings.get("num_evaluations", 0)
     if name == "heldout" and num_evaluations:
         number = progress.corpus_size // num_evaluations
         when = f"about {count(number, 'document')}" if number else "the first document"
@@ -174,37 +181,36 @@ def first_value_note(progress: Progress, name: str) -> str:
 
 
 def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:
-    """The lines under the plots: what they show, of which run, and how to read them."""
+    """Write the lines under the plots: what they show, which run, and how to read them."""
     is_whole = progress.held_out_by == "group"
     reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
-    merging = MERGING_LINE if getattr(progress.config, "duplicates", "") == "merge" else ""
+    merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
     lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}{merging}"]
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():
         lines.append(WARM_UP_LINE)
     if progress.marks:
-        lines.append("<b>Dashed upright lines</b>: a setting was changed there.")
+        lines.append("<b>Dashed vertical lines</b>: a setting was changed there.")
     if earlier:
         labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
-        lines.append(f"<b>Earlier runs</b> (faint, dashed; point at one for its settings): {labels}.")
-    if axis == "dates" and getattr(progress.settings, "order", "chronological") != "chronological":
-        lines.append(
-            "Passages are read in shuffled order, so dates do not order this run: choose documents or seconds."
-        )
+        lines.append(f"<b>Earlier runs</b> (faint, dashed; point at a line for its settings): {labels}.")
+    if axis == "dates" and read_fields(progress.settings).get("order", "chronological") != "chronological":
+        lines.append("Passages are read in shuffled order: choose documents or seconds as the x axis.")
     return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
 
 
-def replace_if_changed(source: ColumnDataSource, columns: dict[str, list]) -> None:
-    """Replace the columns of a small source, only where they differ."""
+def replace_if_changed(source: ColumnDataSource, columns: dict[str, list[Any]]) -> None:
+    """Replace the columns of a small source if they differ."""
     if {name: list(values) for name, values in source.data.items()} != columns:
         source.data = columns
 
 
 def grow_source(source: ColumnDataSource, columns: dict[str, np.ndarray], is_fresh: bool) -> bool:
-    """Bring a source up to columns, whose `documents_seen` tells rows apart; returns whether anything changed.
+    """Update a source to these columns; return whether anything changed.
 
-    Streams the rows it lacks where it holds the beginning already; replaces it otherwise, as for a thinned curve.
+    `documents_seen` identifies a row. Rows that follow those in the source are streamed; otherwise, as for a thinned
+    curve, all rows are replaced.
     """
     shown, seen = source.data["documents_seen"], columns["documents_seen"]
     num_shown, num_rows = len(shown), len(seen)

@@ -1,7 +1,8 @@
-"""The line at the top: corpus, state and phase, how far the stream has come, and the buttons that move it."""
+"""The line at the top: corpus, state, phase and progress of the run, and its buttons."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ PACES = {
     "Two batches a second": 0.5,
     "Four batches a second": 0.25,
     "Ten batches a second": 0.1,
-    "As fast as it goes": 0.0,
+    "Full speed": 0.0,
 }
 STATES = {
     "ready": "Ready",
@@ -36,24 +37,19 @@ STATES = {
 }
 
 
-FEW_DOCUMENTS = (
-    "Few to learn from: {}. Topics are words that go together in many documents: bring some hundred, such as "
-    "paragraphs, each a row of a CSV."
-)
+FEW_DOCUMENTS = "Too little text: {}. Bring a hundred documents or more, for example paragraphs as the rows of a CSV."
 PHASE_HELP = {
     "warm-up": (
-        "At a high temperature a passage is kept on many topics at once; it cools as topics come to differ, and at 1 "
-        "the warm-up is over."
+        "A passage is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
     )
 }
 
 
 class StatusBar(pn.custom.JSComponent):
-    """Writes only what has changed; says "toggle" for a space pressed outside of anything that takes it.
+    """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
-    The seconds that a long step has taken tick in the browser, so that they cost the server nothing.
-
-    Where the window is narrow it also turns the page's side into a drawer, closed at first.
+    The browser counts the seconds of a long step, so that the server does not send them.
+    In a narrow window the side of the page becomes a drawer, closed at first.
     """
 
     status = param.String("ready")
@@ -67,31 +63,52 @@ class StatusBar(pn.custom.JSComponent):
     speed = param.String()
     share = param.Number(0.0)
     note = param.String()
-    work = param.String(doc="What the engine is at; told, with the seconds since, once that is long.")
-    work_seconds = param.Number(0.0, doc="Since when, as of the moment `work` is sent.")
+    work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
+    work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
 
 
-class Header(pn.viewable.Viewer):
-    """Shows where the run stands and has the buttons to run, pause, step, restart, pace and share it."""
+@dataclass(frozen=True)
+class HeaderActions:
+    """What the buttons of the header do.
 
-    def __init__(self, act: dict[str, Callable[..., Any]], **params: Any):
-        super().__init__(**params)
-        self._act = act
+    toggle(): run or pause. step(): learn from one mini-batch. restart(): start a new run.
+    pace(seconds): set the seconds from one mini-batch to the next; None is one pass a minute.
+    share(): show the link for watchers, or hide it.
+    """
+
+    toggle: Callable[[], None]
+    step: Callable[[], None]
+    restart: Callable[[], None]
+    pace: Callable[[float | None], None]
+    share: Callable[[], None]
+
+
+class Header(pn.viewable.Viewer):
+    """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it."""
+
+    def __init__(self, actions: HeaderActions):
+        super().__init__()
+        self._actions = actions
         self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
-        self.bar.on_msg(lambda event: act["toggle"]())
+        self.bar.on_msg(lambda event: actions.toggle())
         self.run = pmui.Button(
             label="Pause",
             icon="pause",
             color="primary",
             width=116,
             margin=0,
-            on_click=self._click("toggle"),
+            on_click=lambda event: actions.toggle(),
         )
         self.step = pmui.Button(
-            label="Step", icon="skip_next", variant="outlined", width=92, margin=0, on_click=self._click("step")
+            label="Step",
+            icon="skip_next",
+            variant="outlined",
+            width=92,
+            margin=0,
+            on_click=lambda event: actions.step(),
         )
         self.restart = pmui.Button(
             label="Restart",
@@ -99,23 +116,23 @@ class Header(pn.viewable.Viewer):
             variant="outlined",
             width=112,
             margin=0,
-            on_click=self._click("restart"),
+            on_click=lambda event: actions.restart(),
         )
         self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=235, margin=0)
         self.pace.param.watch(self._change_pace, "value")
         self.share = pmui.Button(
-            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=self._click("share")
+            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
         buttons = (self.run, self.step, self.restart, self.pace, self.share)
         self._buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
         self._layout = pn.Column(self.bar, self._buttons, sizing_mode="stretch_width")
 
     def let_act(self, may_act: bool) -> None:
-        """Have the buttons, or for who looks on none."""
+        """Show the buttons; a watcher has none."""
         self._buttons.visible = may_act
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
-        """Show a progress; what has not changed is not sent."""
+        """Show a progress; only changes are sent."""
         self.bar.param.update(**describe_progress(progress))
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
@@ -127,21 +144,18 @@ class Header(pn.viewable.Viewer):
         self.step.disabled = is_over
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
-        """Show the pace a run already has."""
+        """Show the pace of the run."""
         self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
 
-    def _click(self, name: str) -> Callable[[Any], None]:
-        return lambda event: self._act[name]()
-
     def _change_pace(self, event: Any) -> None:
-        self._act["pace"](None if event.new == "minute" else event.new)
+        self._actions.pace(None if event.new == "minute" else event.new)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
 
 def describe_progress(progress: Progress) -> dict[str, Any]:
-    """Write a progress as the texts of the status bar."""
+    """Return the texts of the status bar."""
     share = progress.compile_share if progress.status == "compiling" else progress.share_done
     return {
         "status": progress.status,
@@ -178,7 +192,7 @@ def _describe_date(progress: Progress) -> str:
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
-        return f"The engine has stopped: {progress.message.rstrip('.')}. Everything computed so far stays below."
+        return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far stay below."
     if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
         return f"{FEW_DOCUMENTS.format(count(progress.corpus_size, 'document'))} {progress.message}".rstrip()
     return progress.message

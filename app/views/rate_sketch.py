@@ -1,40 +1,47 @@
-"""A sketch of the learning rate over a run's mini-batches, with the present one marked."""
+"""The learning rate over a run's mini-batches, with the present one marked."""
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import panel as pn
+from bokeh.models import Range1d
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import END_ROOM
 from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
+from stickbreaker.app.widgets.config_form import read_fields
 from stickbreaker.engine.schedules import learning_rate, startup_share
 
 MAX_POINTS = 200
 
 
 class RateSketch(Viewer):
-    """ρ over the mini-batches of the run: planned, taken, present. `show` previews settings, `update` follows a run.
+    """ρ over the mini-batches of the run: planned, past and present. `show` previews settings, `update` follows a run.
 
-    Put away where an algorithm has no κ and τ₀.
+    Hidden if the algorithm has no κ and τ₀.
     """
 
-    def __init__(self, **params):
-        super().__init__(**params)
-        self._shown: tuple = ()
-        self._plot = rate_plot()
-        self._text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
-        figure = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
-        self._layout = pn.Column(figure, self._text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[object, ...] = ()
+        self.plot = rate_plot()
+        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
+        figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def show(self, config: Any, num_steps: int) -> None:
-        """Sketch the rates a config would take over this many mini-batches from its start."""
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page shows the sketch: the algorithm has a learning rate."""
+        return bool(self._layout.visible)
+
+    def show(self, config: Any, num_steps: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
+        """Draw the rates of a config over this many mini-batches from its start."""
         shown = (config, num_steps)
         self._layout.visible = _has_rates(config)
         if shown != self._shown and _has_rates(config):
@@ -42,7 +49,7 @@ class RateSketch(Viewer):
             self._draw(config, np.array([]), np.array([]), num_steps, startup_share(num_steps, *_schedule(config)))
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Follow a run: rates taken so far, and those that its present settings would still take."""
+        """Draw the past rates of a run, and the future rates of its present settings."""
         config = progress.config
         self._layout.visible = config is None or _has_rates(config)
         if not _has_rates(config) or not progress.documents_total:
@@ -63,18 +70,19 @@ class RateSketch(Viewer):
     ) -> None:
         step = int(taken[-1]) if len(taken) else 0
         planned = planned_steps(max(1, step), num_steps)
-        plot = self._plot
+        plot = self.plot
         plot.planned.data = {"x": planned, "y": learning_rate(planned, *_schedule(config))}
         plot.taken.data = {"x": taken, "y": rates}
         plot.present.data = {"x": taken[-1:], "y": rates[-1:]}
         end = (1 + END_ROOM) * max(2, num_steps)
-        if plot.figure.x_range.end != end:
-            plot.figure.x_range.end = end
-        self._text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
+        x_range = cast(Range1d, plot.figure.x_range)
+        if x_range.end != end:
+            x_range.end = end
+        self.text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
 
 
 def _has_rates(config: Any) -> bool:
-    return hasattr(config, "forgetting_rate")
+    return "forgetting_rate" in read_fields(config)
 
 
 def _schedule(config: Any) -> tuple[float, float]:
@@ -82,7 +90,7 @@ def _schedule(config: Any) -> tuple[float, float]:
 
 
 def steps_taken(steps: Curve) -> np.ndarray:
-    """The number of each step of a run's curve, from 1; where the curve was thinned, evenly between first and last."""
+    """Return the number of each step of a run's curve, from 1; of a thinned curve, evenly spaced."""
     if not len(steps):
         return np.array([])
     last = round(float(steps["documents_seen"][-1]) / float(np.mean(steps["batch_size"])))
@@ -90,7 +98,7 @@ def steps_taken(steps: Curve) -> np.ndarray:
 
 
 def planned_steps(first: int, last: int) -> np.ndarray:
-    """Steps at which to draw the planned rates: all of them, or enough for a smooth line.
+    """Return the steps at which to draw the planned rates: all of them, or enough for a smooth line.
 
     >>> planned_steps(3, 6).tolist()
     [3.0, 4.0, 5.0, 6.0]
@@ -100,11 +108,11 @@ def planned_steps(first: int, last: int) -> np.ndarray:
 
 
 def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
-    """The sketch in words, with the share of the random start that is still in the topics."""
+    """Write the sketch in words, with the share of the start-up mass that is left in the topics."""
     place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"Mini-batches: {num_steps:,}."
     left = (
-        f" Left of the random start: {now:.0%} now, {at_end:.0%} at the end."
+        f" Start-up mass left: {now:.0%} now, {at_end:.0%} at the end."
         if step
-        else (f" Left of the random start at the end: {at_end:.0%}.")
+        else (f" Start-up mass left at the end: {at_end:.0%}.")
     )
     return place + left.replace("%", " %")

@@ -1,4 +1,4 @@
-"""Who else sees the run: for its presenter the link that lets others look on, for those who do, that they do."""
+"""Sharing a run: the link for watchers, how many there are, and the line that a watcher sees."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -6,14 +6,16 @@ from typing import ClassVar
 import panel as pn
 import param
 
+from stickbreaker.app.model.counting import count
+
 WATCHING = "Watching: the presenter controls this run."
-PRESENTER_GONE = "Watching: the presenter has gone; the run goes on as it was left, for as long as somebody watches."
+PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
 
 
 class ShareLink(pn.custom.JSComponent):
-    """A link to select or copy, a sentence about it, and how many follow it."""
+    """A link to select or copy, a sentence about it, and the number of watchers."""
 
-    link = param.String()
+    link = param.String()  # type: ignore[assignment]  # a method of Panel that the page does not use
     hint = param.String()
     watching = param.String()
 
@@ -22,10 +24,10 @@ class ShareLink(pn.custom.JSComponent):
 
 
 class Sharing(pn.viewable.Viewer):
-    """A line under the header; nothing for a presenter who has not asked to share."""
+    """A line under the header; empty for a presenter who has not pressed Share."""
 
-    def __init__(self, **params):
-        super().__init__(**params)
+    def __init__(self) -> None:
+        super().__init__()
         self._link = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self._said = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self._layout = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -34,12 +36,12 @@ class Sharing(pn.viewable.Viewer):
         return self._layout
 
     def toggle(self, link: str) -> None:
-        """Show the link, or put it away."""
+        """Show the link, or hide it."""
         self._link.param.update(link=link, hint=describe_link(link))
         self._layout[:] = [] if self._layout.objects else [self._link]
 
     def update(self, is_watching: bool, num_presenting: int, num_watching: int) -> None:
-        """Show to a presenter how many look on, and to who looks on whether there is a presenter."""
+        """Show the number of watchers to a presenter, and to a watcher whether there is a presenter."""
         if is_watching:
             self._said.watching = WATCHING if num_presenting else PRESENTER_GONE
             if not self._layout.objects:
@@ -49,17 +51,17 @@ class Sharing(pn.viewable.Viewer):
 
 
 def describe_watching(number: int) -> str:
-    """Say how many look on.
+    """Say how many pages watch.
 
     >>> describe_watching(0), describe_watching(1), describe_watching(28)
-    ('Nobody watches yet.', '1 watches now.', '28 watch now.')
+    ('No watchers yet.', '1 watcher now.', '28 watchers now.')
     """
-    return "Nobody watches yet." if not number else f"{number} {'watches' if number == 1 else 'watch'} now."
+    return "No watchers yet." if not number else f"{count(number, 'watcher')} now."
 
 
 def describe_link(link: str) -> str:
-    """Say what a link does, and where it leads nobody."""
-    hint = "Whoever opens this link sees this run, each with their own selection, and changes nothing of it."
+    """Say what a link does, and when it does not work for others."""
+    hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
-        hint += " From another machine, this machine's name or number stands in place of localhost."
+        hint += " For another machine, replace localhost by the name or number of this machine."
     return hint

@@ -1,12 +1,14 @@
-"""A sweep: values to choose, progress over all runs, and the final scores as in Fig. 4 of Wang 2011 as they come."""
+"""A sweep: its values, its progress, and the final scores as in Fig. 4 of Wang 2011."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
     MAX_RUNS,
     SWEPT,
@@ -21,10 +23,9 @@ from stickbreaker.app.plots.compare_plots import sweep_plot
 from stickbreaker.engine.algorithm import Algorithm
 
 HEADING = (
-    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>Every combination of these values and systems, at most "
-    f"{MAX_RUNS}, run in the background one after another, as fast as it goes; what is left empty is as the controls "
-    "have it. The scores at the end are drawn over S, a line for each κ, as in Fig. 4 of Wang, Paisley and Blei "
-    "(2011); over the first other setting with several values where S has one.</p>"
+    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>A sweep runs all combinations of these values and "
+    f"algorithms in the background, at most {MAX_RUNS}; an empty field takes the value of the controls. The final "
+    "scores are drawn over S with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",
@@ -35,24 +36,37 @@ EXAMPLES = {
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 
 
-class SweepPanel(Viewer):
-    """Asks for values and shows a sweep. `plan(values, systems)` gives its runs or raises SweepError."""
+@dataclass(frozen=True)
+class SweepActions:
+    """What the panel can do.
 
-    def __init__(self, algorithms: Sequence[Algorithm], plan: Callable[..., tuple], act: dict[str, Callable], **params):
-        super().__init__(**params)
-        self._plan, self._act = plan, act
+    plan(values, systems) -> the runs; raises SweepError if there is no such sweep.
+    start(plan): run them in the background. cancel(): end the sweep after its present mini-batch.
+    """
+
+    plan: Callable[[dict[str, tuple[float | int, ...]], list[str]], tuple[RunSpec, ...]]
+    start: Callable[[tuple[RunSpec, ...]], None]
+    cancel: Callable[[], None]
+
+
+class SweepPanel(Viewer):
+    """Reads the values of a sweep, starts and cancels it, and shows its progress and scores."""
+
+    def __init__(self, algorithms: Sequence[Algorithm], actions: SweepActions):
+        super().__init__()
+        self._actions = actions
         self._state: SweepState | None = None
         self.values = {
             name: pmui.TextInput(
                 label=f"{symbol}: values",
-                placeholder=f"such as {EXAMPLES[name]}",
+                placeholder=f"for example {EXAMPLES[name]}",
                 size="small",
                 sizing_mode="stretch_width",
             )
             for name, symbol in SWEPT.items()
         }
         self.systems = pmui.CheckBoxGroup(
-            label="Systems",
+            label="Algorithms",
             options={algorithm.title: algorithm.name for algorithm in algorithms},
             value=[],
             inline=True,
@@ -62,10 +76,10 @@ class SweepPanel(Viewer):
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
         )
-        self.start = pmui.Button(label="Start the sweep", icon="grid_view", color="primary", disabled=True)
-        self.cancel = pmui.Button(label="Cancel the sweep", icon="close", variant="outlined", visible=False)
+        self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
+        self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
         self.start.on_click(lambda event: self._start())
-        self.cancel.on_click(lambda event: act["cancel"]())
+        self.cancel.on_click(lambda event: actions.cancel())
         for widget in (*self.values.values(), self.systems):
             widget.param.watch(lambda event: self._preview(), "value")
         self._figure = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -98,11 +112,11 @@ class SweepPanel(Viewer):
         )
 
     def let_act(self, may_act: bool) -> None:
-        """Ask for a sweep, or for who looks on only show one."""
+        """Let the user start sweeps; a watcher only sees them."""
         self._asked.visible = may_act
 
     def read(self, state: SweepState) -> None:
-        """Show where a sweep stands; does nothing where that is shown already."""
+        """Show the state of a sweep; does nothing if it is already shown."""
         if state is self._state:
             return
         before, self._state = self._state, state
@@ -125,12 +139,12 @@ class SweepPanel(Viewer):
         plot = sweep_plot(frame, SWEPT[setting], is_logarithmic)
         self._figure[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")]
 
-    def _read(self) -> tuple:
+    def _read(self) -> tuple[RunSpec, ...]:
         values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
-        return self._plan(values, self.systems.value)
+        return self._actions.plan(values, self.systems.value or [])
 
     def _preview(self) -> None:
-        """Say how many runs there would be, or why there can be none."""
+        """Show the number of runs, or why there is no such sweep."""
         is_running = self._state is not None and self._state.status == "running"
         try:
             text, can_start = f"{len(self._read())} runs.", not is_running
@@ -141,7 +155,7 @@ class SweepPanel(Viewer):
 
     def _start(self) -> None:
         try:
-            self._act["start"](self._read())
+            self._actions.start(self._read())
         except SweepError as error:
             _say(self._count, str(error))
 

@@ -1,8 +1,8 @@
-"""The largest topics now: id, colour, weight and ten words, moving with the run."""
+"""The largest topics now: id, colour, weight and ten words, updated with the run."""
 
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import panel as pn
 import param
 from panel.viewable import Viewer
@@ -13,39 +13,39 @@ from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
 
 NUM_TOPICS_SHOWN = 12
-STILL_ALIKE = "Warm-up: topics still look alike, and part as it cools."
+STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
 
 class TopicsNow(Viewer):
-    """The largest topics of the run. `picked` becomes the id of a topic whenever its button is pressed."""
+    """The largest topics of the run. `picked` is the id of the topic whose button was pressed last."""
 
-    picked = param.Integer(default=None, allow_None=True, doc="The topic asked for last; triggers at every press.")
+    picked = param.Integer(default=None, allow_None=True, doc="The topic pressed last; triggers at each press.")
 
-    def __init__(self, **params):
-        super().__init__(**params)
-        self._shown: tuple = ()
-        self._rows = PickList(self._pick)
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[object, ...] = ()
+        self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
             "<h2 style='margin:0'>Largest topics now</h2>"
-            "<p style='margin:4px 0'>The share of all words each explains, and its ten top words at this moment.</p>",
+            "<p style='margin:4px 0'>Each topic's share of all words, and its ten top words now.</p>",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
-        self._layout = pn.Column(heading, self._rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self._layout = pn.Column(heading, self.rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show the topics of this progress; does nothing where they are those shown."""
+        """Show the topics of this progress; does nothing if they are already shown."""
         moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, dict(progress.names))
         if moment == self._shown:
             return
-        before = [row["key"] for row in self._rows.rows] if self._shown[:1] == moment[:1] else []
+        before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
         alike = STILL_ALIKE if progress.phase == "warm-up" else ""
-        self._rows.show(topic_rows(progress, before), empty_note(progress), alike)
+        self.rows.show(topic_rows(progress, before), empty_note(progress), alike)
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:
@@ -54,10 +54,12 @@ class TopicsNow(Viewer):
             self.picked = topic_id
 
 
-def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict]:
-    """Rows of the largest topics; `shown` are the ids as they stand now, so that equals keep their order."""
+def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the rows of the largest topics; equal ones keep the order of the ids in `shown`."""
     now = progress.now
-    ranked = rank_topics(now) if now is not None and progress.vocabulary is not None else np.zeros(0, np.int64)
+    if now is None or progress.vocabulary is None:
+        return []
+    ranked = rank_topics(now)
     if not len(ranked):
         return []
     topic_ids, weights = now.topic_ids[ranked], now.weights[ranked]
@@ -77,7 +79,7 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict]:
 
 
 def empty_note(progress: Progress) -> str:
-    """What to say while no topic explains anything."""
+    """Say why there is no topic yet."""
     if progress.status == "failed":
         return "The engine failed before any topic formed."
     if has_no_topic(progress):

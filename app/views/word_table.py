@@ -1,10 +1,10 @@
-"""The table of word lists: how the ten top words of chosen topics changed from checkpoint to checkpoint."""
+"""The table of word lists: the ten top words of selected topics at each checkpoint."""
 
 import time
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 import panel as pn
@@ -27,17 +27,17 @@ from stickbreaker.app.theme import topic_color
 
 MAX_TOPICS = 8
 NUM_WORDS_IN_LIST = 3
-# A picker that is told two values while it draws the first sends that one back (Panel writes what was drawn).
+# If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16).
 ECHO_SECONDS = 2.0
 ROLES = ("clear early", "formed late")
 
 
 class WordCells(pn.custom.JSComponent):
-    """The table as an HTML table; only cells that differ from what stands there are written."""
+    """The table in HTML; only cells that have changed are written."""
 
     columns = param.List(doc="One dict a checkpoint: documents, date, reached.")
     blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, is_new].")
-    empty = param.String(doc="What to say where there is no block.")
+    empty = param.String(doc="The text to show if there is no block.")
 
     _esm = Path(__file__).with_name("word_table.js")
 
@@ -45,35 +45,35 @@ class WordCells(pn.custom.JSComponent):
 
 
 class WordTable(Viewer):
-    """Word lists over time with a picker of topics. Call `update` with each new progress, `show` to add a topic."""
+    """Word lists over time, with a menu of topics. `update` shows a new progress, `show` adds a topic."""
 
     topics = param.List(default=[], item_type=int, doc="Ids of the topics in the table, in order.")
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, **params):
-        super().__init__(**params)
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        super().__init__()
         self._clock = clock
         self._progress = Progress()
-        self._shown: tuple = ()
-        self._written_over: tuple[list[int], float] = [], float("-inf")
-        self._is_chosen = False
+        self._shown: tuple[object, ...] = ()
+        self._written_over: tuple[list[int] | None, float] = [], float("-inf")
+        self.is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
-        self._cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
-        self._picker = pmui.MultiChoice(
+        self.cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
+        self.picker = pmui.MultiChoice(
             label="Topics in the table",
             options={},
             max_items=MAX_TOPICS,
             placeholder="Choose topics",
             sizing_mode="stretch_width",
         )
-        self._picker.param.watch(self._choose, "value")
-        self._reset = pmui.Button(label="Back to the two first shown", variant="text", size="small", visible=False)
-        self._reset.on_click(self._go_back)
+        self.picker.param.watch(self._choose, "value")
+        self._reset = pmui.Button(label="Show default topics", variant="text", size="small", visible=False)
+        self._reset.on_click(self.go_back)
         self._layout = pn.Column(
             pn.pane.HTML(_explanation(), sizing_mode="stretch_width", margin=(0, 10)),
-            self._picker,
+            self.picker,
             self._reset,
-            self._cells,
+            self.cells,
             sizing_mode="stretch_width",
             css_classes=["word-table"],
             margin=0,
@@ -84,14 +84,14 @@ class WordTable(Viewer):
         return self._layout
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress; does nothing between checkpoints. A new run goes back to the topics of the rule."""
+        """Show this progress; does nothing between checkpoints. A new run starts with the default topics."""
         if progress.run_id != self._progress.run_id:
-            self._is_chosen = False
+            self.is_chosen = False
         self._progress = progress
         self._draw()
 
-    def show(self, topic_id: int) -> None:
-        """Put a topic into the table, as if it had been picked from the list."""
+    def show(self, topic_id: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
+        """Add a topic to the table, as if the user had selected it."""
         if topic_id not in self.topics:
             self._set_topics([*self.topics[-(MAX_TOPICS - 1) :], int(topic_id)], is_chosen=True)
 
@@ -104,13 +104,13 @@ class WordTable(Viewer):
         else:
             self._set_topics(list(event.new), is_chosen=True)
 
-    def _go_back(self, _event: object) -> None:
-        self._is_chosen = False
+    def go_back(self, event: object = None) -> None:
+        self.is_chosen = False
         self._shown = ()
         self._draw()
 
     def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
-        self._is_chosen = is_chosen
+        self.is_chosen = is_chosen
         self.topics = topic_ids
         self._shown = ()
         with pn.io.hold():
@@ -129,21 +129,21 @@ class WordTable(Viewer):
         if shown == self._shown:
             return
         self._shown = shown
-        if not self._is_chosen:
+        if not self.is_chosen:
             self.topics = list(default_topics(progress.checkpoints))
         self._write_picker()
-        blocks = table_blocks(progress, self.topics, self._is_chosen)
-        self._cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
+        blocks = table_blocks(progress, self.topics, self.is_chosen)
+        self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
 
     def _write_picker(self) -> None:
         last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
         options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
-        if self._picker.value != self.topics:
-            self._written_over = self._picker.value, self._clock()
+        if self.picker.value != self.topics:
+            self._written_over = self.picker.value, self._clock()
         self._is_writing = True
         try:
-            self._picker.param.update(options=options, value=list(self.topics))
-            self._reset.visible = self._is_chosen
+            self.picker.param.update(options=options, value=list(self.topics))
+            self._reset.visible = self.is_chosen
         finally:
             self._is_writing = False
 
@@ -151,15 +151,14 @@ class WordTable(Viewer):
 def _explanation() -> str:
     return (
         "<h2 style='margin:0'>Word lists over time</h2>"
-        "<p style='margin:4px 0'>Each column is a checkpoint, headed by the documents read so far and the date "
-        "reached; each block lists one topic's ten top words there. A word that the column before lacks is marked "
-        "<strong>+<u>so</u></strong>.</p>"
+        "<p style='margin:4px 0'>Each column is a checkpoint, and each block lists the ten top words of one topic. "
+        "A word that is new in a column is marked <strong>+<u>so</u></strong>.</p>"
         f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>"
     )
 
 
 def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
-    """List the topics by weight, as "topic 17 · 4.2 % · war, peace, army"; chosen ones stay in it in any case."""
+    """List the topics by weight, as "topic 17 · 4.2 % · war, peace, army"; selected ones are always listed."""
     options = {
         f"{title(topic_id)} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
         for topic_id, weight, words in topics.itertuples(index=False)
@@ -168,27 +167,27 @@ def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[
     return options | {f"{title(topic_id)} · not in use now": topic_id for topic_id in sorted(missing)}
 
 
-def table_columns(progress: Progress) -> list[dict]:
-    """Heads of the columns: the checkpoints reached, then those planned."""
+def table_columns(progress: Progress) -> list[dict[str, Any]]:
+    """Return the column heads: past checkpoints, then planned ones."""
     reached = [
         {"documents": f"{point.documents_seen:,}", "date": date_text(point.date), "reached": True}
         for point in progress.checkpoints
     ]
     is_over = progress.status in ("finished", "failed")
     planned = [
-        {"documents": f"{documents:,}", "date": "not reached" if is_over else "to come", "reached": False}
+        {"documents": f"{documents:,}", "date": "not reached" if is_over else "planned", "reached": False}
         for documents in progress.planned_columns
     ]
     return reached + planned
 
 
-def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict]:
-    """The blocks of the table with their words by rank and column; None where there is no word."""
+def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict[str, Any]]:
+    """Return the blocks of the table with their words by rank and column; None if there is no word."""
     if progress.vocabulary is None or not progress.checkpoints:
         return []
     frame = table_frame(progress.checkpoints, progress.vocabulary, topic_ids)
     num_columns = len(progress.checkpoints) + len(progress.planned_columns)
-    blocks = {
+    blocks: dict[int, dict[str, Any]] = {
         topic_id: {
             "topic_id": topic_id,
             "color": topic_color(topic_id),
@@ -199,7 +198,8 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
         for topic_id in topic_ids
     }
     for row in frame.itertuples(index=False):
-        blocks[row.topic_id]["cells"][row.rank][row.column] = [row.word, row.is_new]
+        cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
+        cells[int(row.rank)][int(row.column)] = [row.word, row.is_new]
     for position, (topic_id, block) in enumerate(blocks.items()):
         role = "" if is_chosen or position >= len(ROLES) or len(blocks) < len(ROLES) else ROLES[position]
         block["note"] = ", ".join(filter(None, [role, _last_weight(frame, topic_id, len(progress.checkpoints) - 1)]))
@@ -209,18 +209,18 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
 def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int) -> str:
     weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
     return (
-        f"{100 * weights.iloc[0]:.1f} % of the words at the last column"
+        f"{100 * weights.iloc[0]:.1f} % of the words in the last column"
         if len(weights)
-        else "not in use at the last column"
+        else "not in use in the last column"
     )
 
 
-def empty_note(progress: Progress, blocks: Sequence[dict]) -> str:
-    """What to say where there is no block to show, empty otherwise."""
+def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
+    """Say why there is no block; empty if there is one."""
     if blocks:
         return ""
     if progress.checkpoints:
-        return "No topic is chosen." if len(topics_frame(progress.checkpoints[-1], progress.vocabulary)) else NO_TOPIC
+        return "No topic selected." if len(topics_frame(progress.checkpoints[-1], progress.vocabulary)) else NO_TOPIC
     if progress.status in ("finished", "failed"):
         return "This run ended before its first column."
     if progress.planned_columns:

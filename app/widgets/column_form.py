@@ -1,4 +1,4 @@
-"""What a file holds as a form: the facts, a choice for each kind of column, and the first documents."""
+"""A preview of a file as a form: facts, a menu for each kind of column, and the first documents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,11 @@ from stickbreaker.app.widgets.corpus_menu import make_note
 from stickbreaker.engine.corpora.preview import Preview
 
 NONE = "(none)"
-PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group of passages"}
+PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group"}
 
 
 class ColumnForm(pn.viewable.Viewer):
-    """A preview, shown; on_change(event) is called when a person chooses another column."""
+    """Shows a preview; on_change(event) is called when the user selects another column."""
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
         super().__init__(**params)
@@ -35,8 +35,10 @@ class ColumnForm(pn.viewable.Viewer):
         )
         self._layout = pn.Column(self.facts, self._columns, self.first, sizing_mode="stretch_width")
 
-    def show(self, seen: Preview, shorten: Callable[[str], str]) -> None:
-        """Show what was seen; `shorten` takes folders out of a text."""
+    def show(  # type: ignore[override]  # Viewer.show serves a view by itself
+        self, seen: Preview, shorten: Callable[[str], str]
+    ) -> None:
+        """Show a preview; `shorten` removes folders from a text."""
         self.facts.object = describe_preview(seen, shorten)
         self.first.object = describe_first(seen)
         self._is_filling = True
@@ -49,7 +51,7 @@ class ColumnForm(pn.viewable.Viewer):
             self._is_filling = False
 
     def read(self) -> dict[str, str]:
-        """The columns as they stand, "" where none is chosen."""
+        """Return the selected columns, "" for none."""
         return {part: "" if select.value == NONE else select.value for part, select in self.selects.items()}
 
     def _change(self, event: Any) -> None:

@@ -1,4 +1,4 @@
-"""Config dataclasses as forms: one widget a field, checked by the config itself."""
+"""Forms for config dataclasses: one input for each field, checked by the config itself."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -10,32 +10,37 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
+from stickbreaker.app.panel_fixes import NO_SPINNERS
+from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import LEFT_TO
 
 LABELS = {
     "max_topics": "Most topics",
-    "max_slots": "Most topics in a document",
-    "max_active_topics": "Topics looked at in a document",
+    "max_slots": "Most topics per document",
+    "max_active_topics": "Active topics per document",
     "doc_concentration": "Document concentration",
     "num_test": "Held-out documents",
-    "num_evaluations": "Evaluations in a pass",
-    "num_snapshots": "Columns of word lists",
-    "score_next_batch": "Score each next batch",
-    "min_letters": "Letters of a word, at least",
-    "max_ngram": "Words of a phrase, at most",
-    "min_documents": "Documents with a word, at least",
-    "max_share": "Share of documents with it, at most",
-    "max_words": "Vocabulary, at most",
+    "num_evaluations": "Evaluations per pass",
+    "num_snapshots": "Checkpoint columns",
+    "score_next_batch": "Next-batch scores",
+    "min_letters": "Fewest letters per word",
+    "max_ngram": "Most words per phrase",
+    "min_documents": "Fewest documents per word",
+    "max_share": "Largest document share",
+    "max_words": "Largest vocabulary",
 }
-# The buttons beside a number have no name for a screen reader; the arrow keys do the same.
-NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
 EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
+def read_fields(config: Any) -> dict[str, Any]:
+    """Return the fields of a config by name; none of a run that has no config yet."""
+    return {} if config is None else {field.name: getattr(config, field.name) for field in fields(config)}
+
+
 @dataclass(frozen=True)
 class Question:
-    """One setting as a form asks for it; `kind` is "choice", "switch", "whole" or "number"."""
+    """One setting of a form; `kind` is "choice", "switch", "whole" or "number"."""
 
     name: str
     label: str
@@ -49,7 +54,7 @@ class Question:
 
 
 def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...]:
-    """Derive the questions from a config's declared settings; by default without those that act at once.
+    """Return the settings of a config as questions; by default without those that act at once.
 
     Fields carry metadata: "symbol", "bounds" (low, high), "help", "choices", "live".
     """
@@ -76,7 +81,7 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
 
 
 def name_setting(name: str, symbol: str) -> str:
-    """Write a field's name for people.
+    """Return the label of a setting.
 
     >>> name_setting("max_topics", "K"), name_setting("num_test", "")
     ('Most topics K', 'Held-out documents')
@@ -86,12 +91,12 @@ def name_setting(name: str, symbol: str) -> str:
 
 
 def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
-    """Say what is wrong, by field; faults of several fields together stand under "". Empty where all is well."""
+    """Return the error of each field; an error of several fields together has the key ""."""
     faults = {}
     optional = {field.name for field in fields(config_class) if field.default is None}
     for name, value in answers.items():
         if value == "" or (value is None and name not in optional):
-            faults[name] = "a value is needed here"
+            faults[name] = "enter a value"
             continue
         try:
             config_class(**{name: value})
@@ -106,36 +111,46 @@ def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
 
 
 class ConfigForm(pn.viewable.Viewer):
-    """A form over one config class: `read` gives the answers, or shows beside the fields why it cannot."""
+    """A form for one config class: `read` returns the answers, or shows the errors at the fields."""
 
     def __init__(self, config_class: type, **params: Any):
         super().__init__(**params)
         self.config_class = config_class
         self.questions = ask(config_class)
         self.widgets = {question.name: make_widget(question) for question in self.questions}
-        self._help = {name: widget.helper_text for name, widget in self.widgets.items() if _has_help(widget)}
+        self.edits = Edits()
+        for name, widget in self.widgets.items():
+            self.edits.watch(name, widget)
+        self._help = {
+            question.name: self.widgets[question.name].helper_text  # type: ignore[attr-defined]  # only some have it
+            for question in self.questions
+            if _has_help(self.widgets[question.name])
+        }
         self._fault = pn.pane.HTML("", visible=False, stylesheets=[FAULT_STYLE])
         self._layout = pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
 
     def answers(self) -> dict[str, Any]:
-        """Read the widgets as they stand, right or wrong."""
+        """Return the present values, valid or not."""
         return {name: widget.value for name, widget in self.widgets.items()}
 
     def read(self) -> dict[str, Any] | None:
-        """Return the answers if the config takes them; otherwise mark the faults and return None."""
+        """Return the answers if the config accepts them; otherwise show the errors and return None."""
         faults = find_faults(self.config_class, self.answers())
         self._show(faults)
         return None if faults else self.answers()
 
     def fill(self, config: Any) -> None:
-        """Show a config's values."""
-        for name, widget in self.widgets.items():
-            if widget.value != getattr(config, name):
-                widget.value = getattr(config, name)
-        self._show({})
+        """Show a config's values, except in place of what the user has changed and not applied."""
+        with self.edits.writing():
+            for name, widget in self.widgets.items():
+                value = getattr(config, name)
+                if widget.value != value and not self.edits.is_pending(name):
+                    widget.value = value
+        if not self.edits.names:
+            self._show({})
 
     def watch(self, act: Callable[[], None]) -> None:
-        """Call `act` whenever an answer changes."""
+        """Call `act` when an answer changes."""
         for widget in self.widgets.values():
             widget.param.watch(lambda event: act(), "value")
 
@@ -150,8 +165,8 @@ class ConfigForm(pn.viewable.Viewer):
         return self._layout
 
 
-def make_widget(question: Question) -> pn.widgets.Widget:
-    """Make the widget that answers a question."""
+def make_widget(question: Question) -> pn.widgets.WidgetBase:
+    """Make the input for a question."""
     shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
     if question.kind == "choice":
         return pmui.Select(
@@ -164,7 +179,7 @@ def make_widget(question: Question) -> pn.widgets.Widget:
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
         placeholder=f"by {question.left_to}" if question.default is None else "",
-        # The widget takes an empty answer for 0, which none of these may be.
+        # The input takes an empty answer for 0, and 0 is out of bounds for these settings.
         **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if question.default is None and question.low else {}),
         helper_text=_explain(question),
         width=None,
@@ -197,7 +212,7 @@ def _kind(hint: Any, metadata: Any) -> str:
     return {bool: "switch", int: "whole"}.get(plain, "number")
 
 
-def _has_help(widget: pn.widgets.Widget) -> bool:
+def _has_help(widget: pn.widgets.WidgetBase) -> bool:
     return "helper_text" in widget.param
 
 

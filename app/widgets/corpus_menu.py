@@ -1,7 +1,8 @@
-"""The corpora built here: what each holds, to be downloaded or deleted."""
+"""The user's corpora: a description of each, to download or delete it."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -28,28 +29,38 @@ details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding
 """
 
 
-class CorpusMenu(pn.viewable.Viewer):
-    """A menu of own corpora with what can be done to them; hidden while there are none.
+@dataclass(frozen=True)
+class MenuActions:
+    """What the menu can do.
 
-    act: "work"(task, *arguments) does what takes time, "refuse"(text) says what went wrong, "send"(path, name) gives a
-    file to the browser, "deleted"(name) hears what is gone. folder: where they are kept, if not as the library says.
-    may_delete: whether corpora may be deleted here.
+    export(name, path): write a corpus to a file; returns None if that failed. refuse(text): say what went wrong.
+    send(path, name): send a file to the browser. deleted(name): react to a deleted corpus.
     """
 
-    def __init__(
-        self, act: dict[str, Callable[..., Any]], folder: Path | None = None, may_delete: bool = True, **params: Any
-    ):
-        super().__init__(**params)
-        self._act, self._folder, self._may_delete = act, folder, may_delete
+    export: Callable[[str, Path], Awaitable[Any]]
+    refuse: Callable[[str], None]
+    send: Callable[[Path, str], None]
+    deleted: Callable[[str], None]
+
+
+class CorpusMenu(pn.viewable.Viewer):
+    """A menu of the user's corpora, to download or delete one; hidden if there are none.
+
+    folder: where they are stored, if not in the library's default. may_delete: whether the user may delete corpora.
+    """
+
+    def __init__(self, actions: MenuActions, folder: Path | None = None, may_delete: bool = True):
+        super().__init__()
+        self._actions, self._folder, self._may_delete = actions, folder, may_delete
         self._own: dict[str, OwnCorpus] = {}
         self._is_sure = False
         self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
         self.menu.param.watch(lambda event: self._describe(), "value")
         self.about = make_note("")
         self.download = pmui.Button(
-            label="Download as Parquet", on_click=self._download, icon="download", variant="outlined"
+            label="Download as Parquet", on_click=self.download_corpus, icon="download", variant="outlined"
         )
-        self.delete = pmui.Button(label="Delete", on_click=self._delete, icon="delete", variant="outlined")
+        self.delete = pmui.Button(label="Delete", on_click=self.delete_corpus, icon="delete", variant="outlined")
         self.delete.visible = may_delete
         self._layout = pn.Column(
             make_note("<h2>Your corpora</h2>"),
@@ -59,8 +70,8 @@ class CorpusMenu(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
 
-    def show(self, chosen: str | None = None) -> None:
-        """List the corpora there are now, with one of them chosen."""
+    def show(self, chosen: str | None = None) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
+        """List the corpora that there are now, with one of them selected."""
         self._own = {corpus.name: corpus for corpus in list_own(self._folder)}
         names = list(self._own)
         self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
@@ -68,8 +79,13 @@ class CorpusMenu(pn.viewable.Viewer):
         self._describe()
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the page shows the menu: there is a corpus in it."""
+        return bool(self._layout.visible)
+
+    @property
     def is_disabled(self) -> bool:
-        """Whether nothing can be done just now."""
+        """Whether a task keeps the buttons disabled."""
         return self.delete.disabled
 
     @is_disabled.setter
@@ -81,36 +97,36 @@ class CorpusMenu(pn.viewable.Viewer):
         self._is_sure, self.delete.label = False, "Delete"
         self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
 
-    def _delete(self, event: Any) -> None:
+    def delete_corpus(self, event: Any) -> None:
         if not self._may_delete:
             return
         if not self._is_sure:
-            self._is_sure, self.delete.label = True, "Really delete it"
+            self._is_sure, self.delete.label = True, "Confirm deletion"
             return
         name = self.menu.value
         try:
             delete_own(name, self._folder)
         except (CorpusError, OSError) as error:
-            self._act["refuse"](str(error))
+            self._actions.refuse(str(error))
         else:
-            self._act["deleted"](name)
+            self._actions.deleted(name)
         self.show()
 
-    async def _download(self, event: Any) -> None:
+    async def download_corpus(self, event: Any) -> None:
         name = self.menu.value
         with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
             target = Path(file.name)
-        if await self._act["work"]("export", name, target) is None:
+        if await self._actions.export(name, target) is None:
             target.unlink(missing_ok=True)
         else:
-            self._act["send"](target, f"{_as_file_name(name)}.parquet")
+            self._actions.send(target, f"{_as_file_name(name)}.parquet")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
 
 def make_note(text: str) -> pn.pane.HTML:
-    """A pane of HTML in which whatever comes from a corpus has been escaped."""
+    """Make a pane of HTML; the caller escapes all text of a corpus."""
     return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
 
 

@@ -1,4 +1,4 @@
-"""What the keyboard lacks in the page's widgets: keys that open a list of choices, and focus that comes back."""
+"""Keyboard access that the widgets lack: keys that open a menu, and focus that returns after a dialog."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ import panel as pn
 
 
 class Keyboard(pn.custom.JSComponent):
-    """Shows nothing. Opens selects by keys, and gives back the focus that a closed dialog took."""
+    """Shows nothing. Opens menus by keys, and returns the focus when a dialog closes."""
 
     _esm = Path(__file__).with_name("keyboard.js").read_text(encoding="utf-8")

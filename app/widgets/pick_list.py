@@ -1,4 +1,4 @@
-"""A list of things to pick from, each with a colour, a share as a bar, and a line of text: topics, documents."""
+"""A list to select from, such as topics or documents: a colour, a share as a bar, and a line of text for each."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +9,10 @@ import param
 
 
 class PickList(pn.custom.JSComponent):
-    """Rows are kept by key, and only what differs is written, always as text. `on_pick(key)` is called at a press."""
+    """Rows have keys; only changes are written, always as text. `on_pick(key)` is called when one is pressed."""
 
     rows = param.List(doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action.")
-    note = param.String(doc="What to say above the rows, or where there is none.")
+    note = param.String(doc="The text above the rows, or instead of them.")
 
     _esm = Path(__file__).with_name("pick_list.js")
 
@@ -22,12 +22,14 @@ class PickList(pn.custom.JSComponent):
         self._on_pick = on_pick
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
-    def show(self, rows: list[dict], empty: str = "", note: str = "") -> None:
-        """Show these rows under a note, or what to say where there is none."""
+    def show(  # type: ignore[override]  # JSComponent.show serves a component by itself
+        self, rows: list[dict[str, Any]], empty: str = "", note: str = ""
+    ) -> None:
+        """Show these rows under a note, or the text `empty` if there are none."""
         changes = {"rows": rows, "note": note if rows else empty}
         self.param.update(**{name: new for name, new in changes.items() if new != getattr(self, name)})
 
     def _handle_msg(self, message: Any) -> None:
         key = message.get("key") if isinstance(message, dict) else None
-        if any(row["key"] == key for row in self.rows):
-            self._on_pick(int(key))
+        if isinstance(key, int) and any(row["key"] == key for row in self.rows):
+            self._on_pick(key)

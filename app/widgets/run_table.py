@@ -1,4 +1,4 @@
-"""A table of kept runs: tick those to draw, rename one in place, delete one with a second press."""
+"""A table of kept runs: tick the runs to draw, rename one in place, delete one with two presses."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +15,8 @@ class RunTable(pn.custom.JSComponent):
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")
     columns = param.List(default=list(COLUMNS))
-    is_fixed = param.Boolean(False, doc="Whether names stay as they are and nothing is deleted.")
-    empty = param.String(default="No run is kept yet: each one is as soon as it has finished.")
+    is_fixed = param.Boolean(False, doc="Whether runs cannot be renamed or deleted.")
+    empty = param.String(default="No kept runs yet: a run is kept when it finishes.")
 
     _esm = Path(__file__).with_name("run_table.js")
 

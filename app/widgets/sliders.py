@@ -1,12 +1,12 @@
 """The learning settings as sliders, with the presets of the papers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.model.run_spec import live_fields
+from stickbreaker.app.panel_fixes import PlacesSlider
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -14,7 +14,7 @@ BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 @dataclass(frozen=True)
 class Preset:
-    """Learning settings that a paper used."""
+    """Learning settings from a paper."""
 
     name: str
     forgetting_rate: float
@@ -34,34 +34,20 @@ PRESETS = (
 )
 
 SENTENCES = {
-    "forgetting_rate": "How fast steps shrink: a low κ keeps learning from what is new, a high κ settles early.",
-    "delay": "Holds the first steps back: a high τ₀ makes them small, so early documents count for less.",
-    "batch_size": "Documents read before each step: a large S makes surer steps, but fewer of them in a pass.",
+    "forgetting_rate": "How fast the learning rate falls: a low κ keeps learning, a high κ becomes stable early.",
+    "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",
+    "batch_size": "Documents in a mini-batch: a large S gives fewer steps with less noise.",
 }
 
 
-class PlacesSlider(pmui.DiscreteSlider):
-    """A slider over fixed places that heeds `throttled=True`.
-
-    panel-material-ui 0.16 translates a place's index to its label in `value`, but not in `value_throttled`, from which
-    Panel then takes the value.
-    """
-
-    def _process_property_change(self, msg: dict[str, Any]) -> dict[str, Any]:
-        place = msg.pop("value_throttled", None)
-        if place is None:
-            return {} if pn.config.throttled else super()._process_property_change(msg)
-        value = self.values[place]
-        return {"value": value, "value_throttled": value}
-
-
 def make_sliders(config: Any) -> dict[str, Any]:
-    """Make the three sliders, by setting; delay and mini-batch size run over doubling values.
+    """Make the three sliders; delay and mini-batch size take doubling values.
 
-    What is left to a corpus' size stands as in Wang 2011 until the corpus is open, and so does what a config lacks.
+    A setting without a value, because it follows the corpus size or the config lacks it, is shown as in Wang 2011.
     """
-    stand = {name: getattr(config, name, None) for name in SENTENCES}
-    stand = {name: getattr(PRESETS[0], name) if value is None else value for name, value in stand.items()}
+    given = {field.name: getattr(config, field.name) for field in fields(config)}
+    shown = {name: given.get(name) for name in SENTENCES}
+    shown = {name: getattr(PRESETS[0], name) if value is None else value for name, value in shown.items()}
     shared = {"sizing_mode": "stretch_width", "size": "small"}
     return {
         "forgetting_rate": pmui.FloatSlider(
@@ -69,17 +55,17 @@ def make_sliders(config: Any) -> dict[str, Any]:
             start=0.5,
             end=1.0,
             step=0.01,
-            value=stand["forgetting_rate"],
+            value=shown["forgetting_rate"],
             format="0.00",
             **shared,
         ),
         "delay": PlacesSlider(
-            label="Delay τ₀", options=_options(DELAYS, stand["delay"]), value=stand["delay"], formatter="%d", **shared
+            label="Delay τ₀", options=_options(DELAYS, shown["delay"]), value=shown["delay"], formatter="%d", **shared
         ),
         "batch_size": PlacesSlider(
             label="Mini-batch size S",
-            options=_options(BATCH_SIZES, stand["batch_size"]),
-            value=stand["batch_size"],
+            options=_options(BATCH_SIZES, shown["batch_size"]),
+            value=shown["batch_size"],
             formatter="%d",
             **shared,
         ),
@@ -87,7 +73,7 @@ def make_sliders(config: Any) -> dict[str, Any]:
 
 
 def show_value(slider: Any, value: Any) -> None:
-    """Move a slider; one of fixed places gets the place it lacks."""
+    """Move a slider; a value that a list of values lacks is added to it."""
     if slider.value == value:
         return
     if isinstance(slider, PlacesSlider):
@@ -102,6 +88,6 @@ def _options(places: tuple[Any, ...], value: Any) -> list[Any]:
 
 
 def asked_of(config: Any) -> tuple[str, ...]:
-    """List the sliders that a config, or its class, has a setting for."""
+    """Return the names of the sliders that a config, or its class, has a setting for."""
     live = live_fields(config)
     return tuple(name for name in SENTENCES if name in live)

@@ -12,27 +12,27 @@ from stickbreaker.engine.corpora.words import WordChoices
 
 
 class WordForm(pn.viewable.Viewer):
-    """The choices of words as widgets; `read` raises ValueError where one is out of bounds."""
+    """The choices of words as inputs; `read` raises ValueError if one is out of bounds."""
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
         super().__init__(**params)
-        self._widgets = {question.name: make_widget(question) for question in ask(WordChoices)}
+        self.widgets = {question.name: make_widget(question) for question in ask(WordChoices)}
         self.languages = pmui.MultiChoice(
-            label="Stop words of",
+            label="Stop-word languages",
             options={language.capitalize(): language for language in LANGUAGES},
             value=["english"],
             sizing_mode="stretch_width",
         )
         self.own = pmui.TextInput(
-            label="Stop words of your own",
-            placeholder="parted by spaces or commas",
+            label="Your stop words",
+            placeholder="with spaces or commas between",
             size="small",
             sizing_mode="stretch_width",
         )
-        for widget in (*self._widgets.values(), self.languages):
+        for widget in (*self.widgets.values(), self.languages):
             widget.param.watch(on_change, "value")
         self.own.param.watch(on_change, "value_input")
-        cells = [pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"}) for widget in self._widgets.values()]
+        cells = [pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"}) for widget in self.widgets.values()]
         self._layout = pn.Column(
             self.languages,
             self.own,
@@ -41,10 +41,10 @@ class WordForm(pn.viewable.Viewer):
         )
 
     def read(self) -> WordChoices:
-        """The choices as they stand."""
-        answers = {name: widget.value for name, widget in self._widgets.items()}
+        """Return the present choices."""
+        answers = {name: widget.value for name, widget in self.widgets.items()}
         own = self.own.value_input or self.own.value or ""
-        return WordChoices(**answers, languages=tuple(self.languages.value), own_stop_words=own)
+        return WordChoices(**answers, languages=tuple(self.languages.value or ()), own_stop_words=own)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

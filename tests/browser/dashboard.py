@@ -33,7 +33,7 @@ class Dashboard:
         self.progress = page.get_by_role("progressbar", name="Documents seen")
         self.bar = page.locator(".bar")
         self.step_button = self.button("Step")
-        self.sketch = page.get_by_text(re.compile(r"Left of the random start"))
+        self.sketch = page.get_by_text(re.compile(r"Start-up mass left"))
         self.word_heads = page.locator("table thead th:not(.rank)")
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
@@ -79,8 +79,8 @@ class Dashboard:
         self.page.get_by_role("menuitem", name=name).or_(self.page.get_by_role("option", name=name)).click()
 
     def finish(self) -> None:
-        """Read the rest as fast as it goes."""
-        self.choose_pace("As fast as it goes")
+        """Read the rest at full speed."""
+        self.choose_pace("Full speed")
         self.expect_state("Finished", seconds=60)
 
     def go_dark(self) -> None:

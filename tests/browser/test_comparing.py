@@ -42,7 +42,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     page.get_by_role("textbox", name="κ: values").fill("0.7, 1")
     page.keyboard.press("Tab")
     expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
-    swept.button("Start the sweep").click()
+    swept.button("Start sweep").click()
     expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
     rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
     expect(rows.nth(3)).to_be_attached()
@@ -58,9 +58,9 @@ def test_a_sweep_is_cancelled(swept):
     page = swept.page
     page.get_by_role("textbox", name="S: values").fill("1, 2, 3")
     page.keyboard.press("Tab")
-    swept.button("Start the sweep").click()
+    swept.button("Start sweep").click()
     expect(page.get_by_text(re.compile(r"^Run \d of 3"))).to_be_visible()
-    swept.button("Cancel the sweep").click()
+    swept.button("Cancel sweep").click()
     expect(page.get_by_text(re.compile(r"^Cancelled after \d of 3 runs"))).to_be_visible()
 
 

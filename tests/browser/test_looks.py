@@ -77,7 +77,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(visit):
     assert page.evaluate(OVERFLOWS) == []
     dashboard.pause()
     page.get_by_label("Open drawer").click()
-    heading = page.get_by_role("heading", name="Learning, from the next mini-batch on")
+    heading = page.get_by_role("heading", name="Learning, from the next mini-batch")
     expect(heading).to_be_in_viewport()
     dashboard.press_key("batch_size", "ArrowRight")
     dashboard.expect_marks("S 256 → 512")

@@ -97,14 +97,14 @@ def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dash
 def test_settings_that_cannot_learn_are_warned_of_before_the_start(dashboard):
     dashboard.pause()
     dashboard.press_key("batch_size", "End")
-    expect(dashboard.page.get_by_text("S or τ₀, or take more passes").first).to_be_visible()
+    expect(dashboard.page.get_by_text("S or τ₀, or use more passes").first).to_be_visible()
 
 
 def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard):
     page = dashboard.page
     dashboard.pause()
     page.get_by_role("button", name="Advanced settings").click()
-    expect(page.get_by_text("These act on restart, not on the run you see.")).to_be_visible()
+    expect(page.get_by_text("Applied on restart, not to the present run.")).to_be_visible()
     field = page.get_by_label("Most topics K")
     field.fill("0")
     field.press("Tab")

@@ -23,7 +23,7 @@ def test_who_opens_the_link_follows_the_presenter_with_a_page_of_their_own_and_n
         expect(watcher.button(name)).to_have_count(0)
     for setting in SLIDERS:
         expect(watcher.slider(setting)).to_be_disabled()
-    expect(presenter.page.get_by_text("1 watches now.")).to_be_visible()
+    expect(presenter.page.get_by_text("1 watcher now.")).to_be_visible()
 
     watcher.page.locator("body").press("Space")
     watcher.button("Export").click()

@@ -30,7 +30,7 @@ def test_the_table_fills_column_by_column_marks_new_words_and_takes_a_topic_of_n
     others = [b for b in buttons.all() if f"topic {name.search(b.get_attribute('aria-label'))[0]}" not in shown]
     others[0].click()
     expect(page.locator("tbody")).to_have_count(3)
-    dashboard.button("Back to the two first shown").click()
+    dashboard.button("Show default topics").click()
     expect(page.locator("tbody")).to_have_count(2)
 
 

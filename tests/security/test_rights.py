@@ -8,9 +8,9 @@ import pytest
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.server.start_token import make_token, name_cookie
 from stickbreaker.app.server.text_worker import TextWorker
-from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
-from stickbreaker.app.widgets.corpus_menu import CorpusMenu
+from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
 from tests.browser.conftest import TOKEN
 from tests.security.served import Page, ask, knock, open_page
 
@@ -109,7 +109,7 @@ def test_what_a_browser_sends_without_rights_reads_no_path(address, tmp_path):
         page = await Page.open(address)
         bring = await find(page, "Bring your own text")
         await page.send_event("dom_event", **press(bring))
-        field = await find(page, "Or a path on the server's machine")
+        field = await find(page, "Path on the server")
         await page.patch({"kind": "ModelChanged", "model": {"id": field}, "attr": "visible", "new": True})
         for attribute in ("value_input", "value"):
             await page.patch(set_model_data(await page.pull(), field, attribute, str(secret)))
@@ -120,7 +120,7 @@ def test_what_a_browser_sends_without_rights_reads_no_path(address, tmp_path):
 
     said = asyncio.run(attack())
     assert "nobody may read" not in said
-    assert "Name of the corpus" in said
+    assert "Corpus name" in said
 
 
 def press(button):
@@ -151,10 +151,10 @@ def set_model_data(models, key, attribute, value):
 
 def test_a_page_without_rights_deletes_no_corpus(tmp_path):
     gone = []
-    shelf = CorpusMenu({"deleted": gone.append, "refuse": gone.append}, tmp_path, may_delete=False)
+    shelf = CorpusMenu(MenuActions(gone.append, gone.append, gone.append, gone.append), tmp_path, may_delete=False)
     shelf.menu.param.update(options=["mine"], value="mine")
-    shelf._delete(None)
-    shelf._delete(None)
+    shelf.delete_corpus(None)
+    shelf.delete_corpus(None)
     assert gone == []
     assert not shelf.delete.visible
 
@@ -184,7 +184,8 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 
 
 def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_path(tmp_path):
-    bring = BringCorpus(TextWorker(tmp_path), {}, may_name_paths=False, folder=tmp_path, may_delete=False)
+    actions = BringActions(print, print)
+    bring = BringCorpus(TextWorker(tmp_path), actions, may_name_paths=False, folder=tmp_path, may_delete=False)
     bring._make()
     bring._take_path(type("Event", (), {"new": "/etc/passwd"}))
     assert bring._path is None

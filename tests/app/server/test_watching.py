@@ -124,7 +124,7 @@ def test_whoever_opens_the_link_looks_on_at_the_same_run_and_never_learns_its_ad
     assert WATCHING in sent
     assert (watcher.sharing._said.watching, watcher.said) == (WATCHING, [])
     presenter.look()
-    assert presenter.sharing._link.watching == "2 watch now."
+    assert presenter.sharing._link.watching == "2 watchers now."
 
 
 def test_neither_of_the_two_addresses_of_a_run_opens_the_other_door(presenter, visit):
@@ -255,7 +255,7 @@ def test_own_corpora_are_seen_by_their_owner_only_also_under_the_same_name(visit
     assert texts == [("navy", "peace", "treaty", "war"), ("cotton", "grain", "tariff", "trade"), texts[0]]
     with pytest.raises(CorpusError, match="No corpus 'diary' has been built"):
         load_by_name("diary", find_data("ben") / "corpora")
-    assert refused.said == ["The link asks for the corpus “diary”, which is not here; state-of-the-union is taken."]
+    assert refused.said == ["Unknown corpus in the link: “diary”; state-of-the-union is used."]
     assert list_own() == ()
 
 
@@ -265,8 +265,8 @@ def test_the_shelf_of_a_user_holds_and_deletes_their_own_only(visit):
     ben = visit(user="ben")
     ben.open_bring()
     assert ben.bring.corpus_menu.menu.options == ["letters"]
-    ben.bring.corpus_menu._delete(None)
-    ben.bring.corpus_menu._delete(None)
+    ben.bring.corpus_menu.delete_corpus(None)
+    ben.bring.corpus_menu.delete_corpus(None)
     assert [len(list_own(find_data(user) / "corpora")) for user in ("anna", "ben")] == [1, 0]
     assert "letters" not in ben.controls.corpus.options.values()
 

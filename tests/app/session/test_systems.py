@@ -7,7 +7,7 @@ from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.app.views.curves import Curves
-from stickbreaker.app.views.header import Header
+from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
@@ -42,11 +42,11 @@ def test_it_runs_to_its_end_and_every_live_view_shows_it(algorithm, make_progres
     assert len(progress.heldout) > 0
     assert progress.checkpoints
     table, now = WordTable(), TopicsNow()
-    for view in (table, now, Curves(), RateSketch(), Header({})):
+    for view in (table, now, Curves(), RateSketch(), Header(HeaderActions(*[lambda *values: None] * 5))):
         view.update(Progress())
         view.update(progress)
-    assert now._rows.rows
-    assert table._cells.blocks
+    assert now.rows.rows
+    assert table.cells.blocks
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)

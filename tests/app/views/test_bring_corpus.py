@@ -12,11 +12,12 @@ from panel.io.state import set_curdoc
 from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
 from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
-from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.widgets.column_form import NONE
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own, load_own
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
+from tests.app.browser_messages import answer_with, send
 
 EVIL = "<img src=x onerror=alert(1)>"
 TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
@@ -49,11 +50,14 @@ def path(tmp_path):
     return path
 
 
+NO_ACTIONS = BringActions(lambda name: None, lambda name: None)
+
+
 @pytest.fixture
 def begun(monkeypatch):
     """What a page would have begun on its event loop."""
     begun = []
-    begin = "stickbreaker.app.views.bring_corpus._begin"
+    begin = "stickbreaker.app.views.bring_corpus.begin_task"
     monkeypatch.setattr(begin, lambda task, *arguments: begun.append((task, arguments)))
     return begun
 
@@ -62,7 +66,7 @@ def begun(monkeypatch):
 def view(own_corpora, begun):
     done = []
     with set_curdoc(Document()):
-        view = BringCorpus(Here(), {"offer": done.append, "run": done.append}, may_name_paths=True)
+        view = BringCorpus(Here(), BringActions(done.append, done.append), may_name_paths=True)
         view.done = done
         view.open()
         yield view
@@ -88,7 +92,7 @@ def tags_of(*panes):
 
 
 def look(view, path, columns=None):
-    asyncio.run(view._look(path, columns or {}))
+    asyncio.run(view.look(path, columns or {}))
 
 
 def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, path):
@@ -99,12 +103,12 @@ def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, pat
         "title": "who",
         "group": NONE,
     }
-    assert view._chosen.visible
-    assert not view._working.visible
+    assert view.chosen.visible
+    assert not view.working.visible
     assert "Dates from 1900 to 1902" in view.columns.facts.object
     assert "Left out: 1 row" in view.columns.facts.object
     assert "&lt;img src=x" in view.columns.first.object
-    shown = tags_of(view.columns.facts, view.columns.first, view._effect, view._fault, view.corpus_menu.about)
+    shown = tags_of(view.columns.facts, view.columns.first, view.effect, view.fault, view.corpus_menu.about)
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
@@ -114,52 +118,52 @@ def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, p
     view.columns.selects["title"].value = NONE
     view.columns.selects["date"].value = NONE
     named = {"text": EVIL, "date": "", "title": "", "group": ""}
-    assert begun[-1] == (view._look, (path, named))
+    assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
-    assert (view.columns.selects["date"].value, view._preview.num_undated) == (NONE, 0)
+    assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
     assert "No dates: the order of the file" in view.columns.facts.object
     look(view, path, named | {"text": "gone"})
-    assert "has no column &#x27;gone&#x27;" in view._fault.object
-    assert view._chosen.visible
-    assert 'role="alert"' in view._fault.object
+    assert "has no column &#x27;gone&#x27;" in view.fault.object
+    assert view.chosen.visible
+    assert 'role="alert"' in view.fault.object
 
 
 def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
     look(view, path)
-    assert re.search(r"In all 4 documents: a vocabulary of \d+ words", view._effect.object)
-    view.words._widgets["min_letters"].value = 8
-    asyncio.run(view._measure())
-    assert "a vocabulary of 0 words" in view._effect.object
-    view.words._widgets["min_letters"].value = 99
-    asyncio.run(view._measure())
-    assert "min_letters is 99: give a whole number from 1 to 30" in view._effect.object
+    assert re.search(r"In all 4 documents: a vocabulary of \d+ words", view.effect.object)
+    view.words.widgets["min_letters"].value = 8
+    asyncio.run(view.measure())
+    assert "a vocabulary of 0 words" in view.effect.object
+    view.words.widgets["min_letters"].value = 99
+    asyncio.run(view.measure())
+    assert "min_letters is 99: give a whole number from 1 to 30" in view.effect.object
 
 
 def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
     look(view, path)
-    assert (view.build.disabled, view._hindrance.object) == (False, "")
-    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "choices of words cannot be")):
-        view.words._widgets["min_letters"].value = letters
-        asyncio.run(view._measure())
+    assert (view.build.disabled, view.reason.object) == (False, "")
+    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "Change the word choices")):
+        view.words.widgets["min_letters"].value = letters
+        asyncio.run(view.measure())
         assert view.build.disabled
-        assert reason in view._hindrance.object
-    view.words._widgets["min_letters"].value = 3
-    asyncio.run(view._measure())
-    assert (view.build.disabled, view._hindrance.object) == (False, "")
+        assert reason in view.reason.object
+    view.words.widgets["min_letters"].value = 3
+    asyncio.run(view.measure())
+    assert (view.build.disabled, view.reason.object) == (False, "")
     look(view, path, {"text": "gone"})
     assert view.build.disabled
-    assert "columns chosen above" in view._hindrance.object
+    assert "Choose other columns" in view.reason.object
     figures = tmp_path / "figures.csv"
     figures.write_text("text,n\n1 2,3\n4 5,6\n")
     look(view, figures)
     assert view.build.disabled
-    assert "no word in this text: choose another column" in view._hindrance.object
+    assert "no word in this text: choose another column" in view.reason.object
 
 
 def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
     monkeypatch.setattr("stickbreaker.app.views.bring_corpus.QUIET_SECONDS", 0.02)
     look(view, path)
-    view._text_tasks.asked.clear()
+    view.text_tasks.asked.clear()
     for value in ("t", "tr", "treaty"):
         view.words.own.value_input = value
 
@@ -167,33 +171,33 @@ def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch
         await asyncio.gather(*(task(*arguments) for task, arguments in begun))
 
     asyncio.run(change())
-    assert view._text_tasks.asked == ["measure"]
+    assert view.text_tasks.asked == ["measure"]
 
 
 def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     look(view, path)
     view.name_field.value = f"mine {EVIL}"
-    asyncio.run(view._build(None))
+    asyncio.run(view.build_corpus(None))
     assert view.done == [f"mine {EVIL}"]
     assert load_own(f"mine {EVIL}").num_documents == 3
-    assert "mine &lt;img" in view._done.object
-    assert tags_of(view._done, view.corpus_menu.about) == {"p"}
+    assert "mine &lt;img" in view.result.object
+    assert tags_of(view.result, view.corpus_menu.about) == {"p"}
     assert view.is_open
     assert view.corpus_menu.menu.value == f"mine {EVIL}"
-    view._run(None)
+    view.run_corpus(None)
     assert (view.is_open, view.done[-1]) == (False, f"mine {EVIL}")
     sent = []
-    view.mover._send_msg = sent.append
-    asyncio.run(view.corpus_menu._download(None))
+    answer_with(view.mover, sent.append)
+    asyncio.run(view.corpus_menu.download_corpus(None))
     while sent[-1]["kind"] == "part":
-        view.mover._handle_msg({"kind": "next"})
+        send(view.mover, {"kind": "next"})
     assert sent[-1] == {"kind": "save", "name": "mine _img src_x onerror_alert_1__.parquet"}
-    view.corpus_menu._delete(None)
+    view.corpus_menu.delete_corpus(None)
     assert list_own()
-    assert view.corpus_menu.delete.label == "Really delete it"
-    view.corpus_menu._delete(None)
+    assert view.corpus_menu.delete.label == "Confirm deletion"
+    view.corpus_menu.delete_corpus(None)
     assert list_own() == ()
-    assert (view.done[-1], view.corpus_menu._layout.visible) == (None, False)
+    assert (view.done[-1], view.corpus_menu.is_shown) == (None, False)
 
 
 def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_again(view, tmp_path):
@@ -201,7 +205,7 @@ def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_ag
     pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
     look(view, path)
     assert (view.name_field.value, view.name_field.helper_text) == ("Mine", "")
-    asyncio.run(view._build(None))
+    asyncio.run(view.build_corpus(None))
     look(view, path)
     assert view.name_field.value == "Mine 2"
     assert "called “Mine” already" in view.name_field.helper_text
@@ -211,85 +215,85 @@ def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_ag
 def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, name):
     look(view, path)
     view.name_field.value = name
-    asyncio.run(view._build(None))
-    assert "name" in view._fault.object
-    assert "build" not in view._text_tasks.asked
+    asyncio.run(view.build_corpus(None))
+    assert "name" in view.fault.object
+    assert "build" not in view.text_tasks.asked
 
 
 @pytest.mark.parametrize(
     ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
 )
 def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, path, error, said):
-    view._text_tasks.fails = error
+    view.text_tasks.fails = error
     look(view, path)
-    assert said in view._fault.object
-    assert not view._working.visible
+    assert said in view.fault.object
+    assert not view.working.visible
     assert not view.build.disabled
-    view._text_tasks.fails = None
+    view.text_tasks.fails = None
     look(view, path)
-    assert view._fault.object == ""
+    assert view.fault.object == ""
 
 
 def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, path):
     look(view, path)
     before = {part: select.value for part, select in view.columns.selects.items()}
     view.columns.selects["text"].value = "who"
-    view._text_tasks.fails = Stopped()
-    asyncio.run(view._look(path, {"text": "who"}))
-    assert "Cancelled" in view._fault.object
+    view.text_tasks.fails = Stopped()
+    asyncio.run(view.look(path, {"text": "who"}))
+    assert "Cancelled" in view.fault.object
     assert {part: select.value for part, select in view.columns.selects.items()} == before
-    assert not view._hindrance.object
+    assert not view.reason.object
     assert not view.build.disabled
 
 
 def test_dropped_files_are_called_by_their_names(view, begun):
     sent = []
-    view.mover._send_msg = sent.append
-    view.mover._handle_msg({"kind": "begin"})
-    view.mover._handle_msg({"kind": "open", "name": "mine.csv", "size": 3, "folders": []})
-    view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
-    view.mover._handle_msg({"kind": "end"})
+    answer_with(view.mover, sent.append)
+    send(view.mover, {"kind": "begin"})
+    send(view.mover, {"kind": "open", "name": "mine.csv", "size": 3, "folders": []})
+    send(view.mover, {"kind": "part", "content": "Pz8/"})
+    send(view.mover, {"kind": "end"})
     assert [message["is_taken"] for message in sent] == [True] * 4
     look(view, *begun[0][1])
-    assert 'role="alert">mine.csv has no usable rows' in view._fault.object
+    assert 'role="alert">mine.csv has no usable rows' in view.fault.object
     for message in ({"kind": "open"}, {"kind": "part", "content": 3}, {"kind": "what"}, "x", None):
-        view.mover._handle_msg(message)
-    view.mover._handle_msg({"kind": "fault", "text": EVIL})
-    assert "&lt;img" in view._fault.object
+        send(view.mover, message)
+    send(view.mover, {"kind": "fault", "text": EVIL})
+    assert "&lt;img" in view.fault.object
 
 
 def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_folder(view, begun):
-    view.mover._send_msg = lambda message: None
-    view.mover._handle_msg({"kind": "begin"})
+    answer_with(view.mover, lambda message: None)
+    send(view.mover, {"kind": "begin"})
     for name in ("one.csv", "two.csv"):
-        view.mover._handle_msg({"kind": "open", "name": name, "size": 3, "folders": []})
-        view.mover._handle_msg({"kind": "part", "content": "Pz8/"})
-    view.mover._handle_msg({"kind": "end"})
+        send(view.mover, {"kind": "open", "name": name, "size": 3, "folders": []})
+        send(view.mover, {"kind": "part", "content": "Pz8/"})
+    send(view.mover, {"kind": "end"})
     look(view, *begun[0][1])
-    assert "First problem: one.csv: tables are read one at a time" in view._fault.object
-    assert "stickbreaker-" not in view._fault.object
+    assert "First problem: one.csv: tables are read one at a time" in view.fault.object
+    assert "stickbreaker-" not in view.fault.object
 
 
 def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
-    view = BringCorpus(Here(), {})
+    view = BringCorpus(Here(), NO_ACTIONS)
     view.close()
-    assert view._layout.objects == []
-    assert view._text_tasks.asked == ["close"]
+    assert not view.is_made
+    assert view.text_tasks.asked == ["close"]
 
 
 def test_paths_are_for_those_at_the_server_only(path, begun):
     document = Document()
     with set_curdoc(document):
         assert may_name_paths()
-        view = BringCorpus(Here(), {}, may_name_paths=False)
+        view = BringCorpus(Here(), NO_ACTIONS, may_name_paths=False)
         view.open()
         assert not view.path.visible
         view.path.value = str(path)
         assert begun == []
-        view = BringCorpus(Here(), {}, may_name_paths=True)
+        view = BringCorpus(Here(), NO_ACTIONS, may_name_paths=True)
         view.open()
         view.path.value = f" {path} "
-        assert begun == [(view._look, (path, {}))]
+        assert begun == [(view.look, (path, {}))]
 
 
 @pytest.mark.parametrize(

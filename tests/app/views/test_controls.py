@@ -3,12 +3,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import panel as pn
+import param
 import pytest
 
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.views.controls import Controls, describe_forecast
-from stickbreaker.app.views.header import Header, describe_progress
+from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
+from stickbreaker.app.views.header import Header, HeaderActions, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import PRESETS, show_value
 from stickbreaker.engine.schedules import Forecast
@@ -38,11 +39,20 @@ def acts():
     return []
 
 
+def actions_into(acts, weigh=lambda algorithm, config: 0):
+    """Actions that only write down what was asked for."""
+    names = ("configure", "restart", "clear", "bring")
+    return ControlActions(*(lambda *values, name=name: acts.append((name, *values)) for name in names), weigh)
+
+
+@pytest.fixture
+def header():
+    return Header(HeaderActions(*[lambda *values: None] * 5))
+
+
 @pytest.fixture
 def controls(acts):
-    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
-    act["weigh"] = lambda algorithm, config: 0
-    return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), act)
+    return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), actions_into(acts))
 
 
 def progress_of(config, **values):
@@ -52,7 +62,7 @@ def progress_of(config, **values):
 
 def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
     for preset in PRESETS:
-        controls._choose(preset)
+        controls.choose(preset)
         assert controls.live_values() == acts[-1][1]
         assert acts[-1] == (
             "configure",
@@ -74,11 +84,31 @@ def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(co
     assert acts == []
 
 
+def test_a_number_typed_while_a_restart_is_on_its_way_is_not_replaced_by_that_of_the_new_run(controls):
+    field = controls.forms[0].widgets["max_topics"]
+    controls.update(progress_of(ToyConfig(max_topics=3), algorithm="toy"))
+    controls.apply()
+    field.value = 5
+    controls.update(progress_of(ToyConfig(max_topics=3), algorithm="toy", run_id=2))
+    assert field.value == 5
+    assert controls.read()[0]["max_topics"] == 5
+    controls.apply()
+    controls.update(progress_of(ToyConfig(max_topics=7), algorithm="toy", run_id=3))
+    assert field.value == 7
+
+
+def test_a_wrong_number_stays_with_its_reason_when_the_run_changes(controls):
+    field = controls.forms[0].widgets["max_topics"]
+    controls.update(progress_of(ToyConfig(), algorithm="toy"))
+    field.value = 99
+    assert controls.read() is None
+    controls.update(progress_of(ToyConfig(), algorithm="toy", run_id=2))
+    assert (field.value, field.error_state) == (99, True)
+
+
 @pytest.fixture
 def sized_controls(acts):
-    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
-    act["weigh"] = lambda algorithm, config: 0
-    return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), act)
+    return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), actions_into(acts))
 
 
 def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_is_known(sized_controls):
@@ -103,10 +133,52 @@ def test_another_corpus_gets_its_own_defaults_but_for_what_a_person_has_set(size
     assert (config["delay"], config["batch_size"]) == (None, 512)
 
 
+def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(sized_controls):
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
+    sized_controls.corpus.value = "larger"
+    sized_controls.algorithm.value = "plain"
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
+    assert (sized_controls.corpus.value, sized_controls.algorithm.value) == ("larger", "plain")
+    sized_controls.apply()
+    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
+    assert (sized_controls.corpus.value, sized_controls.algorithm.value) == ("toy-corpus", "sized")
+
+
+def move(controls, name, value):
+    """Move a slider as a user does: the value comes first, and again when the slider is let go."""
+    controls.sliders[name].value = value
+    with param.edit_constant(controls.sliders[name]):
+        controls.sliders[name].value_throttled = value
+
+
+def test_a_slider_is_not_moved_back_while_the_run_is_late(controls):
+    run = {"algorithm": "toy", "corpus_size": 1000}
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.6, batch_size=16), **run))
+    move(controls, "forgetting_rate", 0.7)
+    move(controls, "forgetting_rate", 0.8)
+    shown = controls.sliders["forgetting_rate"]
+    for late in (0.6, 0.7):
+        controls.update(progress_of(ToyConfig(forgetting_rate=late, batch_size=32 if late > 0.6 else 64), **run))
+        assert shown.value == 0.8
+        assert "forgetting_rate" in controls.chosen
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.8, batch_size=32), **run))
+    assert shown.value == 0.8
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=32), **run))
+    assert shown.value == 0.9
+
+
+def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
+    run = {"algorithm": "toy", "corpus_size": 1000}
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.6), **run))
+    move(controls, "forgetting_rate", 0.7)
+    controls.update(progress_of(ToyConfig(forgetting_rate=0.95), **run))
+    assert controls.sliders["forgetting_rate"].value == 0.95
+
+
 def test_the_defaults_come_back_by_the_size_of_this_corpus(sized_controls, acts):
     sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    sized_controls._choose(PRESETS[-1])
-    sized_controls._go_back()
+    sized_controls.choose(PRESETS[-1])
+    sized_controls.choose_defaults()
     assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
     assert acts[-1] == ("configure", {"forgetting_rate": 0.6, "delay": None, "batch_size": None})
     assert sized_controls.chosen == frozenset()
@@ -140,18 +212,18 @@ def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(cont
 
 def test_a_forecast_names_what_is_wrong_and_what_to_do():
     assert describe_forecast(Forecast(37, 0.07, True), 9_384) == ""
-    assert "never leaves its warm-up" in describe_forecast(Forecast(3, 0.7, False), 9_384)
+    assert "the warm-up does not end" in describe_forecast(Forecast(3, 0.7, False), 9_384)
     assert "30 %" in describe_forecast(Forecast(10, 0.3, True), 9_384)
     assert "Lower" in describe_forecast(Forecast(10, 0.3, True), 9_384)
 
 
 def test_no_smaller_steps_are_advised_where_documents_are_few():
     said = describe_forecast(Forecast(1, 0.0, False), 1)
-    assert said == "Few to learn from: 1 document. Take more passes, or bring more documents."
+    assert said == "Too little text: 1 document. Use more passes or more documents."
     few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
     assert few["documents"] == "0 of 1 document"
-    assert "Few to learn from: 1 document." in few["note"]
-    assert "a row of a CSV" in few["note"]
+    assert "Too little text: 1 document." in few["note"]
+    assert "rows of a CSV" in few["note"]
     waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
     assert waiting["note"].endswith("CSV. The next step waits.")
     assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
@@ -171,19 +243,18 @@ def test_the_status_bar_says_where_the_stream_has_come_to():
 def test_the_warm_up_is_shown_with_its_temperature_and_says_what_that_is():
     texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
     assert texts["phase"] == "warm-up, temperature 1.8"
-    assert "at 1 the warm-up is over" in texts["phase_help"]
+    assert "then the warm-up ends" in texts["phase_help"]
     assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
 
 
 def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():
     failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
-    assert failed["note"] == "The engine has stopped: ValueError: too hot. Everything computed so far stays below."
+    assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far stay below."
     empty = describe_progress(Progress())
     assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
 
 
-def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_taken_back_after_it():
-    header = Header({})
+def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_taken_back_after_it(header):
     began = time.perf_counter() - 40
     header.update(progress_of(ToyConfig(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
     assert header.bar.work == "Pass 1 over all 9,384 documents"
@@ -195,8 +266,7 @@ def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_tak
 @pytest.mark.parametrize(
     ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
 )
-def test_the_main_button_says_what_pressing_it_does(status, label):
-    header = Header({})
+def test_the_main_button_says_what_pressing_it_does(status, label, header):
     header.update(progress_of(toy_recipe().config, status=status))
     assert header.run.label == label
     assert header.step.disabled == (status == "finished")
@@ -213,17 +283,18 @@ BATCH = replace(TOY, name="batch", title="Batch", config=BatchConfig, passes=40)
 
 
 def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):
-    act = {name: lambda *values, name=name: acts.append((name, *values)) for name in ("configure", "restart", "clear")}
-    act["weigh"] = lambda algorithm, config: 0
-    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), RateSketch(), act)
+    sketch = RateSketch()
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), sketch, actions_into(acts))
     controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
     controls.algorithm.value = "batch"
     assert controls.live_values() == {}
     assert controls.read()[0] == {"max_topics": 3}
-    hidden = (*controls.sliders.values(), controls.defaults, controls._sketch._layout)
+    hidden = (*controls.sliders.values(), controls.defaults)
     assert not any(part.visible for part in hidden)
+    assert not sketch.is_shown
     controls.algorithm.value = "sized"
     assert all(part.visible for part in hidden)
+    assert sketch.is_shown
     assert controls.live_values().keys() == {"forgetting_rate", "delay", "batch_size"}
     assert acts == []
 
@@ -242,9 +313,8 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
             """Take whatever comes."""
 
     open_toy = replace(SIZED, config=Open)
-    act = {name: lambda *values: None for name in ("configure", "restart", "clear")}
-    act["weigh"] = lambda algorithm, config: 0
-    controls = Controls(replace(sized_recipe(), config=Open()), ("toy-corpus", "larger"), (open_toy,), Sketch(), act)
+    spec = replace(sized_recipe(), config=Open())
+    controls = Controls(spec, ("toy-corpus", "larger"), (open_toy,), Sketch(), actions_into(acts))
     controls.update(progress_of(Open(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
     assert controls.read()[0]["max_topics"] == 5
     controls.corpus.value = "larger"
@@ -254,10 +324,9 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
 
 
 def test_what_an_algorithm_would_remember_is_said_before_it_is_begun(acts):
-    act = dict.fromkeys(("configure", "restart", "clear"), lambda *values: None)
-    act["weigh"] = lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0
-    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), act)
+    actions = actions_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0)
+    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), actions)
     controls.update(progress_of(SizedConfig(batch_size=16, delay=1.0), corpus_size=64))
     assert "MB" not in controls.forecast.object
     controls.algorithm.value = "plain"
-    assert "about 25 MB of memory" in controls.forecast.object
+    assert "about 25 MB here" in controls.forecast.object

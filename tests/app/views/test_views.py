@@ -20,9 +20,13 @@ from stickbreaker.app.views.curves import Curves, first_value_note, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
+from stickbreaker.engine.runs.settings import RunSettings
+from tests.app.browser_messages import send
 
 VOCABULARY = ("<b>", *(f"word{i}" for i in range(29)))
 PLANNED = (300, 600, 900)
+SHUFFLED = RunSettings(num_evaluations=20, order="shuffled")
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
 
 
 def sources(view):
-    return [plot.points for plot in view._plots.values()]
+    return [plot.points for plot in view.plots.values()]
 
 
 @pytest.mark.parametrize("view", [Curves, WordTable, TopicsNow, RateSketch])
@@ -115,7 +119,7 @@ def test_the_same_points_again_touch_no_source():
     def note_change(attr, old, new):
         changed.append(attr)
 
-    for plot in view._plots.values():
+    for plot in view.plots.values():
         for source in (plot.points, plot.newest, plot.marks, plot.warm_up, plot.earlier):
             source.on_change("data", note_change)
     view.update(run, (progress(9, run_id=0),))
@@ -128,11 +132,11 @@ def test_a_restart_and_a_thinned_curve_replace_what_stood_there():
     view.update(progress(6))
     view.update(progress(2, run_id=2), (progress(6),))
     assert [len(source.data["x"]) for source in sources(view)] == [2] * len(CURVES)
-    assert view._plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
+    assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
     thinned = progress(6, run_id=2)
     thinned = replace(thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()}))
     view.update(thinned)
-    assert view._plots["num_topics"].points.data["documents_seen"].tolist() == [100, 300, 500]
+    assert view.plots["num_topics"].points.data["documents_seen"].tolist() == [100, 300, 500]
 
 
 def test_the_x_axis_can_be_chosen_and_a_reader_who_zoomed_in_is_left_alone():
@@ -140,17 +144,17 @@ def test_the_x_axis_can_be_chosen_and_a_reader_who_zoomed_in_is_left_alone():
     view.update(progress(3))
     view.axis = "seconds"
     assert sources(view)[0].data["x"].tolist() == [2.0, 4.0, 6.0]
-    view._x_range.update(start=1.0, end=2.0)
+    view.x_range.update(start=1.0, end=2.0)
     view.update(progress(4))
-    assert (view._x_range.start, view._x_range.end) == (1.0, 2.0)
-    assert view._x_range.reset_end > 8.0
+    assert (view.x_range.start, view.x_range.end) == (1.0, 2.0)
+    assert view.x_range.reset_end > 8.0
 
 
 def test_empty_curves_say_what_will_come_or_why_nothing_will():
-    assert "after about 45 documents" in first_value_note(progress(0, settings=Settings()), "heldout")
+    assert "after about 45 documents" in first_value_note(progress(0, settings=SHUFFLED), "heldout")
     assert "first mini-batch" in first_value_note(progress(0), "num_topics")
     assert "failed" in first_value_note(progress(0, status="failed"), "heldout")
-    whole = progress(0, settings=Settings(), config=object())
+    whole = progress(0, settings=SHUFFLED, config=BatchHDPConfig())
     assert first_value_note(whole, "heldout") == "The first score appears after the first pass."
     assert "reads the whole corpus" in first_value_note(whole, "next_batch")
 
@@ -160,35 +164,28 @@ def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
     curves, now, table = Curves(), TopicsNow(), WordTable()
     for view in (curves, now, table):
         view.update(few)
-    counted = curves._plots["num_topics"]
+    counted = curves.plots["num_topics"]
     assert counted.figure.title.text == "Number of topics"
     assert len(counted.points.data["x"]) == 0
     assert counted.note.data["text"][0].split() == NO_TOPIC.split()
-    assert (now._rows.note, table._cells.empty) == (NO_TOPIC, NO_TOPIC)
+    assert (now.rows.note, table.cells.empty) == (NO_TOPIC, NO_TOPIC)
     curves.update(progress(4, tokens=(50, 30)))
     assert counted.figure.title.text == "Number of topics: 3"
     assert len(counted.points.data["x"]) == 4
 
 
 def test_a_corpus_of_which_nothing_is_held_out_has_no_score_to_wait_for():
-    assert "nothing can be held out" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
+    assert "too few" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
     assert "few RFCs" in first_value_note(
         progress(0, num_held_out=0, held_out_by="group", corpus_name="rfc"), "heldout"
     )
 
 
-class Settings:
-    """As much of a run's settings as the curves read."""
-
-    num_evaluations = 20
-    order = "shuffled"
-
-
 def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates_do_not_order_it():
-    text = legend_html(progress(3, label="<i>", settings=Settings()), (), "dates")
+    text = legend_html(progress(3, label="<i>", settings=SHUFFLED), (), "dates")
     assert "&lt;i&gt;" in text
     assert "shuffled order" in text
-    assert "all years, also from those not yet read" in text
+    assert "Held-out passages come from all years" in text
 
 
 def test_where_whole_texts_are_held_out_the_legend_says_which():
@@ -202,17 +199,17 @@ def test_earlier_runs_on_another_corpus_are_not_drawn():
         progress(3, run_id=3, corpus_name="two"),
         (progress(9, corpus_name="one"), progress(4, run_id=2, corpus_name="two")),
     )
-    assert [len(xs) for xs in view._plots["num_topics"].earlier.data["xs"]] == [4]
+    assert [len(xs) for xs in view.plots["num_topics"].earlier.data["xs"]] == [4]
 
 
 def test_the_table_has_its_columns_from_the_start_and_fills_them():
     view = WordTable()
     view.update(progress(0))
-    assert [column["reached"] for column in view._cells.columns] == [False] * 3
-    assert "after 300 documents" in view._cells.empty
+    assert [column["reached"] for column in view.cells.columns] == [False] * 3
+    assert "after 300 documents" in view.cells.empty
     view.update(progress(6))
-    assert [column["reached"] for column in view._cells.columns] == [True, True, False]
-    cells = view._cells.blocks[0]["cells"]
+    assert [column["reached"] for column in view.cells.columns] == [True, True, False]
+    cells = view.cells.blocks[0]["cells"]
     assert len(cells) == 10
     assert [cells[0][0] is None, cells[0][2] is None] == [False, True]
     assert any(row[1][1] for row in cells)
@@ -223,10 +220,10 @@ def test_the_readers_choice_stays_until_it_is_given_back_or_a_new_run_begins():
     view = WordTable()
     view.update(progress(3))
     by_rule = list(view.topics)
-    view._picker.value = [2]
+    view.picker.value = [2]
     view.update(progress(9))
     assert view.topics == [2]
-    view._go_back(None)
+    view.go_back()
     assert len(view.topics) == len(by_rule) == 2
     view.show(next(topic_id for topic_id in range(3) if topic_id not in view.topics))
     assert len(view.topics) == 3
@@ -240,11 +237,11 @@ def test_a_picker_that_sends_back_what_it_was_told_before_chooses_nothing():
     view.update(progress(0))
     view.update(progress(3))
     by_rule = list(view.topics)
-    view._picker.value = []
-    assert (view.topics, view._picker.value, view._is_chosen) == (by_rule, by_rule, False)
+    view.picker.value = []
+    assert (view.topics, view.picker.value, view.is_chosen) == (by_rule, by_rule, False)
     now[0] += 3
-    view._picker.value = []
-    assert (view.topics, view._is_chosen) == ([], True)
+    view.picker.value = []
+    assert (view.topics, view.is_chosen) == ([], True)
 
 
 def test_a_topic_that_is_out_of_use_can_still_be_looked_at():
@@ -252,67 +249,67 @@ def test_a_topic_that_is_out_of_use_can_still_be_looked_at():
     view.update(progress(3))
     view.show(2)
     view.update(progress(6, tokens=(50, 30, 0)))
-    assert 2 in view._picker.options.values()
-    assert "not in use" in next(block["note"] for block in view._cells.blocks if block["topic_id"] == 2)
+    assert 2 in view.picker.options.values()
+    assert "not in use" in next(block["note"] for block in view.cells.blocks if block["topic_id"] == 2)
 
 
 def test_the_table_is_not_written_between_checkpoints():
     view = WordTable()
     view.update(progress(3))
-    blocks = view._cells.blocks
+    blocks = view.cells.blocks
     view.update(progress(4))
-    assert view._cells.blocks is blocks
+    assert view.cells.blocks is blocks
 
 
 def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press():
     view = TopicsNow()
     view.update(progress(3, tokens=range(1, 21)))
-    rows = view._rows.rows
+    rows = view.rows.rows
     assert [row["key"] for row in rows] == list(range(19, 7, -1))
     assert rows[0]["share"] == 1
     picked = []
     view.param.watch(lambda event: picked.append(event.new), "picked", onlychanged=False)
     for topic_id in (19, 19, 999):
-        view._rows._handle_msg({"key": topic_id})
+        send(view.rows, {"key": topic_id})
     assert picked == [19, 19]
 
 
 def test_topics_that_still_look_alike_are_said_to_be_in_the_warm_up():
     view = TopicsNow()
     view.update(progress(1, phase="warm-up"))
-    assert "still look alike" in view._rows.note
+    assert "still similar" in view.rows.note
     view.update(progress(4))
-    assert view._rows.note == ""
+    assert view.rows.note == ""
 
 
 def test_a_view_that_is_empty_says_why():
     view = TopicsNow()
-    assert "first mini-batch" in view._rows.note
+    assert "first mini-batch" in view.rows.note
     view.update(progress(0, status="failed"))
-    assert "failed" in view._rows.note
+    assert "failed" in view.rows.note
     view.update(progress(3))
-    assert view._rows.note == ""
+    assert view.rows.note == ""
 
 
 def test_the_sketch_shows_the_rates_taken_the_present_step_and_those_to_come():
     view = RateSketch()
     view.update(progress(3))
-    assert view._plot.taken.data["x"].tolist() == [1, 2, 3]
-    assert view._plot.present.data["x"].tolist() == [3]
-    assert view._plot.planned.data["x"].tolist() == [3, 4, 5, 6, 7, 8, 9]
-    assert "Mini-batch 3 of 9" in view._text.object
+    assert view.plot.taken.data["x"].tolist() == [1, 2, 3]
+    assert view.plot.present.data["x"].tolist() == [3]
+    assert view.plot.planned.data["x"].tolist() == [3, 4, 5, 6, 7, 8, 9]
+    assert "Mini-batch 3 of 9" in view.text.object
 
 
 def test_a_delay_of_zero_chosen_late_does_not_undo_the_start_that_is_left():
     view = RateSketch()
     view.update(progress(3, config=Config(batch_size=100, delay=0.0, forgetting_rate=1.0), startup_share=0.6))
-    assert "60 % now, 20 % at the end" in view._text.object
+    assert "60 % now, 20 % at the end" in view.text.object
 
 
 def test_the_sketch_of_a_preview_falls_with_the_step():
     view = RateSketch()
     view.show(Config(), 37)
-    rates = view._plot.planned.data["y"]
+    rates = view.plot.planned.data["y"]
     assert len(rates) == 37
     assert (np.diff(rates) < 0).all()
 

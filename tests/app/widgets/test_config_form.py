@@ -40,7 +40,7 @@ def test_a_fault_stands_beside_its_field_until_it_is_mended():
 
 
 def test_an_emptied_field_is_a_fault_and_not_a_traceback():
-    assert find_faults(ToyConfig, {"max_topics": None}) == {"max_topics": "a value is needed here"}
+    assert find_faults(ToyConfig, {"max_topics": None}) == {"max_topics": "enter a value"}
 
 
 def test_a_setting_that_may_be_left_to_the_corpus_size_may_stay_empty():

@@ -1,0 +1,124 @@
+"""Each workaround is still needed: a test fails as soon as the libraries do what the workaround does."""
+
+import gc
+import re
+import weakref
+from pathlib import Path
+
+import bokeh
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+import tornado
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
+from panel.io.resources import CDN_DIST
+from panel.io.state import set_curdoc
+from panel.models.esm import ReactComponent
+from panel.reactive import Syncable
+from panel_material_ui.template.base import Page
+
+from stickbreaker.app.panel_fixes import (
+    CHECKED_WITH,
+    PlacesSlider,
+    forget_views,
+    keep_to_own_files,
+    stop_following_the_server,
+)
+
+PARTS = Path(pmui.__file__).parent
+
+
+def test_the_workarounds_were_checked_with_these_versions():
+    versions = {
+        "bokeh": bokeh.__version__,
+        "panel": pn.__version__,
+        "panel_material_ui": pmui.__version__,
+        "tornado": tornado.version,
+    }
+    assert {name: ".".join(version.split(".")[:2]) for name, version in versions.items()} == CHECKED_WITH
+
+
+def values_of(slider_class: type[pmui.DiscreteSlider]) -> list[object]:
+    """What a slider over 16, 32 and 64 makes of a browser's message that the user has let go of the third."""
+    slider = slider_class(options=[16, 32, 64], value=16)
+    with pn.config.set(throttled=True):
+        changes = slider._process_property_change({"value_throttled": 2})
+    return [changes.get("value"), changes.get("value_throttled")]
+
+
+def test_a_slider_of_the_library_takes_the_index_of_a_value_for_the_value():
+    assert values_of(PlacesSlider) == [64, 64]
+    with pytest.raises(ValueError, match="2 is not in list|2 not in list"):
+        values_of(pmui.DiscreteSlider)
+
+
+def test_the_library_sends_a_typed_number_in_an_effect_after_the_input_is_left():
+    source = (PARTS / "widgets" / "NumberInput.jsx").read_text()
+    assert "onBlur={() => setFocused(false)}" in source
+    assert re.search(r"useEffect\(\(\) => {[^}]*} else {\s*const newValue = validate\(editableValue\)", source)
+
+
+def test_the_library_gives_the_buttons_of_a_number_no_name():
+    source = (PARTS / "widgets" / "NumberInput.jsx").read_text()
+    assert source.count("<IconButton") == 2
+    assert "aria-label" not in source
+
+
+def test_a_page_without_a_busy_indicator_still_has_a_busy_line():
+    with set_curdoc(Document()):
+        page = next(iter(Page(busy_indicator=None).get_root().select({"type": ReactComponent})))
+    assert page.data.busy_indicator == "linear"
+
+
+def follows_the_server(page: Page) -> bool:
+    """Whether a page changes when the server is busy with another page."""
+    pn.state._add_busy_event("elsewhere")
+    try:
+        return bool(page.busy)
+    finally:
+        pn.state._remove_busy_event("elsewhere")
+
+
+def test_a_page_of_the_library_follows_the_server():
+    page = Page()
+    assert follows_the_server(page)
+    stop_following_the_server(page)
+    assert not follows_the_server(page)
+
+
+def test_the_watcher_of_the_library_keeps_a_closed_page_in_memory():
+    page, freed = Page(), Page()
+    stop_following_the_server(freed)
+    kept = weakref.ref(page), weakref.ref(freed)
+    del page, freed
+    gc.collect()
+    assert kept[0]() is not None
+    assert kept[1]() is None
+    stop_following_the_server(kept[0]())
+
+
+def sheets_of(document: Document) -> list[str]:
+    """Where a button of a new session takes its style sheets from."""
+    with set_curdoc(document):
+        button = pmui.Button(label="Run").get_root(document)
+    return [sheet.url for sheet in button.select({"type": ImportedStyleSheet})]
+
+
+def test_the_library_takes_style_sheets_of_a_late_session_from_elsewhere():
+    plain, own = Document(), Document()
+    assert any(url.startswith(CDN_DIST) for url in sheets_of(plain))
+    with set_curdoc(own):
+        keep_to_own_files(own)
+    assert all(url.startswith("static/extensions/panel/") for url in sheets_of(own))
+
+
+def test_views_of_a_document_are_removed_by_reference():
+    document = Document()
+    with set_curdoc(document):
+        root = pmui.Button(label="Run").get_root(document)
+    reference = root.ref["id"]
+    view = pn.state._views[reference][0]
+    assert isinstance(view, Syncable)
+    forget_views(document, None)
+    assert reference not in pn.state._views
