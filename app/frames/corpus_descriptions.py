@@ -81,7 +81,7 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
     if effect.num_empty:
         parts.append(f"Skipped because no word is counted: {count(effect.num_empty, 'document')}.")
     if effect.num_terms >= words.max_words:
-        parts.append(f"The vocabulary is limited to {words.max_words:,} words; the largest limit is {MAX_VOCABULARY:,}.")
+        parts.append(f"The vocabulary is limited to {words.max_words:,} words; the maximum is {MAX_VOCABULARY:,}.")
     listed = escape(" ".join(effect.words))
     frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>' if listed else ""
     return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'

@@ -15,8 +15,9 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from stickbreaker.app.panel_fixes import hide_tools
 from stickbreaker.app.plots.curve_plots import find_span
-from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN, hide_tools
+from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN
 
 ROW_HEIGHT, AXIS_HEIGHT = 24, 80
 SLOT_HEIGHT, BOUND_HEIGHT = 300, 220

@@ -7,8 +7,8 @@ import pandas as pd
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter
 from bokeh.plotting import figure
 
+from stickbreaker.app.panel_fixes import hide_tools
 from stickbreaker.app.plots.curve_plots import LEFT_BORDER, set_x_axis
-from stickbreaker.app.theme import hide_tools
 
 HEIGHT = 340
 HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"

@@ -29,14 +29,14 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
-from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP, hide_tools
+from stickbreaker.app.panel_fixes import hide_tools, unseen_points
+from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 CURVE_HEIGHT = 270
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
-CORNERS = {"x": [0, 1], "y": [0, 1]}
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
@@ -203,26 +203,6 @@ def set_x_axis(fig: figure, axis: str) -> None:
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
-
-
-def unseen_points() -> Scatter:
-    """Invisible points that only give a plot its ranges."""
-    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
-
-
-class Seed:
-    """Invisible points that give a plot its ranges while it is empty.
-
-    An automatic range without data has no numbers, and the browser would log a warning at each repaint.
-    """
-
-    def __init__(self, fig: figure) -> None:
-        self.source = ColumnDataSource(CORNERS)
-        fig.add_glyph(self.source, unseen_points())
-
-    def stand_in(self, is_needed: bool) -> None:
-        """Add the points if they are needed, and remove them otherwise."""
-        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
 
 
 def find_span(values: Any) -> dict[str, float]:

@@ -20,8 +20,9 @@ from bokeh.plotting import figure
 from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
 from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
-from stickbreaker.app.plots.curve_plots import Seed, find_span
-from stickbreaker.app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
+from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.plots.curve_plots import find_span
+from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
 WORD_HEIGHT = 260
 LANE_HEIGHT, LIFE_BORDERS = 20, 90

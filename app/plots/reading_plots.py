@@ -22,8 +22,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.reading_frames import REST, REST_COLOR
-from stickbreaker.app.plots.curve_plots import Seed
-from stickbreaker.app.theme import DARK_BACKGROUND, hide_tools, topic_color
+from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.theme import DARK_BACKGROUND, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460

@@ -21,6 +21,7 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.panel_fixes import resend_value
 from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6
@@ -144,9 +145,8 @@ class TopicExplorer(Viewer):
         try:
             options = {} if reading is None else topic_options(reading, self._progress.topic_title)
             self._topic.param.update(options=options, value=None if position is None else topic_id)
-            # The browser's select stores the label of its value, and the label may have changed.
             if position is not None:
-                self._topic.param.trigger("value")
+                resend_value(self._topic)
             self._name.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
         finally:
             self._is_writing = False

@@ -39,8 +39,8 @@ MOST_LABEL = 22
 KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, "gone": GONE}
 RULES = (
     "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>The events of the topics, from the columns of the "
-    "word lists. For more detail, increase the number of columns under Advanced settings.</p><p style='margin:4px 0'>Shown "
-    f"are the {NUM_LANES} topics with the largest shares at any column; the thickness of a lane is the topic's share. "
+    "word lists. For more detail, increase the number of columns under Advanced settings.</p><p style='margin:4px 0'>"
+    f"Shown are the {NUM_LANES} topics with the largest shares at any column; the thickness of a lane is its share. "
     "A topic is in use at a column if it explains at least one word.</p><ul style='margin:4px 0;font-size:14px'>"
     "<li>● <b>born</b>: in use for the first time, after the first column.</li>"
     f"<li>★ <b>clear</b>: from here on, each of its lists has at least {NUM_STEADY} of its present {NUM_WORDS} top "

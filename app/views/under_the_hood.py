@@ -112,10 +112,10 @@ class UnderTheHood(Viewer):
         left = [
             _heading("The stick of the corpus"), texts["stick"], panes["stick"],
             _heading("The learning rate"), texts["rate"], self._rates,
-            _heading("The noisy gradient of one topic"), texts["arrows"], self._topic, panes["arrows"],
+            _heading("The noisy gradient of a topic"), texts["arrows"], self._topic, panes["arrows"],
         ]  # fmt: skip
         right = [
-            _heading("The slots of one document"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
+            _heading("The slots of a document"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
             texts["own"], panes["own"],
             _heading("The bound"), texts["bound"], panes["bound"],
         ]  # fmt: skip

@@ -63,7 +63,11 @@ def summarize(config, state):
     return TopicSummary(np.arange(config.max_topics), topics, weights, weights * state)
 
 
-TOY = Algorithm("toy", "Toy", ToyConfig, Reads.BATCHES, InfersBy.DIRICHLET, None, None, summarize)
+def step(config, state, batch, rng):
+    raise NotImplementedError("The runs of this engine take no step of an algorithm.")
+
+
+TOY = Algorithm("toy", "Toy", ToyConfig, Reads.BATCHES, InfersBy.DIRICHLET, None, None, summarize, step=step)
 
 
 class Toy:
