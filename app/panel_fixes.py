@@ -3,6 +3,8 @@
 `tests/app/test_panel_fixes.py` fails as soon as one of them is no longer needed.
 """
 
+import asyncio
+import base64
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +15,16 @@ import bokeh.server.urls
 import panel as pn
 import panel.auth
 import panel.command.serve
+import panel.reactive
 import panel_material_ui as pmui
+import pyviz_comms
+from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.document import Document
+from bokeh.models import ColumnDataSource, Plot, Scatter
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from panel.auth import BasicAuthProvider
+from panel.io import resources
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
 from panel.util.parameters import edit_readonly
@@ -199,3 +206,89 @@ export function render({model}) {
   return nothing
 }
 """
+
+
+# Plots, lists of choices and notebooks. tests/app/test_panel_fixes_plots.py fails if a fix is no longer needed.
+CHECKED_PLOTS_WITH = {"bokeh": "3.9", "panel": "1.9", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
+
+# Bokeh's autohide sets `visibility: hidden`, so the keyboard cannot reach the tools (Bokeh 3.9; no issue known).
+TOOLS_STYLE = """
+:host(.bk-hidden) { visibility: visible; pointer-events: none; }
+:host(.bk-hidden:focus-within) { opacity: 1; }
+"""
+CORNERS = {"x": [0, 1], "y": [0, 1]}
+
+
+def hide_tools(figure: Any) -> None:
+    """Show the tools of a Bokeh figure only while the pointer is over it or one of them has the keyboard focus."""
+    figure.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
+
+
+def unseen_points() -> Scatter:
+    """Invisible points that only give a plot its ranges."""
+    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
+
+
+class Seed:
+    """Invisible points that give a plot its ranges while it is empty.
+
+    Without data an automatic range is undefined: the browser logs "could not set initial ranges" at each repaint, and
+    the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639, Bokeh 3.9).
+    """
+
+    def __init__(self, fig: Any) -> None:
+        self.source = ColumnDataSource(CORNERS)
+        fig.add_glyph(self.source, unseen_points())
+
+    def stand_in(self, is_needed: bool) -> None:
+        """Add the points if they are needed, and remove them otherwise."""
+        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
+
+
+def resend_value(select: Any) -> None:
+    """Send the value of a select again after its options have changed.
+
+    The browser knows the value by its label. If only the label changes, no new value is sent, and the select shows
+    none (panel-material-ui 0.16; no issue known).
+    """
+    select.param.trigger("value")
+
+
+_PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
+
+
+def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
+    """Make Panel send its style sheets inline and handle messages of the browser on this loop, which runs the cells."""
+    resources.patch_stylesheet = panel.reactive.patch_stylesheet = inline_stylesheet
+    # JupyterLab handles messages on another thread while a cell runs, since
+    # https://github.com/jupyterlab/jupyterlab/pull/17363. There, pyviz_comms 3.0 captures the standard output of all
+    # threads, and two threads would change one view.
+    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, message: loop.call_soon_threadsafe(_HANDLE, comm, message)
+
+
+def inline_stylesheet(sheet: Any, address: str) -> None:
+    """Replace the address of one of Panel's style sheets by its text; other sheets do not change.
+
+    Panel's `inline` does so only at the first rendering (https://github.com/holoviz/panel/issues/8707, Panel 1.9).
+    """
+    _PATCH(sheet, address)
+    path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
+    if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
+        sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def is_drawn(root: Any, comm: Any) -> bool:
+    """Whether a browser has opened its connection and drawn a plot, if there is one.
+
+    Changes before that are lost: at the first message from the browser, Panel 1.9 drops unsent events (no issue known).
+    """
+    plots = list(root.select({"type": Plot}))
+    return comm is None or (bool(comm._comm) and (not plots or any(map(_is_laid_out, plots))))
+
+
+def _is_laid_out(plot: Any) -> bool:
+    """Whether the browser has sent the width of a plot."""
+    try:
+        return plot.inner_width is not None
+    except UnsetValueError:
+        return False

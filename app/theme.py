@@ -1,12 +1,11 @@
-"""Colours: one per topic, the same everywhere and in light and dark, and those of the run's states.
+"""Colours of topics and of run states, the same on all pages, light and dark.
 
-Everything drawn on a plot keeps a contrast of at least 3 with both backgrounds, since a plot's own colours do not
-change when the page turns dark. Text on a plot stands on a chip of its own colour, in white, for the same reason.
+Everything on a plot has a contrast of at least 3 with both backgrounds, because the colours of a plot do not change
+when the page becomes dark. For the same reason, text on a plot is white on a coloured background.
 """
 
 import colorsys
 from functools import lru_cache
-from typing import Any
 
 LIGHT_BACKGROUND = "#ffffff"
 DARK_BACKGROUND = "#1e1e1e"
@@ -18,14 +17,9 @@ MARK = "#9a52c2"
 NOTE = "#455a64"
 ON_CHIP = "#ffffff"
 
-# The ring is of the colour of what stands in a button, which differs from its ground whatever that is.
+# The focus ring has the colour of the button's text, which contrasts with any background.
 KEYBOARD_FOCUS = {"outline": "2px solid currentColor", "outlineOffset": "-4px"}
 PAGE_THEME = {"components": {"MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}}}}
-# Bokeh takes hidden tools out of the keyboard's way, which then never comes to them.
-TOOLS_STYLE = """
-:host(.bk-hidden) { visibility: visible; pointer-events: none; }
-:host(.bk-hidden:focus-within) { opacity: 1; }
-"""
 
 STATUS_COLORS = {
     "ready": "#546e7a",
@@ -64,16 +58,11 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def hide_tools(figure: Any) -> None:
-    """Show a Bokeh figure's tools only while the pointer is over it or the keyboard among them."""
-    figure.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
-
-
 @lru_cache(maxsize=4096)
 def topic_color(topic_id: int) -> str:
-    """Colour of a topic, from its id alone, so that it never changes.
+    """The colour of a topic; it depends only on the id, so it never changes.
 
-    Neighbouring ids lie a golden angle of hue apart; luminance and saturation take turns, so that 150 topics differ.
+    The hues of successive ids differ by the golden angle; luminance and saturation alternate, so 150 topics differ.
 
     >>> topic_color(17) == topic_color(17) != topic_color(18)
     True

@@ -1,1 +1,1 @@
-"""Results as files: tables, figures, a page that works without a server."""
+"""Results as files: tables, figures, and a page that works without a server."""

@@ -1,4 +1,4 @@
-"""Figures to be saved as pictures: each as its page draws it, at one moment. Pure: no widget."""
+"""Figures to save as pictures, drawn as on the page at one moment. Pure: no widget."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
 def draw_figure(
     name: str, progress: Progress, earlier: Sequence[Progress], reading: Reading | None, topic: int | None
 ) -> figure | None:
-    """Draw one of `FIGURES`; None if there is nothing to draw yet. topic: the id of the chosen topic."""
+    """Draw one of `FIGURES`; None if there is nothing to draw yet. topic: the id of the selected topic."""
     if name in CURVE_FIGURES:
         return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
     if reading is None or not len(reading.used):
@@ -73,7 +73,7 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
 
 
 def make_savable(drawn: figure, kind: str, file_name: str) -> None:
-    """Let the browser save a figure as one of `FORMATS` each time its tags change."""
+    """Make the browser save a figure as one of `FORMATS` each time its tags change."""
     drawn.output_backend = FORMATS[kind]
     drawn.toolbar_location = None
     tool = drawn.select_one(SaveTool)

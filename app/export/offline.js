@@ -1,7 +1,7 @@
 const state = JSON.parse(document.getElementById("state").textContent)
 const SVG = "http://www.w3.org/2000/svg"
 
-// Text of a corpus only ever becomes a text node.
+// Text of a corpus becomes a text node, never markup.
 function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
@@ -70,12 +70,12 @@ function table(checkpoint, before) {
     words.forEach((word, place) => {
       if (place) cell.append(", ")
       const isNew = known.has(id) && !known.get(id).has(word)
-      cell.append(isNew ? make("span", {class: "new", title: "new since the checkpoint before"}, word) : word)
+      cell.append(isNew ? make("span", {class: "new", title: "new since the previous checkpoint"}, word) : word)
     })
     return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(weight)), cell)
   })
   const head = make("tr", {}, ...["Topic", "Share", "Ten likeliest words"].map((text) => make("th", {scope: "col"}, text)))
-  return make("table", {}, make("caption", {}, "Marked and underlined: new in the list since the checkpoint before."),
+  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous checkpoint."),
     make("thead", {}, head), make("tbody", {}, ...rows))
 }
 
@@ -123,7 +123,7 @@ if (last >= 0) {
   input.addEventListener("input", show)
   show()
 } else {
-  main.append(make("p", {}, "Nothing had been learned yet."))
+  main.append(make("p", {}, "The run has not learned anything yet."))
 }
 if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, "Share of tokens"), periods(state.periods))
 if (state.details.length) main.append(make("h2", {}, "Topics in full"), ...state.details.map(detail))

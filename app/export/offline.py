@@ -1,6 +1,6 @@
-"""The whole state of a run as one HTML file: it needs no server and no network, and shows each checkpoint by a slider.
+"""The whole state of a run as one HTML file without a server or network, with a slider through the checkpoints.
 
-Everything of the corpus and all names stand in it as JSON, and its script writes them as text, never as markup.
+Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never as markup.
 """
 
 import base64
@@ -38,7 +38,7 @@ PAGE = """<!DOCTYPE html>
 <h1>{title}</h1>
 <p id="about"></p>
 <main></main>
-<noscript><p>This page needs JavaScript; it is all in this file.</p></noscript>
+<noscript><p>This page needs JavaScript. The script is in this file.</p></noscript>
 <script type="application/json" id="state">{state}</script>
 <script>{script}</script>
 </body>
@@ -47,7 +47,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> None:
-    """Write a run's state as a page; with a reading, topics in full and their share of each period are in it."""
+    """Write a run's state as a page; a reading adds topics in full and their shares by period."""
     script, style = ((FOLDER / f"offline.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
     page = PAGE.format(
         title=escape(f"Topics of {title_corpus(progress.corpus_name)}"),
@@ -65,7 +65,7 @@ def _hash(text: str) -> str:
 
 
 def embed(state: Any) -> str:
-    """Write JSON that may stand in a script element whatever it holds.
+    """Write JSON that is safe inside a script element.
 
     >>> embed({"word": "</script><b>"})
     '{"word": "\\\\u003c/script\\\\u003e\\\\u003cb\\\\u003e"}'
@@ -77,7 +77,7 @@ def embed(state: Any) -> str:
 
 
 def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> dict[str, Any]:
-    """Everything the page shows, as JSON takes it."""
+    """Collect all content of the page as values for JSON."""
     checkpoints = list(progress.checkpoints)
     now = progress.now
     if now is not None and (not checkpoints or now.documents_seen > checkpoints[-1].documents_seen):
@@ -97,7 +97,7 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
 
 
 def describe(progress: Progress) -> str:
-    """Say which run it is and how far it has come."""
+    """Name the run and say how many documents it has read."""
     read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
     held_out = "held out by passage" if progress.held_out_by == "document" else "held out by whole texts"
     return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}, {held_out}."
@@ -136,7 +136,7 @@ def _points(progress: Progress, name: str) -> list[list[float]]:
 
 
 def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
-    """Topics in use with more words, and their most typical documents."""
+    """The topics in use with more words and their typical documents."""
     ids = reading.summary.topic_ids
     return [
         {
@@ -152,7 +152,7 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
 
 
 def _periods(reading: Reading, progress: Progress) -> dict[str, Any] | None:
-    """Shares of the largest topics by period; None where no document has a date."""
+    """Shares of the largest topics by period; None if no document has a date."""
     frame = calendar_frame(reading, fitting_unit(reading.corpus.dates), "share of tokens", None, progress.topic_title)
     if frame.empty:
         return None

@@ -1,6 +1,6 @@
-"""What a run leaves to take away: tables, pyLDAvis's input, and the model. Pure but for the file that is written.
+"""Exports of a run: tables, the input of pyLDAvis, and the model. Pure, except for the file that is written.
 
-Topics go by their id, and beside it by the name that somebody has given them.
+Each topic has its id and, in a second column, the name that a user has given it.
 """
 
 import csv
@@ -47,7 +47,7 @@ def take_shares(reading: Reading) -> csr_array:
 
 
 def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
-    """Topic shares of all documents, largest first, those of at least 0.005; a document's sum to 1 without the others.
+    """Topic shares of at least 0.005 of all documents, largest first, rescaled to sum to 1 in each document.
 
     Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, share.
     """
@@ -70,7 +70,7 @@ def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
 
 
 def history_table(progress: Progress) -> pd.DataFrame:
-    """The word lists of all topics at all checkpoints, and as they are now.
+    """The word lists of all topics at all checkpoints and now.
 
     Columns topic_id, name, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new.
     """
@@ -85,7 +85,7 @@ def history_table(progress: Progress) -> pd.DataFrame:
 
 
 def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:
-    """The four curves of a run and of those before it, a row a point.
+    """The four curves of a run and of earlier runs, one row per point.
 
     Columns run_id, run (its settings), corpus, curve, unit, documents_seen, date (text), seconds, value.
     """
@@ -100,16 +100,17 @@ def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.Dat
 
 
 def _with_names(frame: pd.DataFrame, names: Mapping[int, str], before: str = "topic_id") -> pd.DataFrame:
-    """The table with a column "name" after that of the ids; empty where nobody has named the topic."""
+    """Insert a column "name" after the ids; it is empty for topics without a name."""
     called = [names.get(int(topic_id), "") for topic_id in frame["topic_id"]]
     frame.insert(frame.columns.get_loc(before) + 1, "name", pd.Series(called, dtype=str, index=frame.index))
     return frame
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as Parquet or, a few rows at a time so that others come to their turn, as CSV, by its name.
+    """Write a table as Parquet or CSV, according to the file name.
 
-    Every CSV file of the page and of the notebooks is written here.
+    Every CSV file of the page and of the notebooks is written here. CSV is written in parts, so that other threads can
+    run in between.
     """
     if path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
@@ -122,7 +123,7 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
 
 def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put an apostrophe before every text that a spreadsheet would take for a formula; numbers stay as they are.
+    """Put an apostrophe before every text that a spreadsheet would read as a formula; numbers do not change.
 
     Carriage returns become line feeds.
 
@@ -139,20 +140,20 @@ def _neutralise(column: pd.Series) -> pd.Series:
 
 
 def _neutralise_cell(cell: str) -> str:
-    # Python's csv writes a carriage return without quotes: what follows it would begin a row.
+    # Python's csv writes a carriage return without quotes, so the text after it would start a new row.
     cell = cell.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:
-    """Write what `pyLDAvis.prepare` takes as JSON; `prepare(**json.load(file))` reads it.
+    """Write the input of `pyLDAvis.prepare` as JSON; `prepare(**json.load(file))` reads it.
 
-    Of the topics in use, largest first, in whose order pyLDAvis is told to leave them; of the words and documents that
-    the corpus has tokens of. Rows sum to 1 over these. Ids and names of the topics stand under plot_opts. Raises
-    ValueError where no topic is in use.
+    It contains the topics in use, largest first, and the words and documents with tokens; rows sum to 1 over these.
+    pyLDAvis is told to keep this order. Ids and names of the topics are in plot_opts. Raises ValueError if no topic is
+    in use.
     """
     if not len(reading.used):
-        raise ValueError("No topic explains a word yet: let the run continue.")
+        raise ValueError("No topic is in use yet: let the run continue.")
     corpus = reading.corpus
     frequency = np.asarray(corpus.counts.sum(0)).ravel()
     words = np.flatnonzero(frequency)
@@ -179,13 +180,13 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
 
 
 def _rounded(row: np.ndarray) -> list[float]:
-    """A distribution in nine digits, which is more than float32 holds."""
+    """A distribution with nine digits, which is more than the precision of float32."""
     row = row.astype(float)
     return [float(f"{share:.9g}") for share in row / row.sum()]
 
 
 def _write_rows(file: Any, head: str, rows: Any) -> None:
-    """Write a list of lists row by row: whole it would take many times its room, and hold up the page meanwhile."""
+    """Write a list of lists row by row: writing it at once would need much memory and block the page."""
     file.write(head + "[")
     for place, row in enumerate(rows):
         file.write((",\n" if place else "") + json.dumps(row))
@@ -193,8 +194,8 @@ def _write_rows(file: Any, head: str, rows: Any) -> None:
 
 
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:
-    """Write the model as `engine.load` reads it, with the names of its topics."""
-    # scikit-learn takes a second to import, and few need it.
+    """Write the model with the names of its topics, for `engine.load`."""
+    # Importing scikit-learn takes a second, and only this export needs it.
     from stickbreaker.engine.estimators import from_position
 
     model = reading.model

@@ -1,121 +1,148 @@
-"""What each figure of an algorithm's inside shows, in a sentence with its equations, and why one is not there. Pure."""
+"""Captions of the figures under the hood: what each one shows, with its equations, or why it is missing. Pure."""
 
+from dataclasses import asdict, fields
 from typing import Any
 
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.engine.algorithm import Phase, Reads
 
 INTRODUCTION = (
-    "What moves inside the algorithm, at one moment of the run. Letters and equation numbers are of Wang, Paisley and "
-    "Blei (2011): K topics φ<sub>k</sub> ~ Dirichlet(λ<sub>k</sub>) of the corpus, T slots of each document."
+    "The inside of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
+    "Blei (2011): the corpus has K topics φ<sub>k</sub> ~ Dirichlet(λ<sub>k</sub>), and each document has T slots."
 )
 STICK = (
-    "Weights of the topics come from one stick of length 1 (Eq. 4): of what those before it have left, in grey, each "
-    "topic breaks off <b>E[β<sub>k</sub>] = E[β′<sub>k</sub>] ∏<sub>l&lt;k</sub> (1 − E[β′<sub>l</sub>])</b>. "
-    "q(β′<sub>k</sub>) = Beta(u<sub>k</sub>, v<sub>k</sub>) (Eq. 13): u<sub>k</sub> − 1 slots of documents hold it, "
-    "v<sub>k</sub> − γ a later one (Eq. 19, 20)."
+    "The weights of the topics are pieces of a stick of length 1 (Eq. 4): each topic takes a part of what is left, "
+    "shown in grey, so that <b>E[β<sub>k</sub>] = E[β′<sub>k</sub>] ∏<sub>l&lt;k</sub> (1 − E[β′<sub>l</sub>])</b>. "
+    "q(β′<sub>k</sub>) = Beta(u<sub>k</sub>, v<sub>k</sub>) (Eq. 13), where u<sub>k</sub> − 1 is the number of "
+    "document slots with topic k, and v<sub>k</sub> − γ the number with a later topic (Eq. 19 and 20)."
 )
 SLOTS = (
-    "A document's words choose slots (ζ, Eq. 18), which gives the slots their sizes (a, b, Eq. 15 and 16) and their "
-    "topics (φ<sub>jt</sub>, printed as varphi, Eq. 17), over and over. Each bar is the document after one more round: "
-    "a piece for each slot, as large as the words in it, in the colour of its likeliest topic."
+    "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
+    "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar is the document "
+    "after one more round: one piece per slot, as large as its number of words, in the colour of its likeliest topic."
 )
-DOCUMENT_BOUND = "The document's part of the bound, in braces in Eq. 14. Eq. 15 to 18 as printed never lower it. {how}"
+WARM_UP = (
+    "<b>The run is in its warm-up</b>, which does not use slots. This figure shows the slots as they would be after "
+    "the warm-up."
+)
+DOCUMENT_BOUND = (
+    "The document's part of the bound: the terms in braces in Eq. 14. The updates of Eq. 15 to 18, as printed, never "
+    "lower it."
+)
 MEAN = (
-    "This run reads topics at their means (<i>topic_expectation</i> “mean”, not the paper's “geometric”), so that its "
-    "rounds climb a slightly different hill, and this bound may fall."
+    "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). Its "
+    "updates therefore maximize a slightly different objective, and this bound may fall."
 )
 RATE = (
-    "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28): how far the t-th mini-batch moves λ, u and v. The "
-    "dot is the present one."
+    "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves λ, u and v. The dot is "
+    "the present step."
+)
+GRADIENT = (
+    "The noisy natural gradient is <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, where λ̂<sub>kw</sub> = "
+    "η + D/S Σ<sub>j</sub> Σ<sub>t</sub> φ<sub>jtk</sub> Σ<sub>n</sub> ζ<sub>jnt</sub> I[w<sub>jn</sub> = w] (Eq. 22, "
+    "for mini-batches). λ̂ is the value of λ that the mini-batch alone suggests."
 )
 ARROWS = (
-    "The noisy natural gradient <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, "
-    "λ̂<sub>kw</sub> = η + D/S Σ<sub>j</sub> Σ<sub>t</sub> φ<sub>jtk</sub> Σ<sub>n</sub> ζ<sub>jnt</sub> "
-    "I[w<sub>jn</sub> = w] (Eq. 22, for mini-batches): a thin arrow leads from λ (the dot) to λ̂ (the diamond), where "
-    "the mini-batch alone would put the topic. <b>λ ← λ + ρ<sub>t</sub> ∂λ</b> (Eq. 25) goes the way of the thick one."
+    "A thin arrow leads from λ (the dot) to λ̂ (the diamond). The thick arrow is the step that is taken: "
+    "<b>λ ← λ + ρ<sub>t</sub> ∂λ</b> (Eq. 25)."
 )
-BOUND = "The bound on the log likelihood of all documents (Eq. 14 for the HDP), after each pass over them."
+BOUND = "The bound on the log likelihood of all documents (Eq. 14 for the HDP) after each pass over them."
 
 
 def explain_stick(dissection: Dissection) -> str:
-    """Say what the stick is, or that there is none."""
+    """Describe the stick, or say why there is none."""
     if dissection.stick is not None:
         return STICK
     name = dissection.model.algorithm.title
-    if hasattr(dissection.model.state, "unused_weight"):
-        return f"{name} draws the weights β of its topics themselves, at each sweep: no stick is broken."
-    return f"{name} learns no weights of the corpus: a document's prior over its K topics is a setting."
+    if "corpus_concentration" in _setting_names(dissection.model.config):
+        return f"{name} samples the weights β of its topics directly in each sweep, without a stick."
+    return f"{name} does not learn topic weights: the prior over a document's K topics is a setting."
 
 
 def explain_slots(dissection: Dissection) -> str:
-    """Say what the slots are, or that there are none."""
-    name = dissection.model.algorithm.title
+    """Describe the slots, or say why there are none."""
     if dissection.trace is None:
-        return f"{name} has no slots: words of a document go to topics directly."
-    if dissection.model.state.phase == "warm-up":
-        return f"{SLOTS} <b>The run is in its warm-up</b>, without slots; this is how it would be if that were over."
-    return SLOTS
+        name = dissection.model.algorithm.title
+        return f"{name} has no slots: it assigns the words of a document to topics directly."
+    return f"{SLOTS}</p><p>{WARM_UP}" if _is_warm_up(dissection) else SLOTS
 
 
-def explain_end(dissection: Dissection) -> str:
-    """Say where a run stops that the trace goes on from."""
-    taken, shown = dissection.trace.num_taken, len(dissection.trace.bounds)
-    if taken < shown:
-        return f"The run takes {taken} rounds, up to the dashed line; those after it show what more would change."
-    return f"The run takes {taken} rounds." if taken == shown else f"The run goes on after these {shown} rounds."
+def explain_end(num_taken: int, num_shown: int) -> str:
+    """Say after how many rounds the run stops updating a document."""
+    if num_taken < num_shown:
+        return f"The run takes {num_taken} rounds, up to the dashed line. The later rounds show what more would change."
+    if num_taken == num_shown:
+        return f"The run takes {num_taken} rounds."
+    return f"The run takes more than these {num_shown} rounds."
 
 
 def explain_document_bound(dissection: Dissection) -> str:
-    """Say what the document's bound is."""
-    is_mean = getattr(dissection.model.config, "topic_expectation", "") == "mean"
-    return DOCUMENT_BOUND.format(how=MEAN if is_mean else "").strip()
+    """Describe the document's bound."""
+    uses_means = asdict(dissection.model.config).get("topic_expectation") == "mean"
+    return f"{DOCUMENT_BOUND}</p><p>{MEAN}" if uses_means else DOCUMENT_BOUND
 
 
 def explain_rate(progress: Progress) -> str:
-    """Say what the learning rate is, or that there is none."""
-    config = progress.config
-    if config is None or hasattr(config, "forgetting_rate"):
+    """Describe the learning rate, or say why there is none."""
+    names = _setting_names(progress.config)
+    if progress.config is None or "forgetting_rate" in names:
         return RATE
-    if hasattr(config, "batch_size"):
-        rate = f", {progress.steps['learning_rate'][-1]:.4f} at the last" if len(progress.steps) else ""
-        return f"<b>ρ<sub>t</sub> = S/n<sub>t</sub></b>, n<sub>t</sub> documents seen (Wang & Blei 2012){rate}."
-    return "There is no learning rate: each step reads all documents and replaces what was there."
+    if "batch_size" in names:
+        rate = f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}." if len(progress.steps) else ""
+        return (
+            "<b>ρ<sub>t</sub> = S/n<sub>t</sub></b>, where n<sub>t</sub> is the number of documents read "
+            f"(Wang & Blei 2012).{rate}"
+        )
+    return "There is no learning rate: each step reads all documents and replaces the previous topics."
 
 
 def explain_arrows(dissection: Dissection, title: str) -> str:
-    """Say which step the arrows are, or why there are none."""
-    name, noisy = dissection.model.algorithm.title, dissection.noisy
+    """Describe the step that the arrows show, or say why there are no arrows."""
+    algorithm, noisy = dissection.model.algorithm, dissection.noisy
     if noisy is not None:
+        step = (
+            f"Shown for {title}, from the present λ and the next mini-batch: t = {noisy.step:,}, "
+            f"ρ = {noisy.learning_rate:.4f}, D/S = {noisy.scale:.1f}."
+        )
+        return f"{GRADIENT}</p><p>{ARROWS}</p><p>{step} {_other_source(dissection)}".strip()
+    if algorithm.reads is Reads.BATCHES:
         return (
-            f"{ARROWS} Worked out for {title} from the λ of this moment and the mini-batch that comes next: "
-            f"t = {noisy.step:,}, ρ = {noisy.learning_rate:.4f}, D/S = {noisy.scale:.1f}. {_other_source(dissection)}"
-        ).strip()
-    if hasattr(dissection.model.config, "batch_size"):
-        return f"{name} samples its mini-batch's topics, some of them new, so that no single target λ̂ can be foreseen."
-    if hasattr(dissection.model.state, "topic_counts"):
-        return f"{name} goes all the way: each pass over all documents sets λ to its target (Eq. 21), as if ρ were 1."
-    return f"{name} has no λ: it counts which words each topic has, and no gradient is followed."
+            f"{algorithm.title} samples the topics of each mini-batch, and some of them are new. Its target λ̂ is not "
+            "known before the step."
+        )
+    if algorithm.step is not None:
+        return f"{algorithm.title} has no λ: it counts the words of each topic and uses no gradient."
+    return f"{algorithm.title} takes full steps: each pass over all documents sets λ to its target (Eq. 21), so ρ is 1."
 
 
 def _other_source(dissection: Dissection) -> str:
-    config: Any = dissection.model.config
-    if not hasattr(config, "max_slots"):
+    if dissection.model.algorithm.trace is None:
         return "Without slots, the words of each topic are counted directly (Hoffman, Blei and Bach 2010, Alg. 2)."
-    if dissection.model.state.phase == "warm-up":
-        return "In the warm-up, documents' words are counted without slots."
+    if _is_warm_up(dissection):
+        return "During the warm-up, the words of documents are counted without slots."
     return ""
 
 
+def _is_warm_up(dissection: Dissection) -> bool:
+    return bool(dissection.model.state.phase == Phase.WARM_UP)
+
+
 def explain_bound(progress: Progress, name: str) -> str:
-    """Say what the bound is, or why there is none."""
+    """Describe the bound, or say why there is none."""
+    names = _setting_names(progress.config)
     if len(progress.bounds):
         return BOUND
-    if hasattr(progress.config, "tolerance"):
-        return f"{BOUND} It has its first value after a few passes."
-    if hasattr(progress.config, "batch_size"):
+    if "tolerance" in names:
+        return f"{BOUND} The first value appears after a few passes."
+    if "batch_size" in names:
         return (
-            f"{name} climbs a noisy copy of the bound (Eq. 14) and never reads all documents at one λ, so that it does "
-            "not know the bound of the whole corpus. The held-out likelihood under Live stands in for it."
+            f"{name} never reads all documents with the same λ, so it does not know the bound of the whole corpus "
+            "(Eq. 14). The held-out likelihood on the page Live is used instead."
         )
-    return f"{name} draws samples, and has no bound."
+    return f"{name} draws samples and has no bound."
+
+
+def _setting_names(config: Any) -> frozenset[str]:
+    """The names of the settings in a config; empty before there is one."""
+    return frozenset() if config is None else frozenset(field.name for field in fields(config))

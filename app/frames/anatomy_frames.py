@@ -1,4 +1,4 @@
-"""What is seen inside an algorithm, as tidy frames for plots and rows for lists. Pure."""
+"""The inside of an algorithm as tidy frames for plots and as rows for lists. Pure."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,13 +20,13 @@ Title = Callable[[int], str]
 
 
 def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
-    """The first pieces of a stick, and the rest as one: columns label, title, start, end, cut, weight, color."""
+    """The first pieces of a stick, then the rest as one piece: columns label, title, start, end, cut, weight, color."""
     ends = np.cumsum(stick.weights)
     number = min(NUM_PIECES, len(ends))
     rows = []
     for k in range(number):
         topic_id = int(stick.topic_ids[k])
-        name = "not yet born" if topic_id == NO_TOPIC else title(topic_id)
+        name = "left for new topics" if topic_id == NO_TOPIC else title(topic_id)
         color = REST_COLOR if topic_id == NO_TOPIC else topic_color(topic_id)
         rows.append((f"{k + 1}", name, ends[k] - stick.weights[k], ends[k], stick.cuts[k], stick.weights[k], color))
     if number < len(ends):
@@ -37,10 +37,10 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
 
 
 def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
-    """Slots after each iteration, one on the other, from bottom to top, in shares of the document's tokens.
+    """Slots after each round, stacked from bottom to top, as shares of the document's tokens.
 
     Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a slot's topic is the
-    likeliest in φ_jt, held its probability.
+    likeliest in φ_jt, and held is its probability.
     """
     leading = trace.slot_topics.argmax(2)
     held = np.take_along_axis(trace.slot_topics, leading[:, :, None], 2)[:, :, 0]
@@ -65,13 +65,13 @@ def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
 
 
 def bound_frame(trace: SlotTrace) -> pd.DataFrame:
-    """The document's part of the bound after each iteration, a token: columns x, y."""
+    """The document's part of the bound per token after each round: columns x, y."""
     tokens = max(float(trace.tokens[0].sum()), 1.0)
     return pd.DataFrame({"x": np.arange(1, len(trace.bounds) + 1), "y": trace.bounds / tokens})
 
 
 def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
-    """List the slots that hold tokens where a run stops: their topic, E[π_jt], and how sure the topic is."""
+    """List the slots that have tokens after the last round of a run: topic, E[π_jt] and the topic's probability."""
     frame = slot_frame(trace, title)
     last = min(trace.num_taken, len(trace.bounds))
     frame = frame[(frame["iteration"] == last) & (frame["tokens"] >= LEAST_SHARE)]
@@ -91,7 +91,7 @@ def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
 
 
 def arrow_frame(arrows: TopicStep, vocabulary: Any) -> pd.DataFrame:
-    """λ of words before a step, its target and after it: columns word, before, target, after."""
+    """λ of words before a step, its target, and λ after the step: columns word, before, target, after."""
     return pd.DataFrame(
         {
             "word": [vocabulary[int(word)] for word in arrows.words],
@@ -103,7 +103,7 @@ def arrow_frame(arrows: TopicStep, vocabulary: Any) -> pd.DataFrame:
 
 
 def corpus_bound_frame(progress: Progress) -> pd.DataFrame:
-    """The bound after each pass, where an algorithm computes it: columns x, y."""
+    """The bound after each pass, if the algorithm computes it: columns x, y."""
     curve = progress.bounds
     return pd.DataFrame({"x": curve["step"], "y": curve["nats_per_word"]})
 
@@ -122,11 +122,11 @@ def topic_choices(progress: Progress) -> dict[str, int]:
 
 
 def describe_moment(dissection: Dissection, progress: Progress) -> str:
-    """Say which moment is shown, and where the run is by now."""
+    """Say which moment is shown, and how far the run has come since."""
     model = dissection.model
     text = f"The model after {count(model.documents_seen, 'document')}."
     if model.run_id != progress.run_id:
-        return f"{text} It is of an earlier run."
+        return f"{text} It belongs to an earlier run."
     if progress.documents_seen != model.documents_seen:
-        text += f" The run is at {progress.documents_seen:,} by now."
+        text += f" The run has now read {progress.documents_seen:,}."
     return text

@@ -1,4 +1,4 @@
-"""Kept runs as rows and frames: the table, curves over one another, settings that differ, matched topics. Pure."""
+"""Kept runs as rows and frames: the table, their curves together, settings that differ, matched topics. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from stickbreaker.app.model.run_spec import format_value, title_corpus
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
 
-COLUMNS = ("Run", "Corpus", "Held-out, nats a word", "Topics", "Read", "Seconds", "Seed", "Kept (UTC)")
+COLUMNS = ("Run", "Corpus", "Held-out, nats per word", "Topics", "Read", "Seconds", "Seed", "Kept (UTC)")
 NUM_SHOWN_WORDS = 12
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
@@ -30,7 +30,7 @@ SYMBOLS = {
 
 
 class MatchedTopics(NamedTuple):
-    """Topics of two runs beside each other: `pairs` of places and their divergence, and places left over on each side.
+    """Topics of two runs side by side: `pairs` of places with their divergence, and unmatched places on each side.
 
     `left` and `right` of a pair are places in the two contents; `divergence` is in nats, 0 to log 2.
     """
@@ -41,7 +41,7 @@ class MatchedTopics(NamedTuple):
 
 
 def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, Any]]:
-    """Rows of the table, every value as text in the order of `COLUMNS`, but for the first, which can be renamed."""
+    """Rows of the table: every value as text in the order of `COLUMNS`, except the first, which can be renamed."""
     colors = run_colors(ticked)
     return [
         {
@@ -67,24 +67,24 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
 
 
 def describe_changes(run: KeptRun) -> str:
-    """Say what was changed while a run learned, and that it was left."""
+    """Say what was changed during a run, and whether it ended early."""
     changes = "; ".join(f"{text} after {seen:,}" for seen, text in run.changes)
-    parts = [f"changed while learning: {changes}"] if changes else []
-    return ", ".join([*(["left before its end"] if run.status != "finished" else []), *parts])
+    parts = [f"changed during the run: {changes}"] if changes else []
+    return ", ".join([*(["ended early"] if run.status != "finished" else []), *parts])
 
 
 def describe_time(run: KeptRun) -> str:
-    """When it was kept, by the clock of Greenwich."""
+    """The time (UTC) at which a run was kept."""
     return run.kept_at[:16].replace("T", " ")
 
 
 def run_colors(keys: Sequence[str]) -> dict[str, str]:
-    """Give each run its own colour, by its place in the order of ticking."""
+    """Give each run a colour by the order in which runs were selected."""
     return {key: topic_color(3 * place) for place, key in enumerate(keys)}
 
 
 def kept_progress(run: KeptRun, content: KeptContent) -> Progress:
-    """A kept run as the live curves draw earlier runs."""
+    """A kept run in the form in which the live curves draw earlier runs."""
     return Progress(
         run_id=(run.key, run.title),
         corpus_name=run.corpus_name,
@@ -98,7 +98,7 @@ def kept_progress(run: KeptRun, content: KeptContent) -> Progress:
 
 
 def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> pd.DataFrame:
-    """Held-out curves over one another: columns key, title, corpus, color, arrays x, y; one row a run with points."""
+    """Held-out curves of runs: columns key, title, corpus, color, arrays x, y; one row per run that has points."""
     colors = run_colors([run.key for run, _ in chosen])
     rows = [
         (
@@ -116,7 +116,7 @@ def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> p
 
 
 def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
-    """Everything in which two runs differ: columns what, left, right, as text."""
+    """All differences between two runs: columns what, left, right, as text."""
     ours, theirs = _everything(left), _everything(right)
     rows = [
         (SYMBOLS.get(name, name.replace("_", " ")), ours.get(name, NO_SUCH_SETTING), theirs.get(name, NO_SUCH_SETTING))
@@ -130,7 +130,7 @@ def _everything(run: KeptRun) -> dict[str, str]:
     known = {"corpus": title_corpus(run.corpus_name), "algorithm": run.algorithm}
     known |= _as_text(run.config) | _as_text(run.settings)
     known |= {f"version of {name}": str(number) for name, number in run.versions.items()}
-    return known | {"changed or left": describe_changes(run) or "no"}
+    return known | {"changed or ended early": describe_changes(run) or "no"}
 
 
 def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
@@ -138,10 +138,10 @@ def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
-    """Match the topics of two runs, one to one, by the least total divergence of their likeliest words.
+    """Match the topics of two runs one to one, with the smallest sum of divergences of their likeliest words.
 
-    Each topic is taken as the shares of its fifty likeliest words among themselves; words are told apart by spelling,
-    so that runs on different vocabularies can be matched.
+    Each topic is the distribution of its fifty likeliest words, rescaled to sum to 1. Words are compared by spelling,
+    so runs on different vocabularies can be matched.
     """
     places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
     distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
@@ -155,7 +155,7 @@ def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
 
 
 def _word_shares(content: KeptContent, places: Mapping[str, int]) -> csr_array:
-    """The topics (U, W) over the words of both runs."""
+    """The topics (U, W) as distributions over the words of both runs."""
     num_topics, number = content.top_words.shape
     columns = np.array([places[str(word)] for word in content.words], np.int64)
     shares = content.top_shares.astype(np.float64)
@@ -167,16 +167,16 @@ def _word_shares(content: KeptContent, places: Mapping[str, int]) -> csr_array:
 
 
 def topic_words(content: KeptContent, place: int) -> list[str]:
-    """The likeliest words of a topic, as many as are shown."""
+    """The likeliest words of a topic, limited to the number shown."""
     return [str(content.words[word]) for word in content.top_words[place, :NUM_SHOWN_WORDS]]
 
 
 def all_words(content: KeptContent, place: int) -> set[str]:
-    """All words that are kept of a topic."""
+    """All kept words of a topic."""
     return {str(content.words[word]) for word in content.top_words[place]}
 
 
 def topic_title(run: KeptRun, content: KeptContent, place: int) -> str:
-    """Call a topic by the name it was given, or by its id."""
+    """Return the name given to a topic, or "topic" with its id."""
     topic_id = int(content.topic_ids[place])
     return run.topic_names.get(str(topic_id)) or f"topic {topic_id}"

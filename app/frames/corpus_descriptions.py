@@ -1,4 +1,4 @@
-"""What the page says of a file or a corpus of one's own. Whatever comes from it is escaped where the result is HTML."""
+"""Descriptions of an uploaded file or corpus. Text from the file is escaped if the result is HTML."""
 
 from collections.abc import Callable
 from html import escape
@@ -9,16 +9,16 @@ from stickbreaker.engine.corpora.preview import Preview
 from stickbreaker.engine.corpora.words import MAX_VOCABULARY, WordChoices, WordEffect
 
 NUM_LISTED = 100
-# Documents of a sample; what fewer lack the whole may have.
+# With fewer documents in a sample, words may be missing from it by chance.
 ENOUGH_TO_TELL = 100
 FILE_IS_DOCUMENT = (
-    "Each text file is one document, however many paragraphs it has: for more documents bring a file for each, or a "
-    "CSV or JSON lines with a row for each."
+    "Each text file is one document. For more documents, use one file for each, or CSV or JSON lines with one row for "
+    "each."
 )
 
 
 def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
-    """What a file holds as HTML."""
+    """Describe the content of a file as HTML."""
     has_files = seen.kind.endswith("of text files")
     unit = "document" if has_files or not seen.columns else "row"
     left_out = "file" if has_files else "row" if seen.columns else "line"
@@ -30,34 +30,35 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     if seen.date_span:
         parts.append(f"Dates from {seen.date_span[0]} to {seen.date_span[1]}.")
     elif seen.columns:
-        parts.append("No dates: the order of the file is the chronology.")
+        parts.append("No dates: the documents keep the order of the file.")
     if seen.num_undated:
-        parts.append(f"Without a date: {count(seen.num_undated, unit)}, left out unless you choose no date.")
+        parts.append(f"Without a date: {count(seen.num_undated, unit)}, skipped unless you choose no date column.")
     parts.append(describe_language(seen))
-    facts = f"<h2>What is in it</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
+    facts = f"<h2>Content</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
     facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
     if seen.num_bad:
         items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])
         more = f" (the first {NUM_LISTED} are listed)" if seen.num_bad > NUM_LISTED else ""
-        summary = f"Left out: {count(seen.num_bad, left_out)}{more}"
+        summary = f"Skipped: {count(seen.num_bad, left_out)}{more}"
         facts += f"<details><summary>{summary}</summary><ul>{items}</ul></details>"
     return facts
 
 
 def describe_language(seen: Preview) -> str:
-    """The guess of the language, with what it rests on."""
+    """Name the detected language and the evidence for it."""
     if seen.language == "unspaced":
         return (
-            "The text looks like Chinese, Japanese or Thai, which part no words by spaces: part them with spaces first,"
-            " or whole clauses are counted as words."
+            "The text looks like Chinese, Japanese or Thai, which do not separate words with spaces. Separate the words"
+            " with spaces first; otherwise whole clauses are counted as words."
         )
     if not seen.language:
-        return "Its language is none whose stop words are known here."
-    return f"It looks like {seen.language.capitalize()}: {seen.language_share:.0%} of its words are stop words of it."
+        return "No stop-word list matches its language."
+    share = f"{seen.language_share:.0%} of the words are its stop words"
+    return f"Detected language: {seen.language.capitalize()} ({share})."
 
 
 def describe_first(seen: Preview) -> str:
-    """The first documents as HTML."""
+    """Show the first documents as HTML."""
     articles = [
         f"<article><strong>{escape(shown.title)}</strong> {escape(shown.date)}<p>{escape(shown.text)}</p></article>"
         for shown in seen.first
@@ -66,56 +67,56 @@ def describe_first(seen: Preview) -> str:
 
 
 def describe_effect(effect: WordEffect, words: WordChoices) -> str:
-    """What choices of words leave, as HTML."""
+    """Describe as HTML the vocabulary that a choice of words produces."""
     where = f"In {count_all(effect.num_documents, 'document')}"
     if effect.num_documents < effect.of_documents:
         where = f"In a sample of {effect.num_documents:,} of {count(effect.of_documents, 'document')}"
     least, most = words.limits(effect.of_documents)
     kept = f"{effect.num_tokens / max(1, effect.raw_tokens):.0%}"
     parts = [
-        f"{where}: a vocabulary of {count(effect.num_terms, 'word')}; counted: {effect.num_tokens:,} of"
-        f" {count(effect.raw_tokens, 'token')} ({kept}).",
-        f"A word must stand in {count(least, 'document')} or more and in at most {most:.0%} of them.",
+        f"{where}: a vocabulary of {count(effect.num_terms, 'word')}, and {effect.num_tokens:,} of"
+        f" {count(effect.raw_tokens, 'token')} counted ({kept}).",
+        f"A word must be in at least {count(least, 'document')} and in at most {most:.0%} of them.",
     ]
     if effect.num_empty:
-        parts.append(f"Left out since no word is left: {count(effect.num_empty, 'document')}.")
+        parts.append(f"Skipped because no word is counted: {count(effect.num_empty, 'document')}.")
     if effect.num_terms >= words.max_words:
-        parts.append(f"The vocabulary is cut at {words.max_words:,} words; at most {MAX_VOCABULARY:,} can be kept.")
+        parts.append(f"The vocabulary is limited to {words.max_words:,} words; the maximum is {MAX_VOCABULARY:,}.")
     listed = escape(" ".join(effect.words))
     frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>' if listed else ""
     return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
 
 
 def explain_no_word(effect: WordEffect) -> str:
-    """Say why nothing can be built of these words and what mends it; nothing where something can."""
+    """Say why these choices leave no words and what to change; empty if they leave some."""
     if effect.num_tokens or effect.num_documents < min(effect.of_documents, ENOUGH_TO_TELL):
         return ""
     if not effect.raw_tokens:
-        return "There is no word in this text: choose another column for the text, or another file."
+        return "This text has no words: choose another text column or another file."
     return (
-        "These choices leave no word to count: ask for fewer letters or documents, allow a larger share of them, or "
-        "take stop words away."
+        "These choices leave no words: lower the least number of letters or documents, raise the largest share of "
+        "documents, or remove stop words."
     )
 
 
 def describe_built(about: OwnCorpus) -> str:
-    """What has been built, in a sentence."""
-    left_out = f"; {count(about.num_bad, 'row')} left out" if about.num_bad else ""
-    return f"{about.name} is built: {_describe_size(about)}{left_out}. It is chosen for the next run."
+    """Describe a corpus that has just been built."""
+    left_out = f"; {count(about.num_bad, 'row')} skipped" if about.num_bad else ""
+    return f"{about.name} is ready: {_describe_size(about)}{left_out}. It is selected for the next run."
 
 
 def describe_taken(about: OwnCorpus) -> str:
-    """Say that a file's name is that of a corpus already."""
+    """Say that a corpus with this file's name already exists."""
     return (
-        f"There is a corpus called “{about.name}” already, built {about.built_at[:10]}: give this one "
-        "a name of your own, or delete that one below."
+        f"A corpus named “{about.name}” already exists, built on {about.built_at[:10]}: choose another name, or delete "
+        "that corpus below."
     )
 
 
 def describe_own(about: OwnCorpus) -> str:
-    """A corpus of the shelf, in a sentence."""
+    """Describe one of the user's corpora in one sentence."""
     kept = "with its text" if about.has_text else "counts only"
-    return f"{_describe_size(about)}, {kept}, from {about.source}, built {about.built_at[:10]}."
+    return f"{_describe_size(about)}, {kept}, from {about.source}, built on {about.built_at[:10]}."
 
 
 def _describe_size(about: OwnCorpus) -> str:

@@ -1,4 +1,4 @@
-"""The calendar as it was known then: each period by what the model made of its documents when it met them. Pure."""
+"""Topics over time as known then: each period by the topic shares of its documents when first read. Pure."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,20 @@ from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
 
 NUM_THEN_WORDS = 5
-NOT_LISTED = "not written down yet"
+NOT_LISTED = "not recorded yet"
 
 
 def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
-    """A measure of the topics largest then by period, as `calendar_frame`, with columns words and read besides.
+    """A measure of the largest topics of the first readings by period: `calendar_frame` with columns words and read.
 
-    Only documents that were read count. words: the topic's likeliest in the last column of word lists that had been
-    written down when the last of the period's documents was read, so that no word is there before it was learned.
-    read: how many documents had been learned from when those of the period were read, as text. chosen: a topic's id.
+    Only documents that were read count. words: the topic's likeliest words in the last column of the word lists that
+    was recorded before the last document of the period was read, so no word appears before it was learned.
+    read: how many documents had been learned when those of the period were read, as text. chosen: a topic's id.
+    Raises ValueError if the reading has no first readings.
     """
     first = reading.first
+    if first is None:
+        raise ValueError("This run has kept no first readings.")
     periods = divide(reading.corpus.dates, unit)
     periods = periods._replace(of_document=np.where(first.seen >= 0, periods.of_document, -1))
     values = add_up(first.doc_shares, reading.doc_tokens, periods, measure)
@@ -32,10 +35,10 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     ids = [int(first.topic_ids[k]) for k in shown]
     frame = period_frame(periods, values, dict(zip(shown, ids, strict=True)), _titles(ids, title))
     earliest, latest = _moments(periods, first.seen)
-    words = {}
+    words: dict[tuple[int, int], str] = {}
     for period, seen in enumerate(latest):
         columns = [point for point in reading.model.checkpoints if point.documents_seen <= seen]
-        words |= {(period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary) for topic_id in ids}
+        words |= {(period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary.words) for topic_id in ids}
     return frame.assign(
         words=[words.get(key, "") for key in zip(frame["place"], frame["topic_id"], strict=True)],
         read=[_name_moments(earliest[period], latest[period]) for period in frame["place"]],
@@ -43,13 +46,13 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
 
 
 def _titles(topic_ids: Sequence[int], title: Title) -> list[str]:
-    """Names alone, with the id where a person has given two topics the same."""
+    """Names of topics, with the id added if two topics have the same name."""
     names = [title(topic_id) for topic_id in topic_ids]
     return [f"{n} (topic {k})" if names.count(n) > 1 else n for n, k in zip(names, topic_ids, strict=True)]
 
 
 def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Documents learned from when the first and the last document of each period (P,) was read; -1 where none was."""
+    """Documents learned when the first and the last document of each period (P,) was read; -1 if none was read."""
     number = len(periods.names)
     earliest, latest = np.full(number, np.iinfo(np.int64).max), np.full(number, -1, np.int64)
     rows = np.flatnonzero(periods.of_document >= 0)
@@ -68,7 +71,7 @@ def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[st
     """The likeliest words of a topic at the last of these checkpoints."""
     if topic_id == REST:
         return ""
-    found = np.flatnonzero(columns[-1].topic_ids == topic_id) if columns else ()
+    found = np.flatnonzero(columns[-1].topic_ids == topic_id) if columns else np.zeros(0, np.intp)
     if not len(found) or columns[-1].expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
         return NOT_LISTED
     return ", ".join(vocabulary[int(word)] for word in columns[-1].top_words[found[0], :NUM_THEN_WORDS])

@@ -1,4 +1,4 @@
-"""The life of topics as rows: lanes through the run, marks on them, events in words. Pure."""
+"""The life of topics as rows: lanes over the run, marks on the lanes, events in words. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
 
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
-    """Topics to draw, by their largest share at any column: thirty of all there ever were, the chosen one with them."""
+    """The thirty topics to draw: those with the largest share at any column, and always the selected one."""
     peaks: dict[int, float] = {}
     for point in progress.checkpoints:
         for topic_id, share in _shares(point).items():
@@ -33,7 +33,7 @@ def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
 
 
 def _shares(point: Checkpoint) -> dict[int, float]:
-    """Share of the words of each topic that is there."""
+    """Share of the words of each topic in use."""
     if point.lists is None:
         return {}
     all_shares = dict(zip(point.topic_ids.tolist(), point.weights.tolist(), strict=True))
@@ -41,9 +41,9 @@ def _shares(point: Checkpoint) -> dict[int, float]:
 
 
 def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
-    """Pieces of lanes between two checkpoints at both of which a topic is there: columns as `LANE_COLUMNS`.
+    """Pieces of lanes between two checkpoints, if the topic is in use at both: columns as `LANE_COLUMNS`.
 
-    y: the topic's place in `topic_ids`, upside down; width: pixels, the area under it being the topic's share of words.
+    y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's share of words.
     """
     _, places = run_places(progress)
     shares = [_shares(point) for point in progress.checkpoints]
@@ -81,18 +81,18 @@ def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Seque
 
 
 def describe_event(event: LifeEvent, progress: Progress) -> str:
-    """Say what happened."""
-    other = "" if event.other is None else f"like {progress.topic_title(event.other)} by {event.likeness:.2f}"
+    """Describe an event."""
+    other = "" if event.other is None else f"likeness {event.likeness:.2f} to {progress.topic_title(event.other)}"
     return {
         BORN: "born",
         CLEAR: "clear from here on",
-        ALIKE: f"{other} from here on: a merge into it is proposed",
-        GONE: f"gone; it was {other}" if other else "gone",
+        ALIKE: f"{other} from here on: merge proposed",
+        GONE: f"gone; {other} before" if other else "gone",
     }[event.kind]
 
 
 def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str, Any]]:
-    """List the newest forty events, newest first: where in the run as a bar, and what in words; keys are places."""
+    """List the newest forty events, newest first: the moment as a bar, the event in words; keys are places."""
     label, places = run_places(progress)
     end = max(places, default=1.0) or 1.0
     order = sorted(range(len(events)), key=lambda place: -events[place].column)[:NUM_EVENTS]
@@ -111,16 +111,18 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
 
 
 def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
-    """The likeliest words of a topic at the last column where it was there."""
+    """The likeliest words of a topic at the last column where it was in use."""
     for point in reversed(progress.checkpoints):
-        found = np.flatnonzero(point.lists.topic_ids == topic_id) if point.lists is not None else ()
+        if point.lists is None:
+            continue
+        found = np.flatnonzero(point.lists.topic_ids == topic_id)
         if len(found):
             return ", ".join(str(progress.vocabulary[int(word)]) for word in point.lists.words[found[0], :number])
     return ""
 
 
 def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
-    """Say in a sentence how many topics there were and are, and what became of them."""
+    """Say how many topics there were and are, and how many events of each kind there were."""
     lists = [point.lists for point in progress.checkpoints if point.lists is not None]
     numbers = {kind: sum(event.kind == kind for event in events) for kind in (BORN, CLEAR, ALIKE, GONE)}
     merges = {0: "no merge is proposed", 1: "1 merge is proposed"}.get(
@@ -128,6 +130,6 @@ def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
     )
     return (
         f"{count(len(lists[0].topic_ids), 'topic')} at the first column, {numbers[BORN]:,} born since, "
-        f"{numbers[GONE]:,} gone; clear of the {len(lists[-1].topic_ids):,} there now: {numbers[CLEAR]:,}; "
-        f"{merges}."
+        f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[CLEAR]:,} "
+        f"{'is' if numbers[CLEAR] == 1 else 'are'} clear, and {merges}."
     )

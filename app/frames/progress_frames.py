@@ -1,11 +1,14 @@
-"""A run's progress as tidy data frames, and the rule that picks the topics shown first. Pure: no widget, no plot."""
+"""A run's progress as tidy data frames, and the rule that selects the topics shown first. Pure: no widget, no plot."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint, Mark, Progress, has_no_topic, rank_topics
+
+DateUnit = Literal["Y", "M", "D"]
 
 AXES = {"documents": "documents_seen", "dates": "date", "seconds": "seconds"}
 CURVES = {
@@ -20,24 +23,24 @@ END_ROOM = 0.02
 
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
-NO_TOPIC = "No topic explains as much as one word."
+NO_TOPIC = "No topic is in use: each explains less than one word."
 DEFAULT_TOPICS_RULE = (
-    f"Shown first, of the {NUM_LARGE_TOPICS} largest topics: one that was clear early, with the most of its present "
-    "ten words already in its first lists, and one that formed late, whose lists came closest to its present words "
-    "only in the last third of the columns. Decided anew at each column, until you choose."
+    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown, chosen again at each column. One was "
+    "clear early: its first lists share the most words with its present ten; the other formed late: its lists came "
+    "close to its present words only in the last third of the columns."
 )
 
 
 def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
-    """One curve of a run: the columns of `curve_columns`, one row a point."""
+    """One curve of a run: the columns of `curve_columns`, one row per point."""
     return pd.DataFrame(curve_columns(progress, name, axis))
 
 
 def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
     """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
 
-    On the axis of dates each new pass over the corpus starts with an empty row, so that no line runs back in time.
-    Topics are not counted while none is in use.
+    On the axis of dates, each new pass over the corpus starts with an empty row, so that no line runs back in time.
+    The curve of topics is empty while no topic is in use.
     """
     source, column = CURVES[name]
     curve = getattr(progress, source)
@@ -53,8 +56,10 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
     return _break_passes(columns) if axis == "dates" else columns
 
 
-def _date_texts(dates: np.ndarray, unit: str) -> np.ndarray:
-    return np.datetime_as_string(dates, unit=unit).astype(object) if len(dates) else np.array([], dtype=object)
+def _date_texts(dates: np.ndarray, unit: DateUnit) -> np.ndarray:
+    if not len(dates):
+        return np.array([], dtype=object)
+    return np.datetime_as_string(dates.astype("datetime64"), unit=unit).astype(object)
 
 
 def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -73,18 +78,18 @@ def axis_values(values: np.ndarray) -> np.ndarray:
     return values.astype(float)
 
 
-def date_unit(date: object) -> str:
-    """The precision of a date: "Y" where only the year is known, "D" where nothing is.
+def date_unit(date: object) -> DateUnit:
+    """The precision of a date: "Y" if only the year is known, "D" if there is no date.
 
     >>> date_unit(np.datetime64("1863")), date_unit(None)
     ('Y', 'D')
     """
     unit = np.datetime_data(date)[0] if isinstance(date, np.datetime64) else "D"
-    return unit if unit in ("Y", "M", "D") else "D"
+    return "Y" if unit == "Y" else "M" if unit == "M" else "D"
 
 
-def date_text(date: object) -> str:
-    """A date in its own precision, empty where there is none.
+def date_text(date: Any) -> str:
+    """A date in its own precision; empty if there is none.
 
     >>> date_text(np.datetime64("1863")), date_text(None)
     ('1863', '')
@@ -95,10 +100,10 @@ def date_text(date: object) -> str:
 
 
 def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
-    """Where the shared x axis starts and ends for these runs, or None while nothing says so.
+    """The start and end of the shared x axis for these runs; None before they are known.
 
-    The first is the present one, whose documents are known to the end from the start; earlier runs, dates and seconds
-    reach as far as they have come. A little room is left at the end, so that the newest point is drawn whole.
+    The first run is the present one, whose total number of documents is known; earlier runs, dates and seconds reach
+    as far as they have come. Some room is left at the end, so that the newest point is drawn whole.
     """
     if axis == "documents":
         present, *earlier = runs
@@ -113,7 +118,7 @@ def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None
 
 
 def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, list[float]]:
-    """The span of the warm-up: columns start, end; one row, or none where the run has no warm-up (yet)."""
+    """The span of the warm-up: columns start, end; one row, or none before or without a warm-up."""
     steps = progress.steps
     warm = np.flatnonzero(steps["phase"] == 0)
     if not len(warm):
@@ -123,7 +128,7 @@ def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, li
 
 
 def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
-    """Changes of settings: columns x, text; those at the same place share a row.
+    """Changes of settings: columns x, text; changes at the same place share a row.
 
     >>> date = np.datetime64("1801")
     >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8"), Mark(512, 1.0, date, "S 256 → 64")])
@@ -140,7 +145,7 @@ def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
 
 
 def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents") -> pd.DataFrame:
-    """The same curve of earlier runs: columns xs, ys (lists), label; one row a run that has points."""
+    """The same curve of earlier runs: columns xs, ys (lists), label; one row per run that has points."""
     rows = []
     for run in earlier:
         columns = curve_columns(run, name, axis)
@@ -152,7 +157,7 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
 def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
     """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten).
 
-    A topic is in use when it explains at least one token; others hold start-up noise and have no words to show.
+    A topic is in use if it explains at least one token. The others contain only start-up noise.
     """
     if checkpoint is None or vocabulary is None:
         return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
@@ -174,8 +179,8 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
     """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new.
 
-    One row for each topic, checkpoint and rank. A word is new when the topic's list at the checkpoint before lacks it;
-    in a topic's first list no word is. Where a topic explains less than one token it has no rows.
+    One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
+    checkpoint; in a topic's first list no word is new. A topic that explains less than one token has no rows.
     """
     rows = []
     for topic_id in topic_ids:
@@ -193,7 +198,7 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
 
 
 def _position(checkpoint: Checkpoint, topic_id: int) -> int | None:
-    """Where a topic stands in a checkpoint's arrays; None where it is absent or not in use."""
+    """The place of a topic in a checkpoint's arrays; None if it is absent or not in use."""
     found = np.flatnonzero(checkpoint.topic_ids == topic_id)
     if not len(found) or checkpoint.expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
         return None
@@ -201,9 +206,9 @@ def _position(checkpoint: Checkpoint, topic_id: int) -> int | None:
 
 
 def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
-    """The topics shown until the reader chooses: one clear early, then one formed late, by `DEFAULT_TOPICS_RULE`.
+    """The topics shown until the user selects some: one clear early, then one formed late (`DEFAULT_TOPICS_RULE`).
 
-    None before the first checkpoint and where no topic is in use, one where there is only one.
+    Empty before the first checkpoint and while no topic is in use; one topic if only one is in use.
     """
     candidates = _large_topics(checkpoints[-1]) if checkpoints else []
     if len(candidates) < 2:
@@ -216,7 +221,7 @@ def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
 
 
 def _large_topics(checkpoint: Checkpoint) -> list[int]:
-    return checkpoint.topic_ids[rank_topics(checkpoint)[:NUM_LARGE_TOPICS]].tolist()
+    return [int(topic_id) for topic_id in checkpoint.topic_ids[rank_topics(checkpoint)[:NUM_LARGE_TOPICS]]]
 
 
 def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
@@ -231,9 +236,9 @@ def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) ->
 
 
 def steady_order(topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int) -> list[int]:
-    """Places of the largest topics in the order to show them: by weight to 0.1 %, as they stood where that is equal.
+    """Places of the largest topics in display order: by weight rounded to 0.1 %, then in their previous order.
 
-    Without the second rule two topics of nearly the same weight would change places at every repaint.
+    The second rule keeps two topics of nearly the same weight from changing places at every repaint.
     """
     place = {topic_id: position for position, topic_id in enumerate(shown)}
     keys = [

@@ -1,10 +1,11 @@
-"""What a reading says, as rows for lists and frames for plots. Pure."""
+"""Readings of the corpus as rows for lists and as frames for plots. Pure."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.counting import count
@@ -20,10 +21,28 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 Title = Callable[[int], str]
+Span = tuple[np.datetime64, np.datetime64]
+
+
+def read_shares(reading: Reading) -> csr_array:
+    """Topic shares (D, K) of all documents. Raises ValueError before all documents are read."""
+    if reading.doc_shares is None:
+        raise ValueError("The documents have not all been read yet: wait for the reading to end.")
+    return reading.doc_shares
+
+
+def _share_of_topic(reading: Reading, position: int) -> np.ndarray:
+    """The share (D,) of one topic in each document."""
+    return np.asarray(read_shares(reading)[:, [position]].todense(), float).ravel()
+
+
+def _shares_of_document(reading: Reading, row: int) -> np.ndarray:
+    """The topic shares (K,) of one document."""
+    return np.asarray(read_shares(reading)[[row]].todense()).ravel()
 
 
 def percent(share: float) -> str:
-    """Write a share.
+    """Write a share as a percentage.
 
     >>> percent(0.0423)
     '4.2 %'
@@ -32,7 +51,7 @@ def percent(share: float) -> str:
 
 
 def topic_share(reading: Reading, position: int) -> float:
-    """Say which share of all expected tokens a topic explains."""
+    """The share of all expected tokens that a topic explains."""
     tokens = reading.summary.expected_tokens
     return float(tokens[position] / max(tokens.sum(), 1e-30))
 
@@ -44,7 +63,7 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
 
 
 def topic_options(reading: Reading, title: Title) -> dict[str, int]:
-    """List topics in use, largest first, as "topic 17 · 4.2 % · war, peace, army"."""
+    """List the topics in use, largest first, as "topic 17 · 4.2 % · war, peace, army"."""
     ids = reading.summary.topic_ids
     return {
         f"{title(ids[k])} · {percent(topic_share(reading, k))} · {top_words(reading, k, 3)}": int(ids[k])
@@ -53,7 +72,7 @@ def topic_options(reading: Reading, title: Title) -> dict[str, int]:
 
 
 def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:
-    """List a topic's most relevant words with their probability, and their lift in words."""
+    """List a topic's most relevant words with their probability and their lift."""
     topic, shares = reading.summary.topics[position].astype(float), reading.word_shares
     order = np.argsort(-relevance(topic, shares, weight), kind="stable")[:NUM_WORDS]
     largest = topic[order].max(initial=1e-30)
@@ -64,15 +83,15 @@ def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, 
             "color": topic_color(reading.summary.topic_ids[position]),
             "weight": f"{100 * topic[word]:.2f} %",
             "share": float(topic[word] / largest),
-            "words": f"{topic[word] / max(shares[word], 1e-30):.1f} times its share of the corpus",
-            "action": "its topics",
+            "words": f"{topic[word] / max(shares[word], 1e-30):.1f} times as frequent as in the corpus",
+            "action": "show topics",
         }
         for word in order
     ]
 
 
 def nearest_rows(reading: Reading, position: int, title: Title) -> list[dict[str, Any]]:
-    """List the topics nearest to one, by Jensen-Shannon divergence."""
+    """List the nearest topics of a topic by Jensen-Shannon divergence."""
     (place,) = np.flatnonzero(reading.used == position)
     distances = reading.divergences[place]
     order = [each for each in np.argsort(distances, kind="stable") if each != place][:NUM_NEAREST]
@@ -96,24 +115,24 @@ def _topic_row(reading: Reading, position: int, title: Title, weight: str, share
 
 
 def holder_rows(reading: Reading, word: int, title: Title) -> list[dict[str, Any]]:
-    """List the topics that a word's tokens are expected to come from, p(topic | word)."""
+    """List the topics of a word's tokens, p(topic | word)."""
     joint = reading.summary.topics[:, word] * reading.summary.expected_tokens
     shares = joint / max(joint.sum(), 1e-30)
     order = [k for k in np.argsort(-shares, kind="stable")[:NUM_NEAREST] if shares[k] >= 0.005]
     return [_topic_row(reading, k, title, percent(shares[k]), shares[k]) for k in order]
 
 
-def typical_rows(reading: Reading, position: int, span: tuple | None) -> list[dict[str, Any]]:
-    """List the documents that are most about a topic, of a span of time where one is chosen."""
-    shares, topic_id = reading.doc_shares, reading.summary.topic_ids[position]
+def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dict[str, Any]]:
+    """List the typical documents of a topic, from a span of time if one is given."""
+    shares, topic_id = read_shares(reading), reading.summary.topic_ids[position]
     among = None if span is None else in_span(reading, span)
     rows = find_typical(shares, reading.doc_tokens, position, NUM_TYPICAL, among)
-    column = np.asarray(shares[:, [position]].todense()).ravel()
+    column = _share_of_topic(reading, position)
     return [document_row(reading, row, column[row], topic_color(topic_id)) for row in rows]
 
 
 def document_row(reading: Reading, row: int, share: float, color: str) -> dict[str, Any]:
-    """Write one document of a list: its title and date, and a share as a bar."""
+    """Make the row of one document: its title and date, and a share as a bar."""
     corpus = reading.corpus
     return {
         "key": int(row),
@@ -126,14 +145,14 @@ def document_row(reading: Reading, row: int, share: float, color: str) -> dict[s
     }
 
 
-def in_span(reading: Reading, span: tuple) -> np.ndarray:
-    """Say which documents (D,) lie between two dates, both included."""
+def in_span(reading: Reading, span: Span) -> np.ndarray:
+    """Whether each document (D,) is dated between two dates, inclusive."""
     days = reading.corpus.dates.astype("datetime64[D]")
-    return (days >= span[0]) & (days <= span[1])
+    return np.asarray((days >= span[0]) & (days <= span[1]))
 
 
-def find_documents(reading: Reading, text: str, position: int | None, span: tuple | None, order: str) -> np.ndarray:
-    """Rows of documents whose title has a text, or that hold it as a word, by "share" of a topic or "date"."""
+def find_documents(reading: Reading, text: str, position: int | None, span: Span | None, order: str) -> np.ndarray:
+    """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by "date"."""
     corpus, number = reading.corpus, reading.corpus.num_documents
     found = np.ones(number, bool)
     if text:
@@ -145,7 +164,7 @@ def find_documents(reading: Reading, text: str, position: int | None, span: tupl
         found &= in_span(reading, span)
     shares = np.zeros(number)
     if position is not None:
-        shares = np.asarray(reading.doc_shares[:, [position]].todense()).ravel()
+        shares = _share_of_topic(reading, position)
         found &= shares > 0
     rows = np.flatnonzero(found)
     if order == "share" and position is not None:
@@ -155,15 +174,15 @@ def find_documents(reading: Reading, text: str, position: int | None, span: tupl
 
 def share_rows(reading: Reading, row: int, title: Title) -> list[dict[str, Any]]:
     """List the topics of one document, largest first."""
-    shares = np.asarray(reading.doc_shares[[row]].todense()).ravel()
+    shares = _shares_of_document(reading, row)
     order = [k for k in np.argsort(-shares, kind="stable") if shares[k] > 0]
     return [_topic_row(reading, k, title, percent(shares[k]), shares[k]) for k in order]
 
 
 def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
-    """Words of a document with their counts and the id of the topic that explains each best, θ_k φ_kw, by topic."""
+    """Words of a document, each with its count and the id of its likeliest topic, θ_k φ_kw, grouped by topic."""
     counts = reading.corpus.counts[[row]]
-    shares = np.asarray(reading.doc_shares[[row]].todense()).ravel()
+    shares = _shares_of_document(reading, row)
     weights = shares[:, None] * reading.summary.topics[:, counts.indices]
     best = weights.argmax(0) if len(shares) else np.zeros(0, int)
     order = np.lexsort((-counts.data, -shares[best]))
@@ -172,7 +191,7 @@ def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
 
 
 def fitting_unit(dates: np.ndarray) -> str:
-    """Choose the shortest period of which a corpus has no more than some forty.
+    """Choose the shortest period that divides these dates into at most forty periods.
 
     >>> fitting_unit(np.array(["1790", "2021"], "datetime64[Y]"))
     'decade'
@@ -186,10 +205,10 @@ def fitting_unit(dates: np.ndarray) -> str:
 def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
     """A measure of the largest topics by period, tidy: columns place, period, start, topic_id, title, value, documents.
 
-    The ten largest topics, the chosen one if it is not among them, and the rest together under id -1.
+    The ten largest topics, always with the selected one, and all other topics together under id -1.
     """
     periods = divide(reading.corpus.dates, unit)
-    values = add_up(reading.doc_shares, reading.doc_tokens, periods, measure)
+    values = add_up(read_shares(reading), reading.doc_tokens, periods, measure)
     shown = list(reading.used[:NUM_BANDS])
     if chosen is not None and chosen not in shown:
         shown[-1:] = [chosen]
@@ -199,13 +218,13 @@ def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None
 
 
 def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]) -> pd.DataFrame:
-    """Values (P, K) by period as `calendar_frame` returns them; shown: columns with the ids of their topics."""
+    """Values (P, K) by period in the form of `calendar_frame`; shown: columns with the ids of their topics."""
     others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
-    # A period without documents has no rest either, though there may be nothing to add up.
+    # A period without documents has no value for the rest either, even if the sum over no topics would be 0.
     rest = np.where(np.isnan(values).any(1), np.nan, values[:, others].sum(1))
     columns = np.column_stack([values[:, list(shown)], rest]) if len(values) else np.zeros((0, 1))
     documents = np.bincount(periods.of_document[periods.of_document >= 0], minlength=len(periods.names))
-    ids, titles = [*shown.values(), REST], [*titles, "all others"]
+    ids, titles = [*shown.values(), REST], [*titles, "all other topics"]
     rows = [
         (p, name, periods.starts[p], topic_id, called, value, documents[p])
         for p, name in enumerate(periods.names)
@@ -214,8 +233,8 @@ def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], ti
     return pd.DataFrame(rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"])
 
 
-def map_frame(reading: Reading, title: Title, last: tuple | None) -> pd.DataFrame:
-    """Places of the topics in use on a plane: columns topic_id, title, x, y, share, words, color."""
+def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray] | None) -> pd.DataFrame:
+    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, words, color."""
     ids = reading.summary.topic_ids[reading.used]
     places = lay_out(np.sqrt(reading.divergences), ids, last)
     return pd.DataFrame(

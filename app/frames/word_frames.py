@@ -1,5 +1,6 @@
-"""How one word moved among the topics over a run, from the word lists of its checkpoints. Pure."""
+"""The topics of one word over a run, from the word lists of its checkpoints. Pure."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,27 @@ COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 
 
 def run_places(progress: Progress) -> tuple[str, list[float]]:
-    """Name the axis of a run and place its checkpoints on it: documents read, or passes where each step is one."""
+    """Name the axis of a run and place its checkpoints on it: documents read, or passes if each step is a pass."""
     seen = [float(point.documents_seen) for point in progress.checkpoints]
-    if progress.config is None or hasattr(progress.config, "batch_size") or not progress.corpus_size:
+    if progress.config is None or _has_batches(progress.config) or not progress.corpus_size:
         return "documents read", seen
     return "passes over the corpus", [each / progress.corpus_size for each in seen]
 
 
-def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
-    """A word in the topics that ever listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
+def _has_batches(config: Any) -> bool:
+    """Whether a step reads a mini-batch: algorithms that read the whole corpus at each step have no such setting."""
+    return any(field.name == "batch_size" for field in fields(config))
 
-    One row for each such topic, of the eight that held most tokens of the word at some checkpoint, and checkpoint. At
-    a checkpoint where the word is not among the topic's fifty likeliest, value and rank are NaN: how often the topic
-    holds it there is not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
+
+def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
+    """A word in the topics that listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
+
+    One row per topic and checkpoint, for the eight topics with the most tokens of the word at any checkpoint. At a
+    checkpoint where the word is not among the topic's fifty likeliest, value and rank are NaN, because its share is
+    not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
     """
     _, places = run_places(progress)
-    found = {}
+    found: dict[tuple[int, int], tuple[float, float, float]] = {}
     for column, point in enumerate(progress.checkpoints):
         for topic_id, rank, share, tokens in _find(point, word):
             found[topic_id, column] = (rank, share, share * tokens)
@@ -42,14 +48,14 @@ def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
     rows = []
     for topic_id in sorted(most, key=lambda each: (-most[each], each))[:NUM_LINES]:
         for column, point in enumerate(progress.checkpoints):
-            rank, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
+            place, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
             head = (topic_id, progress.topic_title(topic_id), places[column], point.documents_seen)
-            rows.append((*head, date_text(point.date), rank, share if measure == OF_TOPIC else tokens))
+            rows.append((*head, date_text(point.date), place, share if measure == OF_TOPIC else tokens))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _find(point: Checkpoint, word: int) -> list[tuple[int, int, float, float]]:
-    """Topics that list a word at a checkpoint: id, rank, p(word | topic), and the topic's tokens."""
+    """Topics that list a word at a checkpoint: id, rank, p(word | topic) and the topic's tokens."""
     if point.lists is None:
         return []
     tokens = dict(zip(point.topic_ids.tolist(), point.expected_tokens.tolist(), strict=True))
@@ -60,7 +66,7 @@ def _find(point: Checkpoint, word: int) -> list[tuple[int, int, float, float]]:
 
 
 def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
-    """Say in a row for each topic of a `word_frame` how its share of the word moved."""
+    """Describe in one row per topic of a `word_frame` how its share of the word changed."""
     largest = frame["value"].max()
     last = frame["x"].max()
     rows = []
@@ -68,11 +74,9 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         listed = part.dropna(subset="value")
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
-        since = f"listed from {count(listed['documents_seen'].iloc[0], 'document')} on"
+        since = f"listed since {count(listed['documents_seen'].iloc[0], 'document')}"
         until = "" if len(now) else f", last at {listed['documents_seen'].iloc[-1]:,}"
-        most = (
-            f"most at {top['documents_seen']:,}, {_write(top['value'], measure)}, there its word no. {top['rank']:.0f}"
-        )
+        most = f"largest at {top['documents_seen']:,}: {_write(top['value'], measure)}, rank {top['rank']:.0f}"
         rows.append(
             {
                 "key": int(topic_id),
@@ -92,12 +96,12 @@ def _write(value: float, measure: str) -> str:
 
 
 def explain_no_word(progress: Progress, word: str) -> str:
-    """Say why there is no line for a word."""
+    """Say why a word has no line."""
     if not progress.checkpoints:
         planned = progress.planned_columns
         when = f" after {count(planned[0], 'document')}" if planned else ""
-        return f"Words are first written down at the first column of the word lists{when}."
+        return f"Words are first recorded at the first column of the word lists{when}."
     return (
-        f"No topic had “{word}” among its {NUM_LISTED} likeliest words at any column; topics that hold it with less "
-        "are in the list above, once the corpus is read."
+        f"“{word}” was not among the {NUM_LISTED} likeliest words of any topic at any column. Topics with a smaller "
+        "share of it are in the list above once the corpus has been read."
     )

@@ -102,7 +102,7 @@ class Progress:
     """Everything a page shows of one run. Two of one service with the same `run_id` and `version` are the same.
 
     version: grows with every publication, across restarts too.
-    run_id: grows with every restart.
+    run_id: grows with every restart; the key and title of a kept run.
     status: one of `STATUSES`; `message` says why it waits, what it compiles, or how it failed.
     corpus_size: training documents; documents_total: the same times the passes.
     num_held_out: documents set aside; None before the corpus is open.
@@ -117,7 +117,7 @@ class Progress:
     """
 
     version: int = 0
-    run_id: int = 0
+    run_id: int | tuple[str, str] = 0
     status: str = "ready"
     message: str = ""
     compile_share: float = 0.0

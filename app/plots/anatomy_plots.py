@@ -1,4 +1,4 @@
-"""Plots of what is seen inside an algorithm, each built once and then shown frame after frame."""
+"""Plots of the inside of an algorithm: each is built once, then updated with frames."""
 
 from typing import Any
 
@@ -16,15 +16,16 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from stickbreaker.app.panel_fixes import hide_tools
 from stickbreaker.app.plots.curve_plots import find_span
-from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN, hide_tools
+from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN
 
 ROW_HEIGHT, AXIS_HEIGHT = 24, 80
 SLOT_HEIGHT, BOUND_HEIGHT = 300, 220
 
 
 def _figure(**more: Any) -> figure:
-    """A figure that leaves a page's scrolling alone."""
+    """A figure that does not capture the scrolling of the page."""
     fig = figure(sizing_mode="stretch_width", tools="save", toolbar_location="above", **more)
     hide_tools(fig)
     return fig
@@ -35,21 +36,21 @@ def _source(*columns: str) -> ColumnDataSource:
 
 
 def _name_rows(fig: figure, names: list[str]) -> None:
-    """One row for each name, the first on top."""
+    """Give each name one row, with the first at the top."""
     if fig.y_range.factors != names[::-1]:
         fig.y_range.factors = names[::-1]
         fig.height = AXIS_HEIGHT + ROW_HEIGHT * len(names)
 
 
 def _count_whole(fig: figure) -> None:
-    """Whole numbers on the x axis, without lines."""
+    """Show whole numbers on the x axis, without grid lines."""
     fig.xaxis.ticker = BasicTicker(desired_num_ticks=8, min_interval=1)
     fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     fig.xgrid.grid_line_color = None
 
 
 class StickPlot:
-    """What is left of the stick in each row, in grey, and the piece broken off of it, in its topic's colour."""
+    """The rest of the stick in each row, in grey, and the piece of one topic, in the topic's colour."""
 
     def __init__(self) -> None:
         self.source = _source("label", "title", "start", "end", "cut", "weight", "color")
@@ -58,23 +59,23 @@ class StickPlot:
             y_range=FactorRange(factors=[]),
             x_range=Range1d(0, 1.01),
             x_axis_label="the stick, from 0 to 1",
-            y_axis_label="place k",
+            y_axis_label="topic k",
         )
         row = {"y": "label", "left": "start", "source": self.source, "line_color": None}
         fig.hbar(height=0.3, right=1.0, fill_color=EARLIER_RUN, fill_alpha=0.4, **row)
         pieces = fig.hbar(height=0.8, right="end", fill_color="color", **row)
-        tips = [("topic", "@title"), ("E[β′]", "@cut{0.000} of what is left"), ("E[β]", "@weight{0.0 %} of all")]
+        tips = [("topic", "@title"), ("E[β′]", "@cut{0.000} of the rest"), ("E[β]", "@weight{0.0 %} of all")]
         fig.add_tools(HoverTool(renderers=[pieces], tooltips=tips))
         fig.ygrid.grid_line_color = None
 
     def show(self, frame: pd.DataFrame) -> None:
-        """Show a stick frame."""
+        """Draw a stick frame."""
         _name_rows(self.figure, frame["label"].tolist())
         self.source.data = frame.to_dict("list")
 
 
 class SlotPlot:
-    """A document's words in its slots, iteration by iteration; a dashed line stands where a run stops."""
+    """The words of a document in its slots, round by round; a dashed line marks the last round of the run."""
 
     def __init__(self) -> None:
         columns = ("iteration", "slot", "bottom", "top", "tokens", "share", "topic_id", "title", "held", "color")
@@ -83,25 +84,25 @@ class SlotPlot:
             height=SLOT_HEIGHT,
             x_range=Range1d(0.4, 1.6),
             y_range=Range1d(0, 1),
-            x_axis_label="iterations of Eq. 15 to 18",
+            x_axis_label="rounds of Eq. 15 to 18",
             y_axis_label="share of the document's words",
         )
         line = {"line_color": "#ffffff", "line_width": 0.5}
         bars = fig.vbar("iteration", 0.86, "top", "bottom", source=self.source, fill_color="color", **line)
         held = [("slot", "@slot"), ("topic", "@title, φ @held{0.00}")]
-        tips = [*held, ("words in it", "@tokens{0.0 %}"), ("E[π]", "@share{0.0 %}")]
+        tips = [*held, ("words", "@tokens{0.0 %}"), ("E[π]", "@share{0.0 %}")]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
         fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         _count_whole(fig)
 
     def show(self, frame: pd.DataFrame, num_taken: int) -> None:
-        """Show a slot frame; a run takes the first so many iterations."""
+        """Draw a slot frame; the run takes the first `num_taken` rounds."""
         self.source.data = frame.to_dict("list")
         _mark_end(self, int(frame["iteration"].max()), num_taken)
 
 
 class BoundPlot:
-    """A bound in nats a word, against iterations or passes."""
+    """A bound in nats per word, by rounds or passes."""
 
     def __init__(self, x_label: str) -> None:
         self.source, self.end = _source("x", "y"), _source("x")
@@ -110,18 +111,18 @@ class BoundPlot:
             x_range=Range1d(0.4, 1.6),
             y_range=Range1d(0, 1),
             x_axis_label=x_label,
-            y_axis_label="nats a word",
+            y_axis_label="nats per word",
         )
         fig.line("x", "y", source=self.source, line_color=THIS_RUN, line_width=2.2)
         dots = fig.scatter("x", "y", source=self.source, color=THIS_RUN, size=6)
-        fig.add_tools(HoverTool(renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats a word")]))
+        fig.add_tools(HoverTool(renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats per word")]))
         fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
         fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
         _count_whole(fig)
 
     def show(self, frame: pd.DataFrame, num_taken: int | None = None) -> None:
-        """Show a frame of bounds; a run takes the first `num_taken` of its iterations."""
+        """Draw a frame of bounds; the run takes the first `num_taken` rounds."""
         self.figure.y_range.update(**find_span(frame["y"]))
         self.source.data = frame.to_dict("list")
         last = int(frame["x"].max()) if len(frame) else 1
@@ -129,13 +130,13 @@ class BoundPlot:
 
 
 def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
-    """Room for so many iterations, and a line after the one at which a run stops, if that is drawn."""
+    """Make room for `last` rounds, and draw a line after the last round of the run if more rounds are shown."""
     plot.figure.x_range.end = last + 0.6
     plot.end.data = {"x": [num_taken + 0.5] if num_taken < last else []}
 
 
 class ArrowPlot:
-    """λ of words as dots, the noisy natural gradient as thin arrows to λ̂, the step taken as thick ones."""
+    """λ of words as dots, the noisy natural gradient as thin arrows to λ̂, and the step as thick arrows."""
 
     def __init__(self) -> None:
         self.source = _source("word", "before", "target", "after")
@@ -158,7 +159,7 @@ class ArrowPlot:
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
 
     def show(self, frame: pd.DataFrame) -> None:
-        """Show an arrow frame."""
+        """Draw an arrow frame."""
         _name_rows(self.figure, frame["word"].tolist())
         self.figure.x_range.update(**find_span(frame[["before", "target", "after"]]))
         self.source.data = frame.to_dict("list")

@@ -1,4 +1,4 @@
-"""Plots of several runs: held-out curves over one another, and the end of a sweep as in Fig. 4 of Wang 2011. Pure."""
+"""Plots of several runs: held-out curves together, and the scores of a sweep as in Fig. 4 of Wang 2011. Pure."""
 
 from html import escape
 from typing import Any
@@ -7,8 +7,8 @@ import pandas as pd
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter
 from bokeh.plotting import figure
 
+from stickbreaker.app.panel_fixes import hide_tools
 from stickbreaker.app.plots.curve_plots import LEFT_BORDER, set_x_axis
-from stickbreaker.app.theme import hide_tools
 
 HEIGHT = 340
 HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
@@ -37,8 +37,8 @@ def _score_figure(title: str, **more: Any) -> figure:
 
 
 def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
-    """Held-out curves over one another, told apart by colour, dash and marker; from `compare_frames.overlay_frame`."""
-    fig = _score_figure("Held-out log likelihood of the ticked runs")
+    """Draw held-out curves together, each with its own colour, dash and marker; see `compare_frames.overlay_frame`."""
+    fig = _score_figure("Held-out log likelihood of the selected runs")
     set_x_axis(fig, axis)
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
@@ -53,14 +53,14 @@ def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
 
 
 def _as_literal(text: str) -> str:
-    """Keep names from being read as columns of a tooltip, or as markup."""
+    """Escape a name so that a tooltip shows it as text, not as a column or markup."""
     if text.startswith("@y"):
         return text
     return escape(text, quote=False).replace("@", "&#64;").replace("$", "&#36;")
 
 
 def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
-    """Final held-out score over one setting, a line for each choice of the others; columns line, color, x, y, label."""
+    """Draw final held-out scores by one setting, one line per choice of others; columns line, color, x, y, label."""
     fig = _score_figure(
         "Held-out log likelihood at the end of each run",
         x_axis_type="log" if is_logarithmic else "linear",

@@ -1,8 +1,8 @@
 """Data frames to plots: figures are built once, afterwards only the columns of their sources change. Pure: no widget.
 
-They are Bokeh figures and not HoloViews elements because they grow with every mini-batch: streaming into a source
-costs a few milliseconds, replacing an element some two hundred. Glyphs are added as such, since the methods of a figure
-that draw make four more of each (for what is selected, hovered over or muted), which a page would have to be sent.
+These are Bokeh figures, not HoloViews elements, because they grow with every mini-batch: streaming into a source takes
+a few milliseconds, replacing an element about two hundred. `add_glyph` is used because the drawing methods of a figure
+also make four variants of each glyph (selected, hovered, muted), which would have to be sent to the page.
 """
 
 from typing import Any, NamedTuple
@@ -29,20 +29,20 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
-from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP, hide_tools
+from stickbreaker.app.panel_fixes import hide_tools, unseen_points
+from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 CURVE_HEIGHT = 270
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
-CORNERS = {"x": [0, 1], "y": [0, 1]}
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
 
 class CurveKind(NamedTuple):
-    """How one curve is titled, labelled and written."""
+    """The title, label and number format of one curve."""
 
     title: str
     y_label: str
@@ -77,7 +77,7 @@ CURVE_KINDS = {
 
 
 class CurvePlot(NamedTuple):
-    """A figure and the sources that feed it; `seed` gives an empty plot an axis, and is itself empty otherwise."""
+    """A figure and its data sources; `seed` gives an empty plot an axis, and is empty otherwise."""
 
     figure: figure
     points: ColumnDataSource
@@ -90,7 +90,7 @@ class CurvePlot(NamedTuple):
 
 
 def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
-    """An empty plot of one curve, with room for earlier runs, the warm-up, marks, and a note while it has no points."""
+    """Make an empty plot of one curve, with earlier runs, the warm-up, marks, and a note while it has no points."""
     kind = CURVE_KINDS[name]
     plot = CurvePlot(
         _framed_figure(kind, x_range),
@@ -136,7 +136,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
 
 
 def _draw_spans(plot: CurvePlot) -> None:
-    """The warm-up as a named, shaded span; changes of settings as labelled lines."""
+    """Draw the warm-up as a named, shaded span, and changes of settings as labelled lines."""
     fig = plot.figure
     shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
     fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
@@ -147,8 +147,8 @@ def _draw_spans(plot: CurvePlot) -> None:
     fig.add_glyph(plot.marks, label, **IN_FRAME)
 
 
-def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list:
-    """This run's line over the faint ones of earlier runs, each with its tooltip."""
+def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list[Any]:
+    """Draw this run's line over the faint lines of earlier runs, each with its tooltip."""
     fig = plot.figure
     dashed = MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_alpha=0.9, line_dash=[6, 2])
     faint = fig.add_glyph(plot.earlier, dashed)
@@ -177,8 +177,8 @@ def _draw_note(plot: CurvePlot) -> None:
     plot.figure.add_glyph(plot.note, Text(x=0.5, y=0.5, text="text", **chip), x_range_name="frame", **IN_FRAME)
 
 
-def _chip(color: str) -> dict:
-    """White text on its own ground: readable whatever the page's colours are."""
+def _chip(color: str) -> dict[str, Any]:
+    """White text on its own background, readable on light and dark pages."""
     return {
         "text_color": ON_CHIP,
         "text_font_size": "11px",
@@ -194,7 +194,7 @@ def _dot(size: float) -> Scatter:
 
 
 def set_x_axis(fig: figure, axis: str) -> None:
-    """Name the x axis and give it the ticks that fit."""
+    """Label the x axis and choose its ticks."""
     fig.xaxis.axis_label = X_LABELS[axis]
     if axis == "dates":
         fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
@@ -205,28 +205,8 @@ def set_x_axis(fig: figure, axis: str) -> None:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
 
 
-def unseen_points() -> Scatter:
-    """Points that only give a plot its ranges."""
-    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
-
-
-class Seed:
-    """Unseen points that give a plot ranges while there is nothing else to draw.
-
-    A range that finds its own has no numbers then, of which a browser is warned at each repaint.
-    """
-
-    def __init__(self, fig: figure) -> None:
-        self.source = ColumnDataSource(CORNERS)
-        fig.add_glyph(self.source, unseen_points())
-
-    def stand_in(self, is_needed: bool) -> None:
-        """Be there or not."""
-        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
-
-
 def find_span(values: Any) -> dict[str, float]:
-    """Start and end of an axis that shows these values with some room, and what a reset goes back to; else 0 to 1.
+    """Start and end of an axis that shows these values with a margin, also for a reset; 0 to 1 without values.
 
     >>> find_span([1, float("nan"), 3])
     {'start': 0.9, 'end': 3.1, 'reset_start': 0.9, 'reset_end': 3.1}
@@ -240,7 +220,7 @@ def find_span(values: Any) -> dict[str, float]:
 
 
 def curve_title(name: str, value: float | None) -> str:
-    """The title of a plot with its newest value.
+    """Write the title of a plot with its newest value.
 
     >>> curve_title("num_topics", 41.0), curve_title("num_topics", None)
     ('Number of topics: 41', 'Number of topics')
@@ -251,11 +231,11 @@ def curve_title(name: str, value: float | None) -> str:
     return f"{kind.title}: {kind.number.format(value).replace('-', '−')}"
 
 
-def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list]:
+def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list[Any]]:
     """Columns of the marks' source.
 
-    Labels stand in rows so that neighbours do not cover each other, and turn to the left on the right half of the plot
-    so that none is cut off.
+    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is to the left of its
+    line, so that the edge does not cut it off.
     """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {
@@ -281,7 +261,7 @@ def wrap_note(text: str, width: int = 34) -> str:
 
 
 class RatePlot(NamedTuple):
-    """The sketch of the learning rate and its sources."""
+    """The plot of the learning rate and its data sources."""
 
     figure: figure
     planned: ColumnDataSource
@@ -290,7 +270,7 @@ class RatePlot(NamedTuple):
 
 
 def rate_plot() -> RatePlot:
-    """An empty sketch: the planned rates as a faint line, those taken as a strong one, the present step as a dot."""
+    """Make an empty plot: planned rates as a faint line, past rates as a strong line, the present step as a dot."""
     fig = figure(
         height=150,
         sizing_mode="stretch_width",

@@ -1,4 +1,4 @@
-"""Plots over the length of a run: a word among the topics, and the life of topics. Pure: frames in, figures out."""
+"""Plots over a run: one word in its topics, and the life of topics. Pure: frames in, figures out."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,8 +20,9 @@ from bokeh.plotting import figure
 from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
 from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
-from stickbreaker.app.plots.curve_plots import Seed, find_span
-from stickbreaker.app.theme import LIGHT_BACKGROUND, hide_tools, topic_color
+from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.plots.curve_plots import find_span
+from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
 WORD_HEIGHT = 260
 LANE_HEIGHT, LIFE_BORDERS = 20, 90
@@ -30,9 +31,9 @@ MARKER_SIZE = 15
 
 
 class WordPlot:
-    """A word's lines, one a topic: built once, moved by `show`; `on_pick(topic_id)` is called at a tap on a dot."""
+    """One line per topic of a word: built once, updated by `show`; a tap on a dot calls `on_pick(topic_id)`."""
 
-    def __init__(self, on_pick: Callable[[int], None]):
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []})
         self.dots = ColumnDataSource({name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")})
         self.figure = figure(
@@ -57,7 +58,7 @@ class WordPlot:
         self.dots.selected.on_change("indices", self._tap)
 
     def show(self, frame: pd.DataFrame, axis: str, measure: str) -> None:
-        """Draw a `word_frame`; a line has a gap where the word is not listed."""
+        """Draw a `word_frame`; a line has gaps at columns that do not list the word."""
         number = "0.00 %" if measure == OF_TOPIC else "0,0"
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
         self.figure.yaxis.formatter = NumeralTickFormatter(format="0.0 %" if measure == OF_TOPIC else "0,0")
@@ -66,7 +67,7 @@ class WordPlot:
             (axis, "@x{0,0}"),
             ("date", "@date"),
             (measure, f"@y{{{number}}}"),
-            ("its word no.", "@rank"),
+            ("rank", "@rank"),
         ]
         self.figure.x_range.update(**find_span(frame["x"]))
         self.figure.y_range.update(**find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0})
@@ -87,9 +88,9 @@ class WordPlot:
 
 
 class LifePlot:
-    """Lanes of topics and marks on them: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+    """Lanes of topics with marks: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
 
-    def __init__(self, on_pick: Callable[[int], None]):
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
         shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
         self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
         self.figure = fig = figure(
@@ -124,7 +125,7 @@ class LifePlot:
             source.selected.on_change("indices", partial(self._tap, source))
 
     def show(self, lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str) -> None:
-        """Draw lanes, named from the top by `labels`, and marks on them."""
+        """Draw lanes, labelled from the top, and the marks on them."""
         fig, places = self.figure, [-y for y in range(len(labels))]
         fig.height = LIFE_BORDERS + LANE_HEIGHT * len(labels)
         fig.y_range.update(start=0.7 - len(labels), end=0.7)
@@ -142,7 +143,7 @@ class LifePlot:
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:
-    """Marks with a light rim, so that they stand out from a thick lane; a cross is all rim, and off its lane."""
+    """Add marker shapes: a light outline makes a mark visible on a thick lane; a cross keeps its topic's colour."""
     is_cross = marks["kind"] == GONE
     return marks.assign(
         marker=[MARKERS[kind] for kind in marks["kind"]],

@@ -1,4 +1,4 @@
-"""Plots of what a reading says: the calendar in three kinds, and the map of topics. Pure: frames in, figures out."""
+"""Plots of a reading: three kinds of plots of topics over time, and the map. Pure: frames in, figures out."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,26 +22,26 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.reading_frames import REST, REST_COLOR
-from stickbreaker.app.plots.curve_plots import Seed
-from stickbreaker.app.theme import DARK_BACKGROUND, hide_tools, topic_color
+from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.theme import DARK_BACKGROUND, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
-# From nothing to all, readable on light and on dark ground.
+# From the smallest to the largest value; readable on light and dark backgrounds.
 RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
-# The largest dot is whole at the edge of a map on a phone.
+# Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
 LABEL_GAP, BAR_HEIGHT = 4, 14
 MOST_LABEL, MOST_PHONE_LABEL = 40, 18
-# Rows keep their room on a phone, whatever topics are called.
+# Long topic names must not use up the width of a phone.
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
 
 
 def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
-    """Draw a calendar frame as one of `KINDS`, its measure named on its axis or in its colour bar."""
+    """Draw a calendar frame as one of `KINDS`, with the measure on the axis or the colour bar."""
     if kind == HEAT_MAP:
         plot = HeatMap()
         plot.show(frame, measure)
@@ -59,12 +59,12 @@ def _format(measure: str) -> str:
 
 
 def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
-    then = [("read", "@read documents"), ("its words then", "@words")] if "words" in frame else []
+    then = [("read", "@read documents"), ("words then", "@words")] if "words" in frame else []
     return [*HOVER, (measure, f"@value{{{_format(measure)}}}"), *then]
 
 
 def _period_figure(**more: Any) -> figure:
-    """An empty figure with an x axis for periods."""
+    """Make an empty figure with an x axis for periods."""
     fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", **more)
     hide_tools(fig)
     fig.xgrid.grid_line_color = None
@@ -75,7 +75,7 @@ def _period_figure(**more: Any) -> figure:
 
 
 def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> None:
-    """Name the periods of a frame on the x axis, as many of them as there is room for; other ones are all shown."""
+    """Label the periods of a frame on the x axis, at most `most` of them; new periods reset the zoom."""
     names = frame.drop_duplicates("place")["period"].tolist()
     overrides = dict(enumerate(names))
     if fig.xaxis[0].major_label_overrides != overrides:
@@ -85,7 +85,7 @@ def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> N
 
 
 class HeatMap:
-    """Topics by period, the darker the more: built once, given other periods, topics and values by `show`."""
+    """Topics by period, darker for larger values: built once, updated by `show`."""
 
     def __init__(self) -> None:
         self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
@@ -110,7 +110,7 @@ class HeatMap:
         fig.yaxis.formatter = self._labels
 
     def show(self, frame: pd.DataFrame, measure: str) -> None:
-        """Show a calendar frame, its measure named in the colour bar; where one has zoomed to stays."""
+        """Draw a calendar frame, with the measure on the colour bar; the zoom is kept."""
         frame = frame[frame["topic_id"] != REST]
         titles = list(dict.fromkeys(frame["title"]))[::-1]
         _name_periods(self.figure, frame)
@@ -124,7 +124,7 @@ class HeatMap:
 
 
 def _cut(titles: list[str], most: int) -> dict[str, str]:
-    """Titles by themselves, those that are too long without their last words, or cut."""
+    """Short forms of titles: without the last words if too long, then cut."""
     short = {title: title if len(title) <= most else title.rpartition(", ")[0] or title for title in titles}
     return {title: label if len(label) <= most else f"{label[: most - 1]}…" for title, label in short.items()}
 
@@ -162,9 +162,9 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
 
 
 class MapPlot:
-    """The map of topics: built once, moved by `show`; `on_pick(topic_id)` is called at a tap."""
+    """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
 
-    def __init__(self, on_pick: Callable[[int], None]):
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
         columns = ("topic_id", "title", "x", "y", "share", "words", "color", "size", "line")
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = figure(
@@ -198,7 +198,7 @@ class MapPlot:
         self.source.selected.on_change("indices", self._tap)
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
-        """Move the topics to their places; area is share; the chosen one has a dark and a light ring."""
+        """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a dark outline."""
         largest = frame["share"].max() if len(frame) else 1.0
         sizes = LARGEST_DOT * np.sqrt(frame["share"] / max(largest, 1e-30))
         frame = frame.assign(

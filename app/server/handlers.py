@@ -64,7 +64,7 @@ class SocketHandler(WSHandler):
 
     async def prepare(self) -> None:
         """Refuse before the handshake what is not signed here or belongs to another user."""
-        await super().prepare()  # type: ignore[no-untyped-call]  # Bokeh's hints are not read
+        await super().prepare()
         if self._finished:
             return
         claims = self._read_claims()
@@ -112,7 +112,7 @@ class PasswordHandler(BasicLoginHandler):
             self._show(TOO_MANY_TRIES.format(math.ceil(wait)))
         elif user and self._validate(user, self.get_argument("password", "", strip=False)):
             LOGIN_DELAY.forget(key)
-            self.set_current_user(user)  # type: ignore[no-untyped-call]  # Panel gives no hint
+            self.set_current_user(user)
             self.redirect(auth._validate_next_url(self.get_cookie("next_url", state.base_url)) or state.base_url)
         else:
             LOGIN_DELAY.fail(key)
@@ -143,7 +143,7 @@ class LeaveHandler(LogoutHandler):
 
     def get(self) -> None:
         """Remove the cookies of the login."""
-        super().get()  # type: ignore[no-untyped-call]  # Panel gives no hint
+        super().get()
         self._write_buffer.clear()
         self.write(LOGOUT_PAGE)
 

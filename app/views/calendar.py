@@ -1,4 +1,7 @@
-"""Topics over calendar time, by periods of several kinds, as a heat map, stacked areas or small multiples."""
+"""Topics over calendar time as a heat map, stacked areas or small multiples."""
+
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,44 +11,43 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit
-from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
-from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, divide
+from stickbreaker.engine.algorithm import Reads
+from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
 
 MOST_PERIODS = 400
 KNOWN = NOW, THEN = ("as known now", "as known then")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 HEADINGS = {
-    NOW: "What the documents of each period are about, under the model as it is known now. The ten largest topics, and "
-    "the chosen one.",
-    THEN: "What the model made of each document when it first met it, just before learning from it: topic shares "
-    "inferred from nine tenths of its distinct words, the other tenth being its score. The ten topics that were "
-    "largest so, gone ones too, and the chosen one. No word is shown before it was learned: tooltips give those of the "
-    "last word list that had been written down when the period was read. Left out are held-out documents, the "
-    "first mini-batch, which met a model that had learned nothing, and documents of one word.",
+    NOW: "The topics of the documents of each period, by the present model. Shown are the ten largest topics and the "
+    "selected one.",
+    THEN: "The topics of each document by the model just before it learned from the document, inferred from nine "
+    "tenths of its distinct words; the other tenth is its score. Shown are the ten topics that were largest in this "
+    "way, including topics that are gone, and the selected one.</p><p style='margin:4px 0'>Tooltips show the words of "
+    "the last word list recorded before the period was read. Held-out documents, the first mini-batch (read "
+    "before anything was learned) and documents of one word are not included.",
 }
 WHOLE = (
-    "This system reads the whole corpus at each step, so it never knew one period without the others: there is no "
-    "“then” to show."
+    "This algorithm reads the whole corpus at each step, so it never knew one period without the others. “As known "
+    "then” needs an algorithm that reads mini-batches."
 )
 UNSCORED = (
-    "Nothing was kept of how the documents were first read, since “Score each next batch” is off: turn it on under "
-    "Advanced settings, and restart."
+    "First readings are recorded only if “Score each next batch” is on. Turn it on under Advanced settings and restart."
 )
-TOO_EARLY = "What was known then is kept from the second mini-batch on."
+TOO_EARLY = "“As known then” is available after the second mini-batch."
 
 
 class Calendar(Viewer):
-    """Follows the selection's topic, and sets its span of time."""
+    """Topics over time. It follows the selected topic and sets the selected span of time."""
 
-    def __init__(self, selection: Selection, **params):
+    def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
-        shared = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
+        shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
         self._unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
         self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
@@ -64,7 +66,7 @@ class Calendar(Viewer):
             widget.param.watch(lambda event: self._select_span(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
         asked = (self._unit, self._measure, self._kind, self._from, self._to)
-        # Two beside each other on a phone, all in a row where there is room.
+        # Two side by side on a phone, all in one row on a wide page.
         cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
         parts = (self._heading, self._known, controls, self._note, self._pane)
@@ -74,7 +76,7 @@ class Calendar(Viewer):
         return self._layout
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the periods of a reading."""
+        """Draw the periods of a reading."""
         before, self._job, names = self._job, job, dict(self._progress.names)
         self._progress = progress
         if job.reading is not None and (before.reading is None or before.reading.corpus is not job.reading.corpus):
@@ -86,16 +88,13 @@ class Calendar(Viewer):
         reading, known = self._job.reading, self._known.value
         self._heading.object = _heading(known)
         if reading is None or reading.doc_shares is None:
-            self._say("The periods come once all documents are read.")
+            self._say("Available once all documents have been read.")
             return
         periods = divide(reading.corpus.dates, self._unit.value)
         if not 0 < len(periods.names) <= MOST_PERIODS:
-            none = "No document has a date."
-            self._say(
-                none
-                if not len(periods.names)
-                else f"{len(periods.names):,} periods are too many to draw: take longer ones (at most {MOST_PERIODS})."
-            )
+            number = len(periods.names)
+            too_many = f"{number:,} periods are too many to draw (at most {MOST_PERIODS}): choose longer periods."
+            self._say(too_many if number else "The documents have no dates.")
             return
         self._write_spans(periods)
         if known == THEN and reading.first is None:
@@ -103,12 +102,12 @@ class Calendar(Viewer):
             return
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
-        self._say(f"Left out for want of a date: {count(num_undated, 'document')}." if num_undated else "")
+        self._say(f"Documents without a date are not included: {num_undated:,}." if num_undated else "")
         self._show(frame)
         self._pane.visible = True
 
     def _show(self, frame: pd.DataFrame) -> None:
-        """Draw a frame; the heat map, which is open as a rule, is built once, and others each time."""
+        """Draw a frame. The heat map, the usual kind, is built once; the other kinds are built each time."""
         kind, measure = self._kind.value, self._measure.value
         if kind != HEAT_MAP:
             self._pane[:] = [pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")]
@@ -125,11 +124,11 @@ class Calendar(Viewer):
 
     def _say(self, text: str) -> None:
         self._note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
-        if text and not text.endswith("left out."):
+        if text:
             self._pane.visible = False
 
-    def _write_spans(self, periods) -> None:
-        """Offer the periods as ends of a span; a span that no such period ends stays until it is changed."""
+    def _write_spans(self, periods: Periods) -> None:
+        """Offer the periods as ends of a span; a span that ends elsewhere stays until it is changed."""
         starts = dict(zip(periods.names, periods.starts, strict=True))
         ends = np.append(periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")) - np.timedelta64(1, "D")
         self._spans = {"the start": None} | starts, {"the end": None} | dict(zip(periods.names, ends, strict=True))
@@ -160,7 +159,8 @@ def _heading(known: str) -> str:
 
 
 def explain_missing(reading: Reading, progress: Progress) -> str:
-    """Say why there is nothing of how documents were first read."""
-    if not hasattr(reading.model.config, "batch_size"):
+    """Say why the run has no first readings."""
+    if reading.model.algorithm.reads is Reads.CORPUS:
         return WHOLE
-    return TOO_EARLY if getattr(progress.settings, "score_next_batch", True) else UNSCORED
+    settings = {} if progress.settings is None else asdict(progress.settings)
+    return TOO_EARLY if settings.get("score_next_batch", True) else UNSCORED

@@ -1,4 +1,4 @@
-"""Kept runs: a table, their held-out curves over one another, and the topics of any two side by side."""
+"""Kept runs: a table, their held-out curves together, and the topics of any two runs side by side."""
 
 from collections.abc import Callable
 from html import escape
@@ -30,16 +30,17 @@ from stickbreaker.app.widgets.run_table import RunTable
 
 MAX_TICKED = 8
 HEADING = (
-    "<h2 style='margin:0'>Kept runs</h2><p style='margin:4px 0'>Every run is kept with its settings and curves when it "
-    f"has finished, and when it is left after its first held-out score: the newest {MAX_KEPT}, those with a name "
-    f"longest. Tick up to {MAX_TICKED} to draw them; write a name of your own over a run's settings.</p>"
+    "<h2 style='margin:0'>Kept runs</h2><p style='margin:4px 0'>A run is kept with its settings and curves when "
+    f"it finishes, or when it ends after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
+    f"name longest.</p><p style='margin:4px 0'>Select up to {MAX_TICKED} runs to draw their curves. To name a run, "
+    "type over its settings.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
-    f"Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words, as shares among these, add up to the "
-    "least: 0 for the same words in the same shares, 0.693 nats where none is shared. "
-    f"<u><b>Underlined</b></u>: not among the other's {NUM_KEPT_WORDS}.</p>"
+    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. It is 0 for equal "
+    "topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'><u><b>Underlined</b></u> "
+    f"words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
@@ -52,9 +53,9 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 
 
 class Compare(Viewer):
-    """Shows what is kept. `ticked` are the runs to draw, `show_live` is called when those for the live page change.
+    """The kept runs. `ticked` are the runs to draw; `show_live` is called when the runs for the page Live change.
 
-    may_open: whether kept runs may be opened here.
+    may_open: whether this page may open kept runs.
     """
 
     def __init__(
@@ -64,11 +65,12 @@ class Compare(Viewer):
         report: Callable[[str], None],
         may_open: bool = True,
         **params: Any,
-    ):
+    ) -> None:
         super().__init__(**params)
         self._may_open = may_open
         self._kept, self._show_live, self._report = kept, show_live, report
-        self._version, self._runs = -1, ()
+        self._version = -1
+        self._runs: tuple[KeptRun, ...] = ()
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
@@ -77,7 +79,7 @@ class Compare(Viewer):
         self._axis = pmui.RadioButtonGroup(
             label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
         )
-        self._on_live = pmui.Switch(label="Draw them among the live curves too, faintly", margin=(5, 20))
+        self._on_live = pmui.Switch(label="Also draw on the page Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
         self._left, self._right = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
@@ -124,12 +126,12 @@ class Compare(Viewer):
         )
 
     def let_act(self, may_act: bool) -> None:
-        """Let kept runs be renamed and deleted or not."""
+        """Allow or forbid renaming and deleting of kept runs."""
         self._may_act = may_act
         self._table.is_fixed = not may_act
 
     def look(self) -> None:
-        """Show what is kept now; does nothing where that is shown already."""
+        """Show the present kept runs; does nothing if they have not changed."""
         if not self._may_open or self._version == self._kept.version:
             return
         self._version = self._kept.version
@@ -147,7 +149,7 @@ class Compare(Viewer):
             return
         others = tuple(other for other in self.ticked if other != key)
         if is_ticked and len(others) >= MAX_TICKED:
-            self._report(f"At most {MAX_TICKED} runs are drawn at once: untick another first.")
+            self._report(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
         elif is_ticked and self._load(key) is not None:
             others = (*others, key)
         self.ticked = others
@@ -159,7 +161,7 @@ class Compare(Viewer):
         try:
             self._kept.rename(key, name)
         except (KeptRunError, OSError) as error:
-            self._report(f"The run was not renamed: {error}")
+            self._report(f"The run could not be renamed: {error}")
         self.look()
 
     def _delete(self, key: str) -> None:
@@ -168,7 +170,7 @@ class Compare(Viewer):
         try:
             self._kept.delete(key)
         except OSError as error:
-            self._report(f"The run was not deleted: {error}")
+            self._report(f"The run could not be deleted: {error}")
         self.look()
 
     def _load(self, key: str) -> KeptContent | None:
@@ -202,7 +204,7 @@ class Compare(Viewer):
             self._show_live()
 
     def _offer_pair(self) -> None:
-        """Offer every run on both sides; the two newest until others are chosen."""
+        """Offer every run on both sides; the two newest until the user chooses others."""
         options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
         keys = list(options.values())
         is_chosen = self._left.value != self._right.value
@@ -224,19 +226,19 @@ class Compare(Viewer):
 
     def _draw_pair(self) -> None:
         runs = {run.key: run for run in self._runs}
-        sides = [runs.get(widget.value) for widget in (self._left, self._right)]
-        if self._is_writing or None in sides:
+        sides = [runs[widget.value] for widget in (self._left, self._right) if widget.value in runs]
+        if self._is_writing or len(sides) < 2:
             return
         if sides[0] is sides[1]:
-            self._pair.object = "<p>These are the same run: choose another on one side.</p>"
+            self._pair.object = "<p>Both sides show the same run: choose another run on one side.</p>"
             return
-        contents = [self._load(run.key) for run in sides]
-        if None not in contents:
+        contents = [content for run in sides if (content := self._load(run.key)) is not None]
+        if len(contents) == len(sides):
             self._pair.object = pair_html(sides, contents)
 
 
 def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
-    """What differs between two runs, and their matched topics: two tables, every name and word as text."""
+    """The differences of two runs and their matched topics, as two tables; every name and word is escaped."""
     matched = match_runs(*contents)
     left, right = (escape(run.title) for run in runs)
     settings = "".join(
@@ -246,23 +248,23 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
     differ = (
         f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead><tbody>{settings}</tbody></table>"
         if settings
-        else "<p>Nothing: corpus, settings, seed and versions are the same.</p>"
+        else "<p>No differences: corpus, settings, seed and versions are equal.</p>"
     )
-    heads = f"<th scope='col' class='far'>nats apart</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
+    heads = f"<th scope='col' class='far'>divergence, nats</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
     topics = "".join(
         f"<tr><td class='far'>{distance:.3f}</td>{_cells(runs, contents, i, j)}</tr>"
         for i, j, distance in matched.pairs
     )
     return (
-        f"<h3>What differs</h3>{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
+        f"<h3>Differences</h3>{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{topics}</tbody></table>{_left_over(runs, contents, matched)}"
     )
 
 
 def _count(matched: MatchedTopics) -> str:
     return (
-        f"{count(len(matched.pairs), 'topic')} matched, the most alike first; without a partner: "
-        f"{len(matched.only_left):,} of the left run and {len(matched.only_right):,} of the right one."
+        f"{count(len(matched.pairs), 'topic')} matched, the most similar first. Not matched: "
+        f"{len(matched.only_left):,} of the left run and {len(matched.only_right):,} of the right run."
     )
 
 

@@ -119,7 +119,7 @@ class Curves(Viewer):
         x, y = columns["x"], columns["y"]
         if grow_source(plot.points, columns, is_fresh) or is_fresh:
             plot.newest.data = {"x": x[-1:].tolist(), "y": y[-1:].tolist()}
-            plot.figure.title.update(text=curve_title(name, y[-1] if len(y) else None))  # type: ignore[union-attr]  # always a Title
+            plot.figure.title.update(text=curve_title(name, y[-1] if len(y) else None))
         self._draw_note(name, plot, is_empty=not len(y))
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:

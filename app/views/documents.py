@@ -1,24 +1,32 @@
-"""Documents: found by word, topic, date or title, and one opened with its topics and its words by topic."""
+"""Documents found by word, topic, date or title; one of them with its topics and its words by topic."""
 
 from html import escape
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.frames.reading_frames import NUM_FOUND, document_row, find_documents, share_rows, word_topics
+from stickbreaker.app.frames.reading_frames import (
+    NUM_FOUND,
+    document_row,
+    find_documents,
+    read_shares,
+    share_rows,
+    word_topics,
+)
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
 
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (
-    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>Of the chosen span of time, where one is chosen under "
-    "Time.</p>"
+    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a span of time is selected on the page Time, "
+    "only its documents are listed.</p>"
 )
 WORD_STYLE = """
 .words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
@@ -29,15 +37,16 @@ h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
 
 
 class DocumentBrowser(Viewer):
-    """Follows the selection's document, topic and span."""
+    """The list of documents and one document. It follows the selected document, topic and span."""
 
-    def __init__(self, selection: Selection, **params):
+    def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
-        shared = {"size": "small", "sizing_mode": "stretch_width"}
-        self._search = pmui.TextInput(label="Find", placeholder="part of a title, or a word, then Enter", **shared)
-        self._topic = pmui.Checkbox(label="Only documents with the chosen topic", value=True)
+        shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
+        hint = "part of a title, or a word, then Enter"
+        self._search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
+        self._topic = pmui.Checkbox(label="Only documents with the selected topic", value=True)
         self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._found, self._topics = PickList(self._open), PickList(self._pick_topic)
@@ -71,7 +80,7 @@ class DocumentBrowser(Viewer):
             self._draw_found()
             self._draw_document()
 
-    def _reading(self):
+    def _reading(self) -> Reading | None:
         reading = self._job.reading
         return reading if reading is not None and reading.doc_shares is not None else None
 
@@ -79,28 +88,30 @@ class DocumentBrowser(Viewer):
         reading = self._reading()
         if reading is None:
             self._count.object = ""
-            self._found.show([], "Documents come once all are read.")
+            self._found.show([], "Available once all documents have been read.")
             return
-        position = reading.position(self._selection.topic) if self._topic.value else None
+        topic_id: int | None = self._selection.topic if self._topic.value else None
+        position = reading.position(topic_id)
         rows = find_documents(reading, self._search.value, position, self._selection.span, self._order.value)
-        more = f", the first {NUM_FOUND} below" if len(rows) > NUM_FOUND else ""
-        about = "" if position is None else f" with {self._progress.topic_title(self._selection.topic)}"
+        more = f", the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
+        of_topic = topic_id if position is not None else None
+        about = f" with {self._progress.topic_title(of_topic)}" if of_topic is not None else ""
         self._count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
-        color = "" if position is None else topic_color(self._selection.topic)
-        shares = None if position is None else reading.doc_shares[:, [position]].todense()
+        color = topic_color(of_topic) if of_topic is not None else ""
+        shares = None if position is None else read_shares(reading)[:, [position]].todense()
         listed = [
             document_row(reading, row, 0.0 if shares is None else float(shares[row, 0]), color)
             for row in rows[:NUM_FOUND]
         ]
-        self._found.show(listed, "No document is like that.")
+        self._found.show(listed, "No matching documents.")
 
     def _draw_document(self) -> None:
         reading, row = self._reading(), self._selection.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
-            self._words.object = "<p>Open a document to see its topics and its words.</p>"
+            self._words.object = "<p>Open a document to see its topics and words.</p>"
             self._topics.show([])
             return
-        self._topics.show(share_rows(reading, row, self._progress.topic_title), "It has no words.")
+        self._topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
         self._words.object = document_html(reading, row)
 
     def _open(self, row: int) -> None:
@@ -110,8 +121,8 @@ class DocumentBrowser(Viewer):
         self._selection.topic = topic_id
 
 
-def document_html(reading, row: int) -> str:
-    """Write a document's words, each underlined in the colour and pattern of the topic that explains it best."""
+def document_html(reading: Reading, row: int) -> str:
+    """Write a document's words, each underlined in the colour and pattern of its likeliest topic."""
     corpus, words = reading.corpus, word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     lines = {topic_id: LINES[place % len(LINES)] for place, topic_id in enumerate(order)}
@@ -121,5 +132,5 @@ def document_html(reading, row: int) -> str:
         for word, count, topic_id in words
     ]
     head = f"<h3>{escape(str(corpus.titles[row]))}</h3><p>{escape(date_text(corpus.dates[row]))}</p>"
-    note = "<p>Its words, most of its main topic first; the order of the text is not kept.</p>"
+    note = "<p>Words are grouped by topic, starting with the main topic, not in the order of the text.</p>"
     return f"{head}{note}<div class='words'>{' '.join(spans)}</div>"

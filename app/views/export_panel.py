@@ -1,4 +1,4 @@
-"""Taking results away: tables, the whole state as a page, the model, pyLDAvis's input, figures, and a link."""
+"""Exports: tables, the whole run as a page, the model, the input of pyLDAvis, figures, and a link."""
 
 import asyncio
 import logging
@@ -38,10 +38,10 @@ pre { font-size: 13px; margin: 4px 0; padding: 8px 12px; overflow-x: auto; borde
 p.fault { padding: 8px 12px; border-left: 4px solid #c62828; background: color-mix(in srgb, #c62828 14%, transparent); }
 """
 CSV, PARQUET = "CSV", "Parquet"
-MODEL_CODE = """import engine
+MODEL_CODE = """from stickbreaker import engine
 model = engine.load("{name}")
-model.topics_frame()   # words; model.topic_names_ where topics have names
-model.transform(corpus)   # shares of topics in documents, of a Corpus or counts of these words
+model.topics_frame()   # words of the topics; their names are in model.topic_names_
+model.transform(corpus)   # topic shares of the documents of a Corpus, or of word counts
 """
 PYLDAVIS_CODE = """import json, pyLDAvis
 prepared = pyLDAvis.prepare(**json.load(open("{name}", encoding="utf-8")))
@@ -52,15 +52,21 @@ _log = logging.getLogger(__name__)
 
 
 class Taken(NamedTuple):
-    """What stood on the page when something was asked for."""
+    """The state of the page when an export was started."""
 
     progress: Progress
     earlier: tuple[Progress, ...]
     reading: Reading | None
 
+    def read(self) -> Reading:
+        """The reading. Raises ValueError if there is none."""
+        if self.reading is None:
+            raise ValueError("The corpus has not been read with the model of this run yet.")
+        return self.reading
+
 
 class Export(NamedTuple):
-    """One file. needs: "steps", "topics" or "documents"; ending: "" for a table."""
+    """One file to export. needs: "steps", "topics" or "documents"; ending: "" for a table."""
 
     label: str
     sentence: str
@@ -76,70 +82,70 @@ def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
 EXPORTS = {
     "topics": Export(
         "Table of topics",
-        f"Topics in use with their shares and their {NUM_WORDS} likeliest words.",
+        f"The topics in use with their shares and their {NUM_WORDS} likeliest words.",
         "topics",
         "",
-        _table(lambda taken: topics_table(taken.reading, taken.progress.names)),
+        _table(lambda taken: topics_table(taken.read(), taken.progress.names)),
     ),
     "document-shares": Export(
         "Document shares",
-        "Every document's topics of at least 0.5 %, as shares of these together, with its title and date.",
+        "The topics of each document with at least 0.5 %, rescaled to sum to 1, with its title and date.",
         "documents",
         "",
-        _table(lambda taken: shares_table(taken.reading, taken.progress.names)),
+        _table(lambda taken: shares_table(taken.read(), taken.progress.names)),
     ),
     "word-lists": Export(
-        "Word lists through the run",
-        "Ten words of every topic at each checkpoint.",
+        "Word lists of the run",
+        "The ten likeliest words of each topic at each checkpoint.",
         "steps",
         "",
         _table(lambda taken: history_table(taken.progress)),
     ),
     "curves": Export(
         "Curves",
-        "Likelihoods, number of topics and learning rate, of earlier runs too.",
+        "Likelihoods, number of topics and learning rate of this run and earlier ones.",
         "steps",
         "",
         _table(lambda taken: curves_table(taken.progress, taken.earlier)),
     ),
     "page": Export(
-        "The whole state as a page",
-        "One HTML file that needs no network, with a slider through the checkpoints.",
+        "Run as web page",
+        "One HTML file that works offline, with a slider through the checkpoints.",
         "steps",
         ".html",
         lambda taken, path: write_offline(path, *taken),
     ),
     "model": Export(
-        "The model",
-        "To load in Python, with the words and the names of its topics:",
+        "Model",
+        "A file to load in Python, with the words and the names of the topics:",
         "topics",
         ".npz",
-        lambda taken, path: write_model(taken.reading, taken.progress, path),
+        lambda taken, path: write_model(taken.read(), taken.progress, path),
     ),
     "pyldavis": Export(
-        "Input of pyLDAvis",
-        "As JSON, of the topics in use:",
+        "Input for pyLDAvis",
+        "A JSON file with the topics in use:",
         "documents",
         ".json",
-        lambda taken, path: write_pyldavis(taken.reading, taken.progress.names, path),
+        lambda taken, path: write_pyldavis(taken.read(), taken.progress.names, path),
     ),
 }
 CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
 
 
 class ExportPanel(Viewer):
-    """The page. `find_earlier()` gives the runs before the present one; figures are drawn only while `is_open`."""
+    """The page Export. `find_earlier()` returns the earlier runs; figures are drawn only while `is_open`."""
 
-    def __init__(self, selection: Selection, find_earlier: Callable[[], tuple[Progress, ...]], **params: Any):
+    def __init__(self, selection: Selection, find_earlier: Callable[[], tuple[Progress, ...]], **params: Any) -> None:
         super().__init__(**params)
         self._selection, self._find_earlier = selection, find_earlier
         self._job, self._progress = ReadingJob(), Progress()
         self._is_busy = self._is_closed = self.is_open = False
-        self._drawn: tuple = ()
+        self._drawn: tuple[Any, ...] = ()
         self._figure: Any = None
         self.mover = FileTransfer(lambda path: None, self._refuse, takes_files=False, height=0, margin=0)
         self._said = _html("")
-        self.format = pmui.RadioButtonGroup(label="Tables as", options=[CSV, PARQUET], value=CSV, size="small")
+        self.format = pmui.RadioButtonGroup(label="Table format", options=[CSV, PARQUET], value=CSV, size="small")
         self.buttons = {what: self._make_button(what) for what in EXPORTS}
         self._codes = {what: _html("") for what in CODES}
         self._make_figures()
@@ -160,9 +166,9 @@ class ExportPanel(Viewer):
 
     def _make_figures(self) -> None:
         self.figure = pmui.Select(label="Figure", options=list(FIGURES), value=FIGURES[0], size="small", width=300)
-        self.picture = pmui.RadioButtonGroup(label="Figures as", options=list(FORMATS), value="PNG", size="small")
-        self.save = pmui.Button(label="Save the figure", icon="image", variant="outlined", on_click=self._save)
-        self.redraw = pmui.Button(label="Draw again", icon="refresh", variant="text", on_click=self._draw_anew)
+        self.picture = pmui.RadioButtonGroup(label="Figure format", options=list(FORMATS), value="PNG", size="small")
+        self.save = pmui.Button(label="Save figure", icon="image", variant="outlined", on_click=self._save)
+        self.redraw = pmui.Button(label="Redraw figure", icon="refresh", variant="text", on_click=self._redraw)
         self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
         self._figure_note = _html("")
         for widget in (self.figure, self.picture):
@@ -178,16 +184,16 @@ class ExportPanel(Viewer):
             _html("<h2>Tables</h2>"),
             self.format,
             *tables,
-            _html("<h2>Everything</h2>"),
+            _html("<h2>Whole run</h2>"),
             *rest,
             _html("<h2>Figures</h2>"),
             choices,
             self._figure_note,
             self._pane,
             _html(
-                "<h2>A link</h2><p>The address of this page holds the corpus, the settings, the page and what is "
-                "chosen: whoever opens it has this run with its controls, or where it is gone begins one with the same "
-                "settings. The link under Share lets others only watch.</p>"
+                "<h2>Link</h2><p>The address of this page contains the corpus, the settings and your selection. "
+                "A person who opens it gets this run with its controls, or a new run with the same settings if this "
+                "one has been removed.</p><p>With the link from Share, others can only watch.</p>"
             ),
             sizing_mode="stretch_width",
             margin=0,
@@ -204,7 +210,7 @@ class ExportPanel(Viewer):
         return pn.FlexBox(self.buttons[what], about, align_items="center", gap="0 8px", sizing_mode="stretch_width")
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Offer what a run and a reading of it have to take away."""
+        """Enable the exports that a run and its reading make possible."""
         self._job, self._progress = job, progress
         has = self._has()
         for what, button in self.buttons.items():
@@ -220,12 +226,12 @@ class ExportPanel(Viewer):
             self._draw()
 
     def _reading(self) -> Reading | None:
-        """The reading, where it is of the present run."""
+        """The reading, if it belongs to the present run."""
         reading = self._job.reading
         return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
 
     def _has(self) -> set[str]:
-        """What there is: "steps", "topics", "documents"."""
+        """The parts that can be exported: "steps", "topics", "documents"."""
         reading = self._reading()
         has = {"steps"} if self._progress.documents_seen else set()
         if reading is not None:
@@ -237,7 +243,7 @@ class ExportPanel(Viewer):
         return _as_file_name(f"{self._progress.corpus_name}-{self._progress.algorithm}-{what}") + ending
 
     def _begin(self, what: str) -> None:
-        """Write one file beside the event loop, then hand it to the browser."""
+        """Write one file outside the event loop, then send it to the browser."""
 
         async def run() -> None:
             await self.take(what)
@@ -245,7 +251,7 @@ class ExportPanel(Viewer):
         pn.state.execute(run)
 
     async def take(self, what: str) -> None:
-        """Write what is asked for as it stands now, and hand it over; one at a time."""
+        """Write an export of the present state and send it to the browser; one at a time."""
         export = EXPORTS[what]
         if self._is_busy or export.needs not in self._has():
             return
@@ -274,7 +280,7 @@ class ExportPanel(Viewer):
     def _refuse(self, text: str) -> None:
         self._said.object = _fault(text)
 
-    def _draw_anew(self, event: Any) -> None:
+    def _redraw(self, event: Any) -> None:
         self._draw()
 
     def _draw(self) -> None:
@@ -283,11 +289,11 @@ class ExportPanel(Viewer):
         self._figure, self.save.disabled = drawn, drawn is None
         self._pane.visible = drawn is not None
         if drawn is None:
-            self._figure_note.object = "<p>There is nothing to draw yet.</p>"
+            self._figure_note.object = "<p>No data to draw yet.</p>"
             return
         stem = _as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
-        self._figure_note.object = f"<p>As it was after {count(progress.documents_seen, 'document')}.</p>"
+        self._figure_note.object = f"<p>State after {count(progress.documents_seen, 'document')}.</p>"
         self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
 
     def _save(self, event: Any) -> None:
@@ -295,7 +301,7 @@ class ExportPanel(Viewer):
             self._figure.tags = [*self._figure.tags, len(self._figure.tags)]
 
     def close(self) -> None:
-        """Let go of a file on its way; for the end of the page."""
+        """Cancel a transfer in progress, at the end of the page."""
         self._is_closed = True
         self.mover.close()
 

@@ -1,7 +1,8 @@
-"""Where the reading of the corpus stands, above the views that need it, with the button that reads again."""
+"""The state of the reading of the corpus, with the button that reads again."""
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -15,9 +16,9 @@ STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-o
 
 
 class ReadingNote(Viewer):
-    """Says with which model the corpus was read. `ask` is called by its button."""
+    """Says with which model the corpus was read; its button calls `ask`."""
 
-    def __init__(self, ask: Callable[[], None], **params):
+    def __init__(self, ask: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = pmui.LinearProgress(
@@ -34,7 +35,7 @@ class ReadingNote(Viewer):
         return self._layout
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show where a reading stands."""
+        """Show the state of a reading."""
         text = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
         if text != self._text.object:
             self._text.object = text
@@ -44,7 +45,7 @@ class ReadingNote(Viewer):
 
 
 def is_behind(job: ReadingJob, progress: Progress) -> bool:
-    """Say whether the run has gone on since the reading, or there is none yet."""
+    """Whether the run has learned since the reading, or has not been read yet."""
     if not progress.documents_seen:
         return False
     model = job.reading.model if job.reading is not None and job.status == "ready" else None
@@ -52,23 +53,23 @@ def is_behind(job: ReadingJob, progress: Progress) -> bool:
 
 
 def describe_reading(job: ReadingJob, progress: Progress) -> str:
-    """Say what the views below are based on."""
+    """Say which reading the views below show."""
     if job.status == "failed":
         return f"The corpus could not be read with the model: {job.message}"
     if job.status == "none" or job.reading is None:
         return (
-            "Topics can be looked into once the first mini-batch has been learned."
+            "Topics are available after the first mini-batch."
             if not progress.documents_seen
-            else "The corpus has not been read with this run's model yet."
+            else "The corpus has not been read with the model of this run yet."
         )
     model = job.reading.model
     number = count_all(model.corpus.num_documents, "document")
     if job.status == "reading":
         return f"Reading {number} with the model after {model.documents_seen:,} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
-    now = f" The run is at {progress.documents_seen:,}." if is_behind(job, progress) and not of_run else ""
-    held_out, them = (", held-out ones too", "them") if model.corpus.num_documents > 1 else ("", "it")
+    now = f" The run has now read {progress.documents_seen:,}." if is_behind(job, progress) and not of_run else ""
+    held_out = ", including held-out ones" if model.corpus.num_documents > 1 else ""
     return (
-        f"{number[0].upper()}{number[1:]}{held_out}, as the model{of_run} saw {them} after learning from "
+        f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after it had learned from "
         f"{model.documents_seen:,}.{now}"
     )

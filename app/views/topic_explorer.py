@@ -1,4 +1,4 @@
-"""One topic in full: its name, its words by relevance, its nearest topics, and its most typical documents."""
+"""One topic in full: its name, its words by relevance, its nearest topics and its typical documents."""
 
 from collections.abc import Callable
 from html import escape
@@ -21,19 +21,22 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.panel_fixes import resend_value
 from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6
-EMPTY = "Nothing to show yet."
+EMPTY = "Available once the corpus has been read."
 
 
 class TopicExplorer(Viewer):
-    """Follows the selection's topic and word, and sets them. `rename(topic_id, name)` is called with a new name.
+    """One topic. It follows and sets the selected topic and word; a new name calls `rename(topic_id, name)`.
 
-    of_word: more about the chosen word, to stand below the topics that hold it.
+    of_word: a view of the selected word, shown below the topics that contain it.
     """
 
-    def __init__(self, selection: Selection, rename: Callable[[int, str], None], of_word: Any = None, **params):
+    def __init__(
+        self, selection: Selection, rename: Callable[[int, str], None], of_word: Any = None, **params: Any
+    ) -> None:
         super().__init__(**params)
         self._of_word = of_word
         self._selection, self._rename = selection, rename
@@ -42,14 +45,14 @@ class TopicExplorer(Viewer):
         self._is_writing = False
         self._topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
         self._search = pmui.TextInput(
-            label="Find topics by a word",
+            label="Find topics by word",
             placeholder="a word of the corpus, then Enter",
             size="small",
             sizing_mode="stretch_width",
         )
         self._name = pmui.TextInput(
-            label="Its name",
-            placeholder="a name of your own, then Enter",
+            label="Topic name",
+            placeholder="a new name, then Enter",
             size="small",
             sizing_mode="stretch_width",
             max_length=60,
@@ -75,18 +78,22 @@ class TopicExplorer(Viewer):
         return self._layout
 
     def let_act(self, may_act: bool) -> None:
-        """Let the topic be renamed or not."""
+        """Allow or forbid renaming of the topic."""
         self._name.disabled = not may_act
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show what a reading says; the largest topic until one is chosen."""
+        """Show a reading; the largest topic until the user selects one."""
         is_same = job.reading is self._reading and dict(progress.names) == dict(self._progress.names)
         self._reading, self._progress = job.reading, progress
         if is_same:
             return
         reading = self._reading
-        is_present = reading is not None and reading.model.run_id == progress.run_id
-        if is_present and reading.position(self._selection.topic) is None and len(reading.used):
+        if (
+            reading is not None
+            and reading.model.run_id == progress.run_id
+            and reading.position(self._selection.topic) is None
+            and len(reading.used)
+        ):
             self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
         self._draw()
 
@@ -106,7 +113,7 @@ class TopicExplorer(Viewer):
             _heading("Words"),
             self._weight,
             _text(
-                "1 ranks words by their probability in the topic, 0 by how much more often it has them than the corpus."
+                "1 ranks words by probability, 0 by how much more frequent they are in the topic than in the corpus."
             ),
             self._words,
             sizing_mode="stretch_width",
@@ -119,7 +126,7 @@ class TopicExplorer(Viewer):
             *([] if self._of_word is None else [self._of_word]),
             _heading("Nearest topics"),
             self._near,
-            _heading("Most typical documents"),
+            _heading("Typical documents"),
             self._typical,
             sizing_mode="stretch_width",
             styles={"flex": "1 1 420px", "min-width": "0"},
@@ -127,19 +134,20 @@ class TopicExplorer(Viewer):
         return pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
 
     def _position(self) -> int | None:
-        position = None if self._reading is None else self._reading.position(self._selection.topic)
+        if self._reading is None:
+            return None
+        position = self._reading.position(self._selection.topic)
         return position if position is not None and position in self._reading.used else None
 
     def _draw(self) -> None:
-        reading, position = self._reading, self._position()
+        reading, position, topic_id = self._reading, self._position(), self._selection.topic
         self._is_writing = True
         try:
             options = {} if reading is None else topic_options(reading, self._progress.topic_title)
-            self._topic.param.update(options=options, value=None if position is None else self._selection.topic)
-            # The page's select knows its value by its label, which may be another now.
+            self._topic.param.update(options=options, value=None if position is None else topic_id)
             if position is not None:
-                self._topic.param.trigger("value")
-            self._name.value = self._progress.names.get(self._selection.topic, "")
+                resend_value(self._topic)
+            self._name.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
         finally:
             self._is_writing = False
         with pn.io.hold():
@@ -148,45 +156,48 @@ class TopicExplorer(Viewer):
             self._draw_neighbours(reading, position)
 
     def _explain(self) -> str:
-        """What lists say that are empty since there is no topic to choose."""
+        """Say why the lists are empty if there is no topic to select."""
         return EMPTY if self._reading is None or len(self._reading.used) else NO_TOPIC
 
     def _draw_words(self) -> None:
-        position = self._position()
-        rows = [] if position is None else word_rows(self._reading, position, self._weight.value)
+        reading, position = self._reading, self._position()
+        rows, text = [], ""
+        if reading is not None and position is not None:
+            rows = word_rows(reading, position, self._weight.value)
+            tokens = reading.summary.expected_tokens[position]
+            text = f"{percent(topic_share(reading, position))} of all tokens, about {tokens:,.0f}."
         self._words.show(rows, self._explain())
-        text = ""
-        if position is not None:
-            tokens = self._reading.summary.expected_tokens[position]
-            text = f"{percent(topic_share(self._reading, position))} of all words, about {tokens:,.0f} of them."
         self._facts.object = _paragraph(text)
 
     def _draw_neighbours(self, reading: Reading | None, position: int | None) -> None:
-        title = self._progress.topic_title
-        self._near.show([] if position is None else nearest_rows(reading, position, title), self._explain())
-        has_documents = position is not None and reading.doc_shares is not None
-        rows = typical_rows(reading, position, self._selection.span) if has_documents else []
-        awaited = self._explain() if position is None else "They come once all are read."
-        self._typical.show(rows, "No document is about it." if has_documents else awaited)
+        if reading is None or position is None:
+            self._near.show([], self._explain())
+            self._typical.show([], self._explain())
+            return
+        self._near.show(nearest_rows(reading, position, self._progress.topic_title), self._explain())
+        if reading.doc_shares is None:
+            self._typical.show([], "Available once all documents have been read.")
+            return
+        self._typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
 
     def _draw_holders(self) -> None:
         word, reading = self._selection.word, self._reading
         if reading is None or word is None or word >= len(reading.corpus.vocabulary):
             self._holders_heading.object, rows = "", []
         else:
-            self._holders_heading.object = _heading_html(f"Topics that hold “{reading.corpus.vocabulary[word]}”")
+            self._holders_heading.object = _heading_html(f"Topics with “{reading.corpus.vocabulary[word]}”")
             rows = holder_rows(reading, word, self._progress.topic_title)
         self._holders.show(rows)
 
-    def _choose(self, event) -> None:
+    def _choose(self, event: Any) -> None:
         if not self._is_writing and event.new is not None:
             self._selection.topic = int(event.new)
 
-    def _take_name(self, event) -> None:
+    def _take_name(self, event: Any) -> None:
         if not self._is_writing and self._selection.topic is not None:
             self._rename(self._selection.topic, event.new)
 
-    def _take_word(self, event) -> None:
+    def _take_word(self, event: Any) -> None:
         if self._reading is None or not event.new.strip():
             return
         try:

@@ -1,6 +1,7 @@
-"""The life of topics over the run: lanes with births, when they became clear, proposed merges and deaths on them."""
+"""The life of topics over the run: lanes with births, clear topics, proposed merges and topics that are gone."""
 
 from html import escape
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -37,27 +38,28 @@ from stickbreaker.app.widgets.pick_list import PickList
 MOST_LABEL = 22
 KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, "gone": GONE}
 RULES = (
-    "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>What became of the topics, as far as the columns "
-    "of the word lists tell; more of them, under Advanced settings, tell it more finely. A topic is there at a column "
-    f"where it explains a word or more. Drawn are the {NUM_LANES} topics that were ever the largest, each a lane as "
-    "thick as its share of words.</p><ul style='margin:4px 0;font-size:14px'>"
-    "<li>● <b>born</b>: there for the first time, after the first column.</li>"
-    f"<li>★ <b>clear</b>: from here on each of its lists has at least {NUM_STEADY} of the {NUM_WORDS} top words it has "
-    "now; known from the second column on, and taken back if they change later.</li>"
-    "<li>◆ <b>merge proposed</b>: from here on it has been a near-duplicate of a larger topic, like it by "
-    f"{LEAST_LIKENESS} or more (Bhattacharyya coefficient of the fifty likeliest words; 1 for copies).</li>"
-    "<li>✕ <b>gone</b>: no longer there, to this day; with the topic it was so like at last, which probably took it "
-    "in.</li></ul>"
+    "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>The events of the topics, from the columns of the "
+    "word lists. For more detail, increase the number of columns under Advanced settings.</p><p style='margin:4px 0'>"
+    f"Shown are the {NUM_LANES} topics with the largest shares at any column; the thickness of a lane is its share. "
+    "A topic is in use at a column if it explains at least one word.</p><ul style='margin:4px 0;font-size:14px'>"
+    "<li>● <b>born</b>: in use for the first time, after the first column.</li>"
+    f"<li>★ <b>clear</b>: from here on, each of its lists has at least {NUM_STEADY} of its present {NUM_WORDS} top "
+    "words. The mark appears after the second column and is removed if the words change later.</li>"
+    "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a likeness of at "
+    f"least {LEAST_LIKENESS} (Bhattacharyya coefficient of the fifty likeliest words; 1 for identical topics).</li>"
+    "<li>✕ <b>gone</b>: no longer in use. If it was a near-duplicate before, the topic that probably absorbed it is "
+    "named.</li></ul>"
 )
 
 
 class TopicLife(Viewer):
-    """Follows the selection's topic, and sets it. Needs no reading of the corpus."""
+    """The life of topics. It follows and sets the selected topic and needs no reading of the corpus."""
 
-    def __init__(self, selection: Selection, **params):
+    def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
-        self._progress, self._shown = Progress(), ()
+        self._progress = Progress()
+        self._shown: tuple[Any, ...] = ()
         self._events: tuple[LifeEvent, ...] = ()
         self._summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._plot = LifePlot(self._choose)
@@ -77,7 +79,7 @@ class TopicLife(Viewer):
         return self._layout
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show a run's columns; does nothing between two of them."""
+        """Show the columns of a run; does nothing if there is no new column."""
         shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], dict(progress.names))
         self._progress = progress
         if shown != self._shown:
@@ -96,18 +98,18 @@ class TopicLife(Viewer):
             self._plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
-            when = f" after {count(planned[0], 'document')}" if planned else " once the run has begun to read"
-            self._say(f"The first column of the word lists fills{when}.")
+            when = f" after {count(planned[0], 'document')}" if planned else " once the run has started"
+            self._say(f"The first column of the word lists is recorded{when}.")
         self._list()
 
     def _label(self, topic_id: int) -> str:
-        """A topic's name and first word, cut so that lanes have room on a phone."""
+        """A topic's name and first word, shortened so that it fits on a phone."""
         mark = "▸ " if topic_id == self._selection.topic else ""
         label = f"{self._progress.topic_title(topic_id)} · {last_words(self._progress, topic_id, 1)}"
         return mark + (label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…")
 
     def _list(self) -> None:
-        """List the events of the chosen kind."""
+        """List the events of the selected kind."""
         wanted = KINDS[self._kind.value]
         self._listed = [each for each in self._events if wanted in (None, each.kind)]
         rows = event_rows(self._progress, self._listed)
@@ -115,7 +117,7 @@ class TopicLife(Viewer):
         self._count.object = (
             f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
         )
-        self._rows.show(rows, "Nothing of this kind so far." if self._progress.checkpoints else "")
+        self._rows.show(rows, "No events of this kind yet." if self._progress.checkpoints else "")
 
     def _say(self, text: str) -> None:
         self._summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"

@@ -1,5 +1,8 @@
-"""The map of topics: alike ones lie together, and from reading to reading each moves as little as it can."""
+"""The map of topics: similar topics are near each other, and topics move little from reading to reading."""
 
+from typing import Any
+
+import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
 
@@ -10,20 +13,20 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import MapPlot
 
 HEADING = (
-    "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances resemble the Jensen-Shannon distances "
-    "between topics, squeezed into two dimensions; area is the share of words. Press one to choose it.</p>"
+    "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances approximate the Jensen-Shannon distances "
+    "between topics in two dimensions, and the area of a dot is the topic's share. Click a dot to select the topic.</p>"
 )
 
 
 class TopicMap(Viewer):
-    """Follows the selection's topic, and sets it."""
+    """The map of topics. It follows and sets the selected topic."""
 
-    def __init__(self, selection: Selection, **params):
+    def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
         self._plot = MapPlot(self._pick)
-        self._shown: tuple = ()
-        self._frame = None
+        self._shown: tuple[Any, ...] = ()
+        self._frame: pd.DataFrame | None = None
         selection.param.watch(lambda event: self._draw(), "topic")
         pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
         self._chart = pn.Column(pane, sizing_mode="stretch_width", margin=0)
@@ -39,8 +42,9 @@ class TopicMap(Viewer):
         shown = (reading and reading.model, dict(progress.names))
         if reading is None or shown == self._shown:
             return
-        is_same_run = self._shown and self._shown[0].run_id == reading.model.run_id
-        last = (self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()) if is_same_run else None
+        last = None
+        if self._frame is not None and self._shown[0].run_id == reading.model.run_id:
+            last = self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()
         self._shown = shown
         self._frame = map_frame(reading, progress.topic_title, last)
         self._draw()

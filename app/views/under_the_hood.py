@@ -1,4 +1,4 @@
-"""Under the hood, for teaching: the stick, one document's slots, ρ, the noisy gradient of a topic, and the bound."""
+"""Under the hood, for teaching: the stick, the slots of a document, ρ, the noisy gradient of a topic, the bound."""
 
 from collections.abc import Callable
 from html import escape
@@ -36,21 +36,22 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
 from stickbreaker.app.widgets.pick_list import PickList
+from stickbreaker.engine.algorithm import SlotTrace
 
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
 p { margin: 4px 0; font-size: 14px; line-height: 1.5; } h2 { margin: 0; } h3 { font-size: 17px; margin: 6px 0 0; }
 """
-WAITING = "It comes with the first mini-batch."
-COMING = "It comes with the first look."
-LOOKING = "Looking inside … The first look of a process takes some seconds longer."
+WAITING = "Available after the first mini-batch."
+COMING = "Computing …"
+LOOKING = "Computing … The first time takes a few seconds longer."
 
 
 class UnderTheHood(Viewer):
-    """The page; nothing is worked out before `look` and after `close`.
+    """The page Under the hood; it computes nothing before `look` and after `close`.
 
-    make_rates: makes what draws the learning rate and is shown among the rest. find_model(): the run's, as it stands.
-    notify(): called from a thread when there is something new to look at.
+    make_rates: makes the plot of the learning rate. find_model(): the present model of the run.
+    notify(): called from a thread when there are new results to show.
     """
 
     def __init__(
@@ -60,44 +61,44 @@ class UnderTheHood(Viewer):
         find_model: Callable[[], Model | None],
         notify: Callable[[], None],
         **params: Any,
-    ):
+    ) -> None:
         super().__init__(**params)
         self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
         self._anatomist = Anatomist(notify)
         self._progress = Progress()
-        self._shown: tuple = ()
+        self._shown: tuple[Any, ...] = ()
         self._is_writing = self._is_open = False
         self._place = 0
         self._layout: pn.viewable.Viewable | None = None
         selection.param.watch(lambda event: self._ask(), "topic")
 
-    def _make(self) -> None:
-        """Make what is on the page once it is opened: it takes a moment that other pages need not spend."""
+    def _make(self) -> pn.viewable.Viewable:
+        """Return the content; it is made when the page is first opened, to keep other pages fast."""
         if self._layout is not None:
-            return
+            return self._layout
         self._rates = self._make_rates()
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
-        self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
+        self._own_bound, self._bound = BoundPlot("rounds of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
         self._moment = _html(f"<p role='status'>{WAITING}</p>")
         self._texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
         self._topic = pmui.Select(label="Topic of the arrows", options={}, size="small", sizing_mode="stretch_width")
-        shared = {"variant": "outlined", "size": "small", "margin": (4, 10)}
-        self._again = pmui.Button(label="Look at the present model", icon="visibility", **shared)
+        shared: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (4, 10)}
+        self._again = pmui.Button(label="Show the present model", icon="visibility", **shared)
         self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
         self._again.on_click(lambda event: self._ask())
-        self._other.on_click(lambda event: self._turn_over())
+        self._other.on_click(lambda event: self._show_next_document())
         self._topic.param.watch(self._choose, "value")
         self._layout = self._lay_out()
         self._show(AnatomyJob())
+        return self._layout
 
     def __panel__(self) -> pn.viewable.Viewable:
-        self._make()
-        return self._layout
+        return self._make()
 
     def _lay_out(self) -> pn.viewable.Viewable:
         panes = {
-            # A figure keeps its place when it is hidden; what it is in does not.
+            # A hidden figure keeps its space; a hidden column does not.
             name: pn.Column(pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width"), margin=0, visible=False)
             for name, plot in (
                 ("stick", self._stick),
@@ -109,12 +110,12 @@ class UnderTheHood(Viewer):
         }
         self._panes, texts = panes, self._texts
         left = [
-            _heading("The corpus' stick, broken"), texts["stick"], panes["stick"],
+            _heading("The stick of the corpus"), texts["stick"], panes["stick"],
             _heading("The learning rate"), texts["rate"], self._rates,
-            _heading("A noisy step of one topic"), texts["arrows"], self._topic, panes["arrows"],
+            _heading("The noisy gradient of a topic"), texts["arrows"], self._topic, panes["arrows"],
         ]  # fmt: skip
         right = [
-            _heading("One document's slots"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
+            _heading("The slots of a document"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
             texts["own"], panes["own"],
             _heading("The bound"), texts["bound"], panes["bound"],
         ]  # fmt: skip
@@ -128,11 +129,11 @@ class UnderTheHood(Viewer):
 
     @property
     def job(self) -> AnatomyJob:
-        """Where the last look stands."""
+        """The state of the last computation."""
         return self._anatomist.job
 
     def look(self, progress: Progress) -> None:
-        """Show what is inside the algorithm: of a run that stands still after each step, of others now and then."""
+        """Show the inside of the algorithm: after each step of a paused run, now and then of a running one."""
         self._make()
         self._progress, self._is_open = progress, True
         found = self.job.dissection
@@ -143,12 +144,12 @@ class UnderTheHood(Viewer):
         self._show(self.job)
 
     def close(self) -> None:
-        """Let go of the model; the next look is a new one."""
+        """Release the model; the next look starts again."""
         self._is_open = False
         self._anatomist.forget()
 
     def _ask(self) -> None:
-        """Ask for a look at the present model, with the topic and the document that are chosen."""
+        """Start a computation for the present model, the selected topic and the selected document."""
         model, chosen = self._find_model(), self._selection
         if self._is_open and model is not None:
             settings = self._progress.settings
@@ -175,11 +176,11 @@ class UnderTheHood(Viewer):
             self._bound.show(frame)
 
     def _draw(self, found: Dissection | None) -> None:
-        has = {"stick": found and found.stick, "slots": found and found.trace, "arrows": found and found.arrows}
-        for name, part in {**has, "own": has["slots"]}.items():
+        stick, trace, arrows = (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
+        for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
             self._panes[name].visible = part is not None
-        self._other.visible = self._list.visible = has["slots"] is not None
-        self._topic.visible = has["arrows"] is not None
+        self._other.visible = self._list.visible = trace is not None
+        self._topic.visible = arrows is not None
         title = self._progress.topic_title
         waiting = COMING if self._progress.documents_seen else WAITING
         texts = dict.fromkeys(("stick", "slots", "arrows"), waiting) | {"end": "", "own": ""}
@@ -187,27 +188,28 @@ class UnderTheHood(Viewer):
             name = escape(title(found.topic)) if found.topic is not None else ""
             texts |= {"stick": explain_stick(found), "slots": explain_slots(found)}
             texts["arrows"] = explain_arrows(found, name)
-        if has["stick"] is not None:
-            self._stick.show(stick_frame(found.stick, title))
-        if has["arrows"] is not None:
-            self._arrows.show(arrow_frame(found.arrows, found.model.corpus.vocabulary))
-        if has["slots"] is not None:
-            texts |= {"end": explain_end(found), "own": explain_document_bound(found)}
-            texts["slots"] += f"</p><p>{_describe_document(found)}"
-            self._draw_document(found)
+            if arrows is not None:
+                self._arrows.show(arrow_frame(arrows, found.model.corpus.vocabulary))
+            if trace is not None:
+                end = explain_end(trace.num_taken, len(trace.bounds))
+                texts |= {"end": end, "own": explain_document_bound(found)}
+                texts["slots"] += f"</p><p>{_describe_document(found)}"
+                self._draw_document(trace)
+        if stick is not None:
+            self._stick.show(stick_frame(stick, title))
         for name, text in texts.items():
             self._write(self._texts[name], f"<p>{text}</p>" if text else "")
 
-    def _draw_document(self, found: Dissection) -> None:
-        title, taken = self._progress.topic_title, found.trace.num_taken
-        self._slots.show(slot_frame(found.trace, title), taken)
-        self._own_bound.show(bound_frame(found.trace), taken)
-        self._list.show(slot_rows(found.trace, title), "It has no words.")
+    def _draw_document(self, trace: SlotTrace) -> None:
+        title = self._progress.topic_title
+        self._slots.show(slot_frame(trace, title), trace.num_taken)
+        self._own_bound.show(bound_frame(trace), trace.num_taken)
+        self._list.show(slot_rows(trace, title), "This document has no words.")
 
     def _offer_topics(self, found: Dissection | None) -> None:
-        """Offer the topics, with the one whose arrows are shown as the chosen one."""
+        """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
-        # Of options without a value the widget takes the first for itself, and keeps it from the browser.
+        # With options but no value, the widget selects the first option and does not tell the browser.
         options = {} if topic is None else topic_choices(self._progress)
         if topic is not None and topic not in options.values():
             options[self._progress.topic_title(topic)] = topic
@@ -219,17 +221,20 @@ class UnderTheHood(Viewer):
         finally:
             self._is_writing = False
 
-    def _choose(self, event) -> None:
+    def _choose(self, event: Any) -> None:
         if not self._is_writing and event.new is not None:
             self._selection.topic = int(event.new)
 
     def _pick_slot(self, slot: int) -> None:
-        found: Dissection = self._shown[0]
-        last = min(found.trace.num_taken, len(found.trace.bounds)) - 1
-        self._selection.topic = int(found.trace.topic_ids[found.trace.slot_topics[last, slot - 1].argmax()])
+        found: Dissection | None = self._shown[0]
+        if found is None or found.trace is None:
+            return
+        trace = found.trace
+        last = min(trace.num_taken, len(trace.bounds)) - 1
+        self._selection.topic = int(trace.topic_ids[trace.slot_topics[last, slot - 1].argmax()])
 
-    def _turn_over(self) -> None:
-        """Take the document that is read after the one shown, whatever was chosen before."""
+    def _show_next_document(self) -> None:
+        """Show the document that the run reads next, and deselect the selected one."""
         self._place += 1
         self._selection.document = None
         self._ask()
@@ -242,7 +247,7 @@ class UnderTheHood(Viewer):
 
 def _describe(job: AnatomyJob, progress: Progress) -> str:
     if job.status == "failed":
-        return f"The algorithm could not be looked into: {job.message}"
+        return f"The inside of the algorithm could not be computed: {job.message}"
     if job.dissection is None:
         return LOOKING if job.status == "looking" else WAITING
     return describe_moment(job.dissection, progress)
@@ -250,7 +255,7 @@ def _describe(job: AnatomyJob, progress: Progress) -> str:
 
 def _describe_document(found: Dissection) -> str:
     corpus, row = found.model.corpus, found.row
-    source = "Chosen under Documents" if found.is_chosen else "One of those read next"
+    source = "Selected on the page Documents" if found.is_chosen else "A document to be read next"
     title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
     size = int(corpus.counts[[row]].sum())
     return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'word')}."

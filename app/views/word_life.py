@@ -1,7 +1,9 @@
-"""One word over the run: which topics held it at each column of the word lists, and how much."""
+"""One word over the run: the topics that list it at each column of the word lists, and their shares of it."""
 
 from html import escape
+from typing import Any
 
+import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
@@ -13,24 +15,25 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.life_plots import WordPlot
 from stickbreaker.app.widgets.pick_list import PickList
 
-PICK = "Pick a word from the list of a topic's words, or find one above, to see how it moved among the topics."
+PICK = "Select a word in the word list of a topic, or search for one above, to see its topics over the run."
 RULE = (
-    "At each column of the word lists, the topics that had it among their fifty likeliest words; where a line has a "
-    "gap, the topic did not. The eight topics that ever held most of it."
+    "Each line is a topic with this word among its fifty likeliest at some column of the word lists; at a gap it was "
+    "not among them. Shown are the eight topics with the most tokens of the word."
 )
 
 
 class WordLife(Viewer):
-    """Follows the selection's word, and sets its topic. Needs no reading of the corpus."""
+    """The selected word over the run. It sets the selected topic and needs no reading of the corpus."""
 
-    def __init__(self, selection: Selection, **params):
+    def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
-        self._progress, self._shown = Progress(), ()
+        self._progress = Progress()
+        self._shown: tuple[Any, ...] = ()
         self._plot = WordPlot(self._pick)
         self._heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
-            label="Measured as", options=list(WORD_MEASURES), value=WORD_MEASURES[0], size="small", width=260
+            label="Measure", options=list(WORD_MEASURES), value=WORD_MEASURES[0], size="small", width=260
         )
         pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
         self._chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
@@ -44,7 +47,7 @@ class WordLife(Viewer):
         return self._layout
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show a run's columns; does nothing between two of them."""
+        """Show the columns of a run; does nothing if there is no new column."""
         shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], dict(progress.names))
         self._progress = progress
         if shown != self._shown:
@@ -52,21 +55,28 @@ class WordLife(Viewer):
             self._draw()
 
     def _draw(self) -> None:
-        word, vocabulary = self._selection.word, self._progress.vocabulary
-        is_known = word is not None and vocabulary is not None and word < len(vocabulary)
-        measure = self._measure.value
-        frame = word_frame(self._progress, word, measure) if is_known else None
-        has_lines = frame is not None and len(frame) > 0
-        text = RULE if has_lines else explain_no_word(self._progress, vocabulary[word]) if is_known else PICK
-        title = f"“{vocabulary[word]}” over the run" if is_known else "A word over the run"
+        position: int | None = self._selection.word
+        vocabulary, measure = self._progress.vocabulary, self._measure.value
+        if position is None or vocabulary is None or position >= len(vocabulary):
+            self._write("A word over the run", PICK)
+            self._show_lines(None, measure)
+            return
+        word, frame = vocabulary[position], word_frame(self._progress, position, measure)
+        self._write(f"“{word}” over the run", RULE if len(frame) else explain_no_word(self._progress, word))
+        self._show_lines(frame if len(frame) else None, measure)
+
+    def _write(self, title: str, text: str) -> None:
         self._heading.object = (
             f"<h2 style='margin:4px 0;font-size:16px'>{escape(title)}</h2>"
             f"<p style='margin:0;font-size:13px'>{escape(text)}</p>"
         )
-        if has_lines:
+
+    def _show_lines(self, frame: pd.DataFrame | None, measure: str) -> None:
+        """Draw and list a `word_frame`, or hide the plot."""
+        if frame is not None:
             self._plot.show(frame, run_places(self._progress)[0], measure)
-        self._chart.visible = has_lines
-        self._rows.show(word_life_rows(frame, measure) if has_lines else [])
+        self._chart.visible = frame is not None
+        self._rows.show([] if frame is None else word_life_rows(frame, measure))
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id

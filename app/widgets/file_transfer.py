@@ -43,7 +43,7 @@ class FileTransfer(pn.custom.JSComponent):
     _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
 
     def __init__(self, take: Callable[[Path], None], refuse: Callable[[str], None], **params: Any):
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel does not annotate it.
+        super().__init__(**params)
         self._take = take
         self._refuse = refuse
         self.upload = Upload()

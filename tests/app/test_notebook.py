@@ -1,16 +1,13 @@
 import asyncio
-import threading
 
 import numpy as np
-import panel as pn
 import pytest
 from bokeh.document import Document
-from bokeh.models import ImportedStyleSheet, Plot
-from panel.io import resources
-from pyviz_comms import Comm, JupyterCommJS
+from bokeh.models import Plot
+from pyviz_comms import Comm
 
 from stickbreaker import engine
-from stickbreaker.app.notebook import LiveRun, mend_panel
+from stickbreaker.app.notebook import LiveRun
 
 
 @pytest.fixture
@@ -61,41 +58,6 @@ def test_reading_gives_every_document_shares_that_sum_to_one_once_something_has_
     shares = live.read().doc_shares
     assert shares.shape[0] == tiny_corpus.num_documents
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-6)
-
-
-@pytest.fixture
-def loop(monkeypatch):
-    """A loop of cells; what `mend_panel` puts in Panel's places goes with it."""
-    for owner, name in ((resources, "patch_stylesheet"), (pn.reactive, "patch_stylesheet")):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
-    monkeypatch.setattr(JupyterCommJS, "_handle_msg", JupyterCommJS._handle_msg)
-    with asyncio.Runner() as runner:
-        mend_panel(runner.get_loop())
-        yield runner
-
-
-def test_views_request_no_style_sheet_at_first_or_later(loop):
-    shown = pn.Column(pn.widgets.FloatSlider(), pn.pane.HTML("early"))
-    root = shown.get_root(Document(), Comm())
-    shown.append(pn.Card(pn.widgets.Select(options=["late"]), pn.indicators.Progress()))
-    addresses = {model.url for model in root.references() if isinstance(model, ImportedStyleSheet)}
-    assert addresses
-    assert {address.partition(",")[0] for address in addresses} == {"data:text/css;base64"}
-
-
-def test_a_message_from_another_thread_is_handled_on_the_thread_of_the_cells(loop, monkeypatch):
-    handled = []
-    def record(line, what):
-        handled.append((threading.current_thread(), what))
-
-    monkeypatch.setattr("stickbreaker.app.notebook._HANDLE", record)
-
-    async def cell():
-        await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
-        await asyncio.sleep(0)
-
-    loop.run(cell())
-    assert handled == [(threading.main_thread(), "moved")]
 
 
 class Line(Comm):

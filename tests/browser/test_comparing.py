@@ -51,7 +51,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name=f"Delete {name}")).to_be_visible()
     page.get_by_role("checkbox", name=f"Draw {name}").check()
-    expect(page.get_by_text(re.compile("topics matched, the most alike first"))).to_be_visible()
+    expect(page.get_by_text(re.compile("topics matched, the most similar first"))).to_be_visible()
 
 
 def test_a_sweep_is_cancelled(swept):

@@ -15,7 +15,7 @@ LANDMARKS = {
     TIME: ("combobox", "Period"),
     DOCUMENTS: ("button", re.compile("^open: ")),
     COMPARE: ("checkbox", re.compile("^Draw ")),
-    EXPORT: ("button", "Save the figure"),
+    EXPORT: ("button", "Save figure"),
     HOOD: ("button", re.compile("^choose topic: slot")),
 }
 # The control that has the focus, through all shadow roots.
@@ -139,11 +139,11 @@ def act_by_keys(dashboard):
     keys.press("Enter")
     expect(topic).not_to_have_text(before)
     expect(topic).to_be_focused()
-    page.get_by_role("textbox", name="Its name").focus()
+    page.get_by_role("textbox", name="Topic name").focus()
     keys.type("by keys")
     keys.press("Enter")
     expect(topic).to_have_text(re.compile("^by keys"))
-    expect(page.get_by_role("textbox", name="Its name")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Topic name")).to_be_focused()
     nearest = page.get_by_role("button", name=re.compile("^choose: ")).first
     nearest.press("Enter")
     expect(topic).not_to_have_text(re.compile("^by keys"))
@@ -180,4 +180,4 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     page.get_by_role("button", name=re.compile("^open: ")).first.press("Enter")
     expect(page.get_by_text("the order of the text is not kept")).to_be_visible()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("textbox", name="Find", exact=True)).to_be_focused()
+    expect(page.get_by_role("textbox", name="Find documents", exact=True)).to_be_focused()

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-READ = re.compile("All 10,384 documents, held-out ones too")
+READ = re.compile("All 10,384 documents, including held-out ones")
 
 
 def go_to_export(dashboard):
@@ -28,8 +28,8 @@ def test_figures_are_saved_as_pictures(look_at_finished, tmp_path):
     go_to_export(finished)
     for kind, begins in {"PNG": b"\x89PNG", "SVG": b"<svg"}.items():
         finished.button(kind).click()
-        expect(finished.page.get_by_text("As it was after 9,384 documents.")).to_be_visible()
+        expect(finished.page.get_by_text("State after 9,384 documents.")).to_be_visible()
         expect(finished.page.locator(".bk-Figure").last).to_be_visible()
-        path = take(finished, "Save the figure", tmp_path)
+        path = take(finished, "Save figure", tmp_path)
         assert path.name == f"state-of-the-union-held-out-log-likelihood.{kind.lower()}"
         assert path.read_bytes().startswith(begins)

@@ -153,7 +153,8 @@ def test_events_are_listed_newest_first_under_the_names_people_gave(progress):
         ("topic 1", "100 read", "clear from here on"),
     ]
     assert summarize_life(progress, find_events(progress.checkpoints)) == (
-        "2 topics at the first column, 1 born since, 1 gone; clear of the 2 there now: 2; no merge is proposed."
+        "2 topics at the first column, 1 born since, 1 gone. Of the 2 topics in use now, 2 are clear, and no merge is "
+        "proposed."
     )
 
 

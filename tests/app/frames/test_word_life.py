@@ -88,9 +88,9 @@ def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(prog
 def test_rows_say_from_when_a_topic_listed_the_word_until_when_and_where_most(progress):
     nine, four = word_life_rows(word_frame(progress, 1, OF_TOPIC), OF_TOPIC)
     assert (nine["weight"], nine["share"]) == ("50.00 %", 1.0)
-    assert nine["words"] == "listed from 200 documents on; most at 300, 50.00 %, there its word no. 1"
+    assert nine["words"] == "listed since 200 documents; largest at 300: 50.00 %, rank 1"
     assert (four["weight"], four["share"]) == ("", 0.0)
-    assert four["words"] == "listed from 100 documents on, last at 200; most at 100, 50.00 %, there its word no. 1"
+    assert four["words"] == "listed since 100 documents, last at 200; largest at 100: 50.00 %, rank 1"
 
 
 def test_a_run_in_whole_passes_counts_them(progress):
@@ -111,7 +111,7 @@ def test_the_view_follows_the_chosen_word_and_says_what_is_missing(progress):
     assert len(view._plot.lines.data["xs"]) == 2
     assert view._chart.visible
     selection.word = 4
-    assert "No topic had “silver”" in view._heading.object
+    assert "“silver” was not among" in view._heading.object
     assert not view._chart.visible
     selection.word = 0
     assert HOSTILE not in view._heading.object

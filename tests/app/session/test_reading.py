@@ -180,7 +180,7 @@ def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_ro
     frame = calendar_frame(job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7"))
     drawn = calendar_plot(frame, "heat map", MEASURES[0])
     narrow = drawn.yaxis[0].formatter.args["narrow"]
-    assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all others"}
+    assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all other topics"}
     assert max(map(len, narrow.values())) <= MOST_PHONE_LABEL
     assert all(label.startswith(("topic 7 · ", "www")) for label in narrow.values())
 
@@ -260,7 +260,7 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
     assert is_behind(job, later)
-    assert f"The run is at {later.documents_seen:,}" in describe_reading(job, later)
+    assert f"The run has now read {later.documents_seen:,}" in describe_reading(job, later)
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
 
@@ -268,7 +268,7 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     corpus = replace(job.reading.model, corpus=job.reading.corpus.select(np.arange(12) == 0))
     few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
     said = describe_reading(few, progress)
-    assert said == f"The only document, as the model saw it after learning from {progress.documents_seen}."
+    assert said == f"The only document, read with the model after it had learned from {progress.documents_seen}."
     assert describe_reading(replace(few, status="reading"), progress).startswith("Reading the only document with")
     explorer = TopicExplorer(Selection(), print)
     explorer.read(few, progress)

@@ -134,11 +134,11 @@ def test_a_chosen_topic_is_the_one_whose_arrows_are_drawn_and_the_step_is_worked
 def test_another_document_is_the_next_one_to_be_read(learn):
     page, _ = open_page(learn("hdp"))
     first = page.job.dissection.row
-    page._turn_over()
+    page._show_next_document()
     page._anatomist.join(30)
     page.look(page._progress)
     assert page.job.dissection.row != first
-    assert "One of those read next" in page._texts["slots"].object
+    assert "A document to be read next" in page._texts["slots"].object
 
 
 def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, caplog):
@@ -149,7 +149,7 @@ def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, capl
         page.look(runner.progress)
         page._anatomist.join(30)
     page.look(runner.progress)
-    assert "could not be looked into" in page._moment.object
+    assert "could not be computed" in page._moment.object
     assert caplog.text.count("could not be looked into") == 1
 
 
@@ -164,7 +164,7 @@ def test_what_no_topic_has_of_a_stick_is_said_to_be_left_for_those_not_yet_born(
     stick = answer("free-hdp").stick
     frame = stick_frame(stick, title)
     assert stick.topic_ids[-1] == NO_TOPIC
-    assert frame["title"].iloc[-1] == "not yet born"
+    assert frame["title"].iloc[-1] == "left for new topics"
 
 
 def test_slots_fill_the_document_after_every_iteration(answer):

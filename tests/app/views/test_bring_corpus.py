@@ -106,7 +106,7 @@ def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, pat
     assert view.chosen.visible
     assert not view.working.visible
     assert "Dates from 1900 to 1902" in view.columns.facts.object
-    assert "Left out: 1 row" in view.columns.facts.object
+    assert "Skipped: 1 row" in view.columns.facts.object
     assert "&lt;img src=x" in view.columns.first.object
     shown = tags_of(view.columns.facts, view.columns.first, view.effect, view.fault, view.corpus_menu.about)
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
@@ -142,7 +142,7 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
 def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
     look(view, path)
     assert (view.build.disabled, view.reason.object) == (False, "")
-    for letters, reason in ((8, "leave no word to count: ask for fewer letters"), (99, "Change the word choices")):
+    for letters, reason in ((8, "leave no words: lower the least number"), (99, "Change the word choices")):
         view.words.widgets["min_letters"].value = letters
         asyncio.run(view.measure())
         assert view.build.disabled
@@ -157,7 +157,7 @@ def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_bes
     figures.write_text("text,n\n1 2,3\n4 5,6\n")
     look(view, figures)
     assert view.build.disabled
-    assert "no word in this text: choose another column" in view.reason.object
+    assert "text has no words: choose another text column" in view.reason.object
 
 
 def test_only_the_last_of_many_quick_changes_is_measured(view, path, monkeypatch, begun):
@@ -208,7 +208,7 @@ def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_ag
     asyncio.run(view.build_corpus(None))
     look(view, path)
     assert view.name_field.value == "Mine 2"
-    assert "called “Mine” already" in view.name_field.helper_text
+    assert "A corpus named “Mine” already exists" in view.name_field.helper_text
 
 
 @pytest.mark.parametrize("name", ["", "rfc"])
@@ -304,14 +304,14 @@ def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, na
     for name in names:
         (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
     shown = describe_preview(TextTaskRunner(lambda share, said: None).look(tmp_path, {}))
-    assert f"<p>{said} Each text file is one document, however many paragraphs" in shown
+    assert f"<p>{said} Each text file is one document. For more documents" in shown
 
 
 def test_what_there_is_one_of_is_not_said_to_be_many():
     effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
     said = describe_effect(effect, WordChoices())
-    assert "In the only document: a vocabulary of 1 word; counted: 1 of 1 token (100%)." in said
-    assert "A word must stand in 1 document or more" in said
+    assert "In the only document: a vocabulary of 1 word, and 1 of 1 token counted (100%)." in said
+    assert "A word must be in at least 1 document" in said
     assert "1 document, 1 word, 1 token," in describe_own(
         OwnCorpus("a", 1, 1, 1, None, "D", "document", False, "a.csv", 0, "2026-11-22T06:00:00")
     )

@@ -1,0 +1,157 @@
+"""Workarounds for plots, selects and notebooks: each works, and a test fails once it is no longer needed."""
+
+import asyncio
+import inspect
+import re
+import threading
+from importlib.metadata import version
+from pathlib import Path
+
+import bokeh
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+import pyviz_comms
+from bokeh.document import Document
+from bokeh.models import DataRange1d, ImportedStyleSheet, Plot
+from bokeh.plotting import figure
+from panel.io import resources
+from pyviz_comms import Comm, JupyterCommJS
+
+from stickbreaker.app.panel_fixes import (
+    CHECKED_PLOTS_WITH,
+    TOOLS_STYLE,
+    Seed,
+    fix_notebook,
+    hide_tools,
+    is_drawn,
+    resend_value,
+)
+
+BOKEH_JS = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
+
+
+def test_the_workarounds_are_checked_with_the_installed_versions():
+    found = {name: ".".join(version(name).split(".")[:2]) for name in CHECKED_PLOTS_WITH}
+    assert found == CHECKED_PLOTS_WITH
+
+
+def test_tools_appear_on_hover_and_keep_a_place_in_the_keyboard_order():
+    fig = figure()
+    hide_tools(fig)
+    assert fig.toolbar.autohide
+    assert fig.toolbar.logo is None
+    assert fig.toolbar.stylesheets == [TOOLS_STYLE]
+
+
+def test_bokeh_still_hides_its_tools_from_the_keyboard():
+    rules = re.findall(r"bk-hidden\)\{([^}]*)\}", BOKEH_JS)
+    assert any("visibility:hidden" in rule and "transition" in rule for rule in rules)
+
+
+def test_an_empty_plot_gets_points_for_its_ranges_and_loses_them_with_the_first_data():
+    fig = figure()
+    seed = Seed(fig)
+    assert isinstance(fig.x_range, DataRange1d)
+    seed.stand_in(False)
+    assert seed.source.data == {"x": [], "y": []}
+    seed.stand_in(True)
+    assert seed.source.data == {"x": [0, 1], "y": [0, 1]}
+
+
+def test_bokeh_still_warns_about_an_empty_plot():
+    assert "could not set initial ranges" in BOKEH_JS
+
+
+def count_values(change):
+    """How often the value of a select is sent to the browser while a function changes its labels."""
+    select = pmui.Select(options={"topic 1": 1, "topic 2": 2}, value=1)
+    model = select.get_root(Document(), Comm())
+    sent = []
+    model.data.on_change("value", lambda name, old, new: sent.append(new))
+    change(select)
+    return sent
+
+
+def test_a_select_sends_its_new_label_only_if_it_is_told_to():
+    def rename(select):
+        select.param.update(options={"war": 1, "topic 2": 2}, value=1)
+
+    def rename_and_resend(select):
+        rename(select)
+        resend_value(select)
+
+    assert count_values(rename) == []
+    assert count_values(rename_and_resend) == ["war"]
+
+
+@pytest.fixture
+def unfixed(monkeypatch):
+    """Restores Panel's own functions after the test."""
+    for owner, name in ((resources, "patch_stylesheet"), (pn.reactive, "patch_stylesheet")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(JupyterCommJS, "_handle_msg", JupyterCommJS._handle_msg)
+
+
+@pytest.fixture
+def loop(unfixed):
+    """The loop of the cells of a notebook that is fixed."""
+    with asyncio.Runner() as runner:
+        fix_notebook(runner.get_loop())
+        yield runner
+
+
+def find_addresses():
+    """The addresses of the style sheets of views, some of which are added after the first rendering."""
+    shown = pn.Column(pn.widgets.FloatSlider(), pn.pane.HTML("early"))
+    root = shown.get_root(Document(), Comm())
+    shown.append(pn.Card(pn.widgets.Select(options=["late"]), pn.indicators.Progress()))
+    return {model.url for model in root.references() if isinstance(model, ImportedStyleSheet)}
+
+
+def test_views_shown_first_or_later_need_no_style_sheet_from_the_network(loop):
+    addresses = find_addresses()
+    assert addresses
+    assert {address.partition(",")[0] for address in addresses} == {"data:text/css;base64"}
+
+
+def test_panel_still_asks_the_network_for_style_sheets_with_inline(unfixed):
+    with pn.config.set(inline=True):
+        assert any(address.startswith("http") for address in find_addresses())
+
+
+def test_a_message_on_another_thread_is_handled_on_the_thread_of_the_cells(loop, monkeypatch):
+    handled = []
+
+    def record(line, what):
+        handled.append((threading.current_thread(), what))
+
+    monkeypatch.setattr("stickbreaker.app.panel_fixes._HANDLE", record)
+
+    async def cell():
+        await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
+        await asyncio.sleep(0)
+
+    loop.run(cell())
+    assert handled == [(threading.main_thread(), "moved")]
+
+
+def test_pyviz_comms_still_captures_the_standard_output_of_all_threads(unfixed):
+    assert "StandardOutput()" in inspect.getsource(pyviz_comms.Comm._handle_msg)
+
+
+class Line(Comm):
+    """A connection that the browser has not opened yet."""
+
+    def init(self, on_msg=None):
+        self._comm = self
+
+
+def test_a_plot_is_drawn_once_the_browser_has_connected_and_sent_its_width():
+    root, line = pn.Column(pn.pane.Bokeh(figure())).get_root(Document(), Comm()), Line()
+    assert is_drawn(root, None)
+    assert not is_drawn(root, line)
+    line.init()
+    assert not is_drawn(root, line)
+    next(iter(root.select({"type": Plot}))).set_from_json("inner_width", 300)
+    assert is_drawn(root, line)
