@@ -279,9 +279,9 @@ class Session:
         answers = self.controls.read()
         if answers is None:
             return None
-        config, settings = answers
+        config, changed = answers
         algorithm = next(each for each in self._algorithms if each.name == self.controls.algorithm.value)
-        settings = replace(self._make_spec().settings, **settings)
+        settings = replace(self._make_spec().settings, **changed)
         corpus_name, chosen = self.controls.corpus.value, self.controls.chosen
         return RunSpec(corpus_name, algorithm, algorithm.config(**config), settings, chosen)
 

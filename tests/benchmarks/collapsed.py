@@ -3,7 +3,7 @@
 python -m tests.benchmarks.collapsed [errors] [falls] [recovery] [--seeds 3] [--sweeps 100]
 
 errors: Eq. 12 and 18 against counts enumerated, on five tokens and on documents of State of the Union.
-falls: sweeps of State of the Union after which the bound is lower; seconds a sweep beside CV-LDA with as many topics.
+falls: sweeps of State of the Union after which the bound is lower; seconds per sweep, also for CV-LDA with equal K.
 recovery: topics of simulated corpora within 1.5 times the error of known assignments, and their number, by truncation.
 """
 

@@ -53,7 +53,7 @@ PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound",
 
 @dataclass(frozen=True)
 class Setup:
-    """What is read and how it is scored; `documents`: at most so many of the corpus, drawn by the seed."""
+    """What is read and how it is scored; `documents`: their maximum number, drawn with the seed."""
 
     corpus: str
     split: str | None
@@ -298,7 +298,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument("--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own")
-    parser.add_argument("--documents", type=int, help="at most so many of the corpus, drawn by the seed")
+    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn with the seed")
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=tuple(reversed(ORDERS)))
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=USUAL)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)

@@ -21,7 +21,7 @@ def best_seconds(function, repeats=REPEATS):
 
 
 def best_in_turn(functions, repeats=REPEATS):
-    """The shortest of some calls of each, in turn, so that whatever else the machine does falls on all."""
+    """The shortest of some calls of each, in turn, so that other work on the machine affects all."""
     for function in functions:
         function()
     seconds = [[] for _ in functions]

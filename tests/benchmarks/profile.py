@@ -114,14 +114,14 @@ def split_local_step(algorithm, config, state, train):
 
 
 def sweep(tasks, most):
-    """So many sweeps over the documents of the tasks."""
+    """Take this number of sweeps over the documents of the tasks."""
     sweeps = two_level.START_SWEEPS._replace(most=most)
     for expectations, documents in tasks:
         map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
 
 
 def iterate(algorithm, config, tasks, number):
-    """The whole local step with so many joint iterations."""
+    """Take the whole local step with this number of joint iterations."""
     with (
         patch.object(two_level, "MAX_ITERATIONS", {**two_level.MAX_ITERATIONS, config.start: number}),
         patch.object(two_level, "TOLERANCE", 0.0),

@@ -72,7 +72,7 @@ def measure(corpus_name, minutes, seed=0):
 
 
 def summarize(rows, minutes):
-    """The race as a row of the speed table: at least so many times sooner, where tomotopy never arrives."""
+    """The race as a row of the speed table: a lower limit of the ratio if tomotopy never arrives."""
     ours, theirs = (row["seconds_to_line"] for row in rows)
     ratio = (theirs or minutes * 60) / ours if ours else 0.0
     return {

@@ -1,4 +1,4 @@
-"""Whether the online HDP learns wherever its sliders stand, and whatever its truncation: one pass, held-out words.
+"""Whether the online HDP learns at all positions of its sliders, and with any truncation: one pass, held-out words.
 
     python -m tests.benchmarks.robust [--corpus NAME] [--seeds 1] [--json FILE] [--jobs N]
 

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.samplers [--corpus NAME] [--sweeps 10] [--rounds 5] [--json FILE]
 
-Contestants alternate, round by round, so that whatever else the machine does falls on both; a ratio is of two times
+Contestants alternate, round by round, so that other work on the machine affects both; a ratio is of two times
 measured one after the other. A round is some sweeps of each from where its last round ended, so that the first is
 the start and the last is learned. tomotopy runs with workers=1; its table weight is not the HDP's, so it has more
 topics and only speed is compared; both numbers of topics are given.
@@ -40,7 +40,7 @@ class Ours:
         self.state = self.algorithm.init(self.config, corpus.vocab_size, np.random.default_rng(0))
 
     def sweep(self, number):
-        """So many sweeps."""
+        """Take this number of sweeps."""
         for _ in range(number):
             rng = np.random.default_rng([0, self.state.step + 1])
             self.state, _ = self.algorithm.step(self.config, self.state, self.batch, rng)
@@ -71,7 +71,7 @@ class Tomotopy:
         self.model.train(0)
 
     def sweep(self, number):
-        """So many sweeps on one thread."""
+        """Take this number of sweeps on one thread."""
         self.model.train(number, workers=1)
 
     def num_topics(self):

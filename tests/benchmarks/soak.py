@@ -256,7 +256,7 @@ def tidy(rows):
 
 @contextmanager
 def watched_server():
-    """Serve with a folder of its own for whatever is kept."""
+    """Serve with a separate folder for kept runs and corpora."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ[FOLDER_VARIABLE] = folder
         command = ["-m", "panel", "serve", "--plugins", "tests.benchmarks.watched"]

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.speed [--json FILE] [--rounds 5] [--quick] [--race]
 
-Contestants alternate, five times in one run unless told otherwise, so that whatever else the machine does falls on
+Contestants alternate, five times in one run unless told otherwise, so that other work on the machine affects
 all; a ratio is of two times measured one after the other, each the mean of as many passes as take a second. Each works
 in one of two processes, one held to a single core and one with two, which limits every library's threads alike; gensim
 and scikit-learn get one core, since neither uses a second by itself. Nothing is evaluated while the clock runs.
@@ -57,7 +57,7 @@ TARGETS = {"gensim 1": 50, "gensim 2": 90, "scikit-learn": 20, "floor": 3, "word
 
 
 class Data(NamedTuple):
-    """A corpus by name, at most so many of its documents, and the seed of their draw, the split and the order."""
+    """A corpus by name, the maximum number of its documents, and the seed of their draw, the split and the order."""
 
     corpus: str
     num_documents: int

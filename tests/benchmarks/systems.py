@@ -63,7 +63,7 @@ SYSTEMS = {
 
 @cache
 def load(name, documents, seed):
-    """The corpus, or at most so many of its documents, drawn by the seed."""
+    """The corpus, or at most this number of its documents, drawn with the seed."""
     corpus = load_corpus(name)
     if documents is None or documents >= corpus.num_documents:
         return corpus
@@ -226,7 +226,7 @@ def read_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
-    parser.add_argument("--documents", type=int, help="at most so many of the corpus, drawn by the seed")
+    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn with the seed")
     parser.add_argument("--order", choices=ORDERS, default="shuffled")
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument("--seeds", type=int, default=3)

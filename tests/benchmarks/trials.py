@@ -84,7 +84,7 @@ def learn(algorithm, config, state, train, passes, seed):
 
 @lru_cache(maxsize=3)
 def sample(corpus_name, documents, seed, sweeps):
-    """The state of the HDP's sampler from 100 topics after so many sweeps."""
+    """The state of the HDP's sampler from 100 topics after a number of sweeps."""
     train, _ = divide(corpus_name, documents, seed)
     config = gibbs_hdp.GibbsHDPConfig()
     state = gibbs_hdp.init(config, train.vocab_size, np.random.default_rng([seed, 0]))

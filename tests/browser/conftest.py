@@ -128,7 +128,7 @@ def look_at_finished(visit, finished_run):
 
     def look(size=None, **emulated) -> Dashboard:
         dashboard = visit(size, finished_run, **emulated)
-        # A run that nobody has looked at for minutes is gone, and begins again.
+        # A run without a page is removed after minutes, and starts again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
         # Bokeh throws where figures are put away while they are being drawn.

@@ -188,7 +188,7 @@ def test_what_cannot_be_read_is_said_in_place_and_a_long_build_can_be_cancelled(
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
-def test_the_dialog_fits_and_hinders_nobody_in_the_dark(visit, size):
+def test_the_dialog_fits_and_is_accessible_in_dark_mode(visit, size):
     dashboard = visit(size)
     page = dashboard.page
     dashboard.pause()

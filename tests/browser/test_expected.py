@@ -2,7 +2,7 @@
 
     STICKBREAKER_WRITE_EXPECTED=1 python -m pytest tests/browser/test_expected.py
 
-writes the pictures in `tests/browser/expected` anew; look at what has changed before it is committed.
+writes the pictures in `tests/browser/expected` again; look at what has changed before it is committed.
 
 A run of the default seed has finished. Fonts, the order of equals and figures of speed differ between machines, so
 pictures are compared by the mean luminance of coarse blocks. What counts as the same is taken from the pictures

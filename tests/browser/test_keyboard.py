@@ -1,4 +1,4 @@
-"""Whatever a mouse can press, drag or write in is reached by the Tab and arrow keys alone, and is seen to be."""
+"""All that a mouse can press, drag or write in can be reached with the Tab and arrow keys, with visible focus."""
 
 import re
 
@@ -23,7 +23,7 @@ FOCUSED = """
   let focused = document.activeElement
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement
 """
-# What may be pressed: controls by their element or role, and whatever has the pointer of one and is in none.
+# What may be pressed: controls by their element or role, and elements with a control's pointer outside of controls.
 # A label stands for its box, an icon of a plot's tool for the tool around it, a slider's track for its thumb.
 COLLECT = """() => {
   const controls = "button, a[href], input:not([type=hidden]), select, textarea, summary, [tabindex], " +
@@ -43,7 +43,7 @@ COLLECT = """() => {
   return found.map(node =>
     `${node.tagName} ${node.getAttribute("aria-label") || node.title || node.innerText || node.className}`.slice(0, 90))
 }"""
-# How a control and what is beside and around it look: a notify, a frame or a ground that differs shows the focus.
+# How a control and what is next to it and around it look: a ring, a frame or a ground that differs shows the focus.
 DESCRIBE_LOOK = """() => { window.describe_look = (node) => {
   const near = [node, node.parentElement, ...(node.parentElement?.children ?? [])].filter(Boolean)
   return near.map(each => { const style = getComputedStyle(each)

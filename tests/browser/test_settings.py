@@ -46,7 +46,7 @@ def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float],
 
 
 def pause_untouched(dashboard) -> None:
-    """Pause a run whose sliders nobody has moved: all its steps have their rates and sizes."""
+    """Pause a run whose sliders were never moved: all its steps have their rates and sizes."""
     dashboard.pause()
     taken, number = dashboard.steps(), dashboard.step_number()
     rates = rates_of(read_settings(dashboard), *range(1, number + 1))

@@ -1,4 +1,4 @@
-"""The table of the paper, and the topics beside it."""
+"""The table of the paper, and the topics next to it."""
 
 import re
 

@@ -8,7 +8,7 @@ The first test asks how much of what there is to know about unread documents one
 frequencies, which know nothing, to that of topics re-estimated from the true assignments of all tokens, nine tenths.
 
 The second begins at the truth and lets twenty passes walk away from it. A topic is measured by its total variation
-from the true one, in units of that of the topic re-estimated from the true assignments: 1 is what nobody does better
+from the true one, in units of that of the topic re-estimated from the true assignments: 1 is the best possible
 than. Not knowing the assignments has a price, 1.1 to 1.4 as a rule; a topic split or merged with another has 2 and
 more. One topic in ten may miss, since a stick can break off so little that a hundred tokens tell of it. From the
 defaults, without being told, fewer topics come within 1.5 of the truth (engine/DECISIONS.md).

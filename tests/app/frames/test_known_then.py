@@ -49,7 +49,7 @@ def job(tiny_corpus):
     return read(learn(tiny_corpus, max_topics=6, batch_size=4, delay=1.0))
 
 
-def test_documents_are_kept_as_first_read_and_none_of_the_first_mini_batch_or_held_out(tiny_corpus, job):
+def test_documents_are_kept_as_first_read_except_those_of_the_first_mini_batch_and_held_out_ones(tiny_corpus, job):
     train, test = split_corpus(tiny_corpus, SETTINGS)
     first = job.reading.first
     seen = dict(zip(tiny_corpus.doc_ids.tolist(), first.seen.tolist(), strict=True))

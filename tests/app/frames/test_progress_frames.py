@@ -1,4 +1,4 @@
-"""Frames: a run's progress as tidy tables, whatever the run has or lacks."""
+"""Frames: a run's progress as tidy tables, also when parts of the run are missing."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A class watching: who looks on changes nothing, and nobody who logs in meets another's run, corpora or kept runs."""
+"""A class that watches: watchers change nothing, and no user sees the run, corpora or kept runs of another."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def service(data):
 
 
 def make_spec():
-    """Long enough that nobody misses it."""
+    """Long enough to be seen."""
     return replace(small_spec(), corpus_name=CORPUS_NAME, settings=replace(SETTINGS, passes=50))
 
 
@@ -209,7 +209,7 @@ def test_a_run_goes_on_for_its_watchers_when_the_presenter_has_gone_and_they_are
 
 
 @pytest.mark.parametrize("token", ["", "none", "ünknown<b>"])
-def test_a_link_to_watch_that_nobody_was_given_is_said_and_begins_a_run_of_one_s_own(token, visit):
+def test_an_unknown_link_to_watch_is_reported_and_starts_a_separate_run(token, visit):
     session = visit(f"?watch={token}")
     # An empty value in an address is none.
     assert session.said == ([NOTHING_TO_WATCH] if token else [])

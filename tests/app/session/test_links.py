@@ -150,7 +150,7 @@ def short_recipe():
 
 @pytest.fixture
 def open_link(tiny_corpus):
-    """Open an address in a browser of its own, on a service that knows nothing of earlier runs."""
+    """Open an address in a separate browser, on a service without earlier runs."""
     service, opened = Service(lambda name, folder: tiny_corpus, Compiled(), 2), []
 
     def open_link(search):

@@ -160,7 +160,7 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
 
 
-def test_nothing_of_the_server_keeps_a_page_that_nobody_looks_at(service):
+def test_the_server_does_not_keep_a_page_that_is_closed(service):
     with set_curdoc(Document()):
         page = lay_out(Session(service, make_spec))
     kept = weakref.ref(page)

@@ -139,7 +139,7 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
     assert "min_letters is 99: give a whole number from 1 to 30" in view.effect.object
 
 
-def test_nothing_can_be_built_where_nothing_is_counted_and_the_reason_stands_beside(view, path, tmp_path):
+def test_a_corpus_without_words_cannot_be_built_and_the_reason_is_shown(view, path, tmp_path):
     look(view, path)
     assert (view.build.disabled, view.reason.object) == (False, "")
     for letters, reason in ((8, "leave no words: lower the least number"), (99, "Change the word choices")):
@@ -274,7 +274,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
     assert "stickbreaker-" not in view.fault.object
 
 
-def test_a_dialog_that_nobody_opens_costs_nothing_and_is_closed_without_harm():
+def test_a_dialog_that_is_never_opened_costs_nothing_and_can_be_closed():
     view = BringCorpus(Here(), NO_ACTIONS)
     view.close()
     assert not view.is_made
@@ -300,7 +300,7 @@ def test_paths_are_for_those_at_the_server_only(path, begun):
     ("names", "said"),
     [(("novel",), "Text file: 1 document with text."), (("a", "b"), "Folder of text files: 2 documents with text.")],
 )
-def test_a_text_file_is_called_one_document_whatever_its_paragraphs(tmp_path, names, said):
+def test_a_text_file_is_called_one_document_with_any_number_of_paragraphs(tmp_path, names, said):
     for name in names:
         (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
     shown = describe_preview(TextTaskRunner(lambda share, said: None).look(tmp_path, {}))

@@ -310,7 +310,7 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
         max_topics: int | None = setting(None, "K", bounds=(1, 9))
 
         def __post_init__(self):
-            """Take whatever comes."""
+            """Accept any call."""
 
     open_toy = replace(SIZED, config=Open)
     spec = replace(sized_recipe(), config=Open())

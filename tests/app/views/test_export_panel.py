@@ -104,7 +104,7 @@ def test_a_table_says_the_same_as_csv_and_as_parquet(take, what, tmp_path):
     pd.testing.assert_frame_equal(frames[0].astype(str), frames[1].astype(str), check_dtype=False, check_exact=True)
 
 
-def test_topics_hold_their_words_and_their_name_whatever_is_in_it(take, job, named, tmp_path):
+def test_topics_have_their_words_and_their_name_with_any_characters(take, job, named, tmp_path):
     frame = read_table(*take("topics"), tmp_path)
     mine = frame[frame["topic_id"] == named]
     assert set(mine["name"]) == {NAMED}
@@ -221,7 +221,7 @@ def test_the_offline_page_holds_everything_as_json_and_nothing_of_it_as_markup(t
     np.testing.assert_allclose(np.sum(state["periods"]["values"], 1), 1.0, rtol=1e-4)
 
 
-def test_the_offline_page_of_a_run_that_nobody_has_read_has_its_checkpoints(progress, tmp_path):
+def test_the_offline_page_of_a_run_without_a_reading_has_its_checkpoints(progress, tmp_path):
     write_offline(tmp_path / "page.html", progress, (), None)
     assert '"details": [], "periods": null' in (tmp_path / "page.html").read_text(encoding="utf-8")
 

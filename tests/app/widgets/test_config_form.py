@@ -27,7 +27,7 @@ def test_untouched_forms_give_the_defaults():
     assert ToySettings(**ConfigForm(ToySettings).read()) == ToySettings()
 
 
-def test_a_fault_stands_beside_its_field_until_it_is_mended():
+def test_a_fault_is_shown_at_its_field_until_it_is_corrected():
     form = ConfigForm(ToyConfig)
     form.widgets["max_topics"].value = 99
     assert form.read() is None
