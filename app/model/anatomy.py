@@ -1,4 +1,4 @@
-"""Looking inside an algorithm at one moment, for one page: in the background, only when asked to."""
+"""The inside of an algorithm at one moment, computed in the background for one page when it asks."""
 
 import logging
 import threading
@@ -23,7 +23,7 @@ from stickbreaker.engine.evaluation.anatomy import (
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.runs.run import next_batch
 
-# A running model is looked into anew after so long, and so many times as long as the last look took.
+# Pause before the next answer about a running model: at least these seconds, and this multiple of the last answer.
 REST_SECONDS, REST = 5.0, 30.0
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked: of which model, under which settings of its run, about which topic and which document.
+    """A question: the model, the settings of its run, the topic and the document.
 
     topic: None for the largest; document: a row of the corpus, None for the one that is read after `place` others.
     """
@@ -53,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Dissection:
-    """The answer; None stands for what the algorithm does not have.
+    """The answer; None marks parts that the algorithm does not have.
 
     row: of the document in the corpus; is_chosen: somebody chose it. topic: its id, whose step `arrows` are.
     """
@@ -70,7 +70,7 @@ class Dissection:
 
 @dataclass(frozen=True, eq=False)
 class AnatomyJob:
-    """Where it stands: "none", "looking", "ready" or "failed"; the last answer; why there is none."""
+    """The state of a question: "none", "looking", "ready" or "failed"; the last answer; why there is none."""
 
     status: str = "none"
     dissection: Dissection | None = None
@@ -91,7 +91,7 @@ class Anatomist:
         self.job = AnatomyJob()
 
     def ask(self, question: Question) -> None:
-        """Answer this next, unless it is what was asked last."""
+        """Answer this next, unless it is the last question."""
         with self._lock:
             if question.is_like(self._asked):
                 return
@@ -104,17 +104,17 @@ class Anatomist:
 
     @property
     def is_rested(self) -> bool:
-        """Whether enough time has gone by since the last answer for another of a run that goes on."""
+        """Whether the pause after the last answer is over, for a run that continues."""
         return self.job.status == "ready" and time.monotonic() >= self._rested_at
 
     def forget(self) -> None:
-        """Let go of all models; what is being worked out is no longer wanted."""
+        """Release all models and drop the present question."""
         with self._lock:
             self._asked = self._answered = None
             self._train, self.job = (None, None, None), AnatomyJob()
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until nothing is being worked out."""
+        """Wait until the present question is answered."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout)
@@ -137,7 +137,7 @@ class Anatomist:
             self._notify()
 
     def _next(self) -> Question | None:
-        """The question to answer now; without one the thread ends."""
+        """The next question; None ends the thread."""
         with self._lock:
             if self._asked is None or self._asked is self._answered:
                 self._thread = None
@@ -180,7 +180,7 @@ class Anatomist:
         return train
 
     def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
-        """The next step; another document or topic of the same model needs no other."""
+        """The next step; it is computed once per model and serves all documents and topics."""
         before = self.job.dissection
         if before is not None and before.model.state is model.state and before.model.config == model.config:
             return before.noisy

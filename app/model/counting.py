@@ -1,8 +1,8 @@
-"""Numbers with the noun that they count."""
+"""Numbers with their nouns."""
 
 
 def count(number: int, noun: str) -> str:
-    """Write a number with its noun, which gets an s unless there is one.
+    """Write a number with its noun, in the plural unless the number is one.
 
     >>> count(1, "document"), count(2_000, "word"), count(0, "row")
     ('1 document', '2,000 words', '0 rows')
@@ -11,7 +11,7 @@ def count(number: int, noun: str) -> str:
 
 
 def count_all(number: int, noun: str) -> str:
-    """Write that it is all of them.
+    """Write a number as all of them.
 
     >>> count_all(1, "document"), count_all(9_384, "document")
     ('the only document', 'all 9,384 documents')

@@ -1,9 +1,9 @@
-"""What a run made of each document when it first met it: topic shares by the model of that moment, kept as it goes.
+"""Topic shares of each document when a run first read it, by the model of that moment.
 
-They come with the score of each next mini-batch, so that they cost a run nothing: the shares that predict a tenth of a
-document's distinct words from the others, inferred just before the document is learned from. Documents of the first
-mini-batch are left out, as the model knows nothing yet, and so are documents of one word, which have no score. About a
-hundred bytes a document are held: shares of at least 0.005, eight bytes each, and twenty more.
+They are a by-product of the scores of the next mini-batch: the shares that predict a tenth of a document's distinct
+words from the others, inferred just before the model learns from the document. Documents of the first mini-batch are
+left out, because the model has not learned yet. Documents of one word are left out, because they have no score. A
+document takes about a hundred bytes: eight for each share of at least 0.005, and twenty more.
 """
 
 import threading
@@ -30,13 +30,13 @@ class FirstReading:
     seen: np.ndarray
 
     def position(self, topic_id: int | None) -> int | None:
-        """Find the column of a topic; None where no document had it."""
+        """Find the column of a topic; None if no document has it."""
         found = np.flatnonzero(self.topic_ids == topic_id) if topic_id is not None else np.zeros(0, np.intp)
         return int(found[0]) if len(found) else None
 
 
 class FirstReadings:
-    """Grows by a mini-batch at a time; may be looked at from any thread."""
+    """Grows by one mini-batch at a time; can be read from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class FirstReadings:
         return len(self._doc_ids)
 
     def take(self, inferred: Any, documents_seen: int) -> None:
-        """Take in the shares of documents (`DocShares`) that a model had after learning from so many."""
+        """Add the shares of documents (`DocShares`); documents_seen: the number that the model had learned from."""
         rows, columns = np.nonzero(inferred.shares >= SMALLEST_SHARE)
         shares = inferred.shares[rows, columns]
         sizes = np.bincount(rows, minlength=len(inferred.doc_ids))
@@ -60,7 +60,7 @@ class FirstReadings:
             self._shares.frombytes((shares / totals[rows]).astype(np.float32).tobytes())
 
     def look(self, doc_ids: np.ndarray) -> FirstReading | None:
-        """Put what is there in the order of a corpus with these ids (D,); None where nothing is."""
+        """The shares in the order of a corpus with these ids (D,); None if there are none."""
         with self._lock:
             columns = (self._doc_ids, self._seen, self._sizes, self._topic_ids, self._shares)
             ids, seen, sizes, topics, shares = (np.array(column) for column in columns)

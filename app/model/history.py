@@ -1,4 +1,4 @@
-"""Curves that grow for as long as a run lasts and never take more room than a page can draw."""
+"""Curves that grow with a run and never have more points than a page can draw."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,7 +12,7 @@ MAX_POINTS = 4_000
 
 
 class History:
-    """Rows in order, thinned to every second one whenever `max_points` are reached; the newest is always kept.
+    """Rows in order; at `max_points` every second one is dropped. The newest is always kept.
 
     >>> history = History({"step": np.int64}, max_points=4)
     >>> for step in range(11):

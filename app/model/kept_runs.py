@@ -1,6 +1,6 @@
-"""Runs that have finished or were left, kept on disk: one file each, read without pickle, the newest fifty.
+"""Runs that have finished or were left, on disk: one file each, read without pickle; the newest fifty are kept.
 
-A file is an .npz: the text "about", which is JSON, beside the columns of the curves and the topics' likeliest words.
+A file is an .npz: the text "about", which is JSON, the columns of the curves, and the topics' most probable words.
 """
 
 import json

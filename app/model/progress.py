@@ -1,7 +1,7 @@
-"""What a run has to show: immutable, versioned, replaced as a whole and never changed in place.
+"""The state of a run for display: immutable, versioned, and replaced as a whole.
 
 The runner's thread builds a `Progress` and publishes it by one reference assignment; every session compares
-`version` with the one it has shown and reads whatever it likes, without a lock.
+`version` with the one that it has shown, and reads without a lock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ NEXT_BATCH_COLUMNS = {**HELDOUT_COLUMNS, "num_tokens": np.int64}
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Equally long, read-only columns by name, one row a point.
+    """Read-only columns of equal length by name, one row per point.
 
     >>> curve = Curve.build({"seconds": np.float64}, [(0.5,), (1.5,)])
     >>> len(curve), curve["seconds"].tolist(), bool(Curve.build({"seconds": np.float64}))
@@ -78,7 +78,7 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The topics at one moment, as small as the page needs them.
+    """The topics at one moment, with only what the page needs.
 
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
@@ -99,7 +99,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Everything a page shows of one run. Two of one service with the same `run_id` and `version` are the same.
+    """Everything that a page shows of one run. In one service, `run_id` and `version` identify it.
 
     version: grows with every publication, across restarts too.
     run_id: grows with every restart; the key and title of a kept run.
@@ -151,7 +151,7 @@ class Progress:
     begun_at: float = 0.0
 
     def topic_title(self, topic_id: int) -> str:
-        """Call a topic by the name it has been given, or by its id."""
+        """The name that a person gave a topic, or its id."""
         return self.names.get(int(topic_id)) or f"topic {topic_id}"
 
     @property
@@ -167,5 +167,5 @@ def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
 
 
 def has_no_topic(progress: Progress) -> bool:
-    """Whether a run has begun to learn, but no topic is in use yet: its text is too little."""
+    """Whether a run has learned but no topic is in use yet, because there is too little text."""
     return progress.now is not None and not len(rank_topics(progress.now))

@@ -1,14 +1,14 @@
-"""What one page has chosen: the same topic, word, document and stretch of time in every view."""
+"""The selection of one page: the same topic, word, document and span of time in every view."""
 
 import numpy as np
 import param
 
-# The ends of a span that is open there.
+# The ends of an open span.
 EARLIEST, LATEST = np.datetime64("-9999-01-01"), np.datetime64("9999-12-31")
 
 
 class Selection(param.Parameterized):
-    """Watch a parameter to follow it; None where nothing is chosen."""
+    """Watch a parameter to follow it; None means that nothing is chosen."""
 
     topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
     word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
@@ -16,7 +16,7 @@ class Selection(param.Parameterized):
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
 
     def leave_run(self, is_same_corpus: bool) -> None:
-        """Choose nothing that was of one run: its topic, and of another corpus its word, document and span."""
+        """Clear the topic of a run; for another corpus also its word, document and span."""
         self.param.update(topic=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)

@@ -1,4 +1,4 @@
-"""The likeliest words of topics, as a run writes them down at its checkpoints."""
+"""The most probable words of topics at the checkpoints of a run."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,12 @@ from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
 from stickbreaker.engine.algorithm import TopicSummary
 
 NUM_LISTED = 50
-# Of all checkpoints together and each topic, so that many checkpoints hold shorter lists.
+# Words per topic in all checkpoints together, so that runs with many checkpoints have shorter lists.
 MOST_LISTED = 5_000
 
 
 class WordLists(NamedTuple):
-    """Likeliest words of the U topics in use at one moment, likeliest first.
+    """The most probable words of the U topics in use at one moment, in this order.
 
     topic_ids: (U,) int64. words: (U, N) int32, positions in the vocabulary. shares: (U, N) float32, p(word | topic).
     """
@@ -40,7 +40,7 @@ def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
 
 
 def find_top_words(topics: np.ndarray, number: int) -> np.ndarray:
-    """Find the likeliest words of each topic, likeliest first: (K, number) int32 word ids, fewer columns for few words.
+    """The most probable words of each topic: (K, number) int32 word ids, fewer columns if there are fewer words.
 
     >>> find_top_words(np.array([[0.1, 0.6, 0.3]]), 2)
     array([[1, 2]], dtype=int32)

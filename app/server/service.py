@@ -36,9 +36,9 @@ CORPUS_NAME = "state-of-the-union"
 SERVICE = "stickbreaker-service"
 # A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
 FULL_CLASS = 8
-NOT_YOURS = "This address is of somebody else's run; here is one of your own. Ask them for a link to watch theirs."
+NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
 NOTHING_TO_WATCH = (
-    "The run that this link was made to watch is not here any more, or never was; here is one of your own."
+    "The run of this link has ended or does not exist, so a new run was started."
 )
 
 
@@ -46,11 +46,11 @@ NOTHING_TO_WATCH = (
 class Run:
     """One run and the pages that show it.
 
-    key: its address, for those who control it. watch: the token of a link for those who look on, drawn by itself, so
-    that neither tells of the other. user: whose run it is, None where nobody logs in.
-    subscribers: the wakeups of all its pages; presenters: of those that control it.
+    key: the address for those who control it. watch: the token of a link to watch it. Both are drawn independently, so
+    that one does not reveal the other. user: the owner; None without logins.
+    subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
-    resumes: True if it was learning then, so that a reload goes on by itself.
+    resumes: whether it was learning then, so that it continues after a reload.
     """
 
     key: str
@@ -66,16 +66,16 @@ class Run:
 
     @property
     def num_watching(self) -> int:
-        """How many pages look on."""
+        """The number of pages that watch."""
         return max(0, len(self.subscribers) - len(self.presenters))
 
     def notify(self) -> None:
-        """Wake its pages; of a full class only those that control it: each page looks once a second by itself."""
+        """Wake its pages; in a full class only those that control it, because each page looks once a second anyway."""
         (self.subscribers if self.num_watching <= FULL_CLASS else self.presenters).notify()
 
 
 class Attachment(NamedTuple):
-    """A page's place at a run: whether it only looks on, and what of its link could not be heeded."""
+    """The run of a page, whether the page only watches, and what in its link could not be applied."""
 
     run: Run
     is_watching: bool = False
@@ -83,7 +83,7 @@ class Attachment(NamedTuple):
 
 
 class Service:
-    """The runs of all browsers. Pages come with `join` and go with `leave`; nothing here keeps a session alive.
+    """The runs of all browsers. Pages join with `join` and leave with `leave`; the service keeps no session alive.
 
     load(corpus_name, folder): opens a corpus; the folder holds the corpora of the user who begins a run.
     """
@@ -105,19 +105,19 @@ class Service:
         return len(self._runs)
 
     def find_kept(self, user: str | None) -> KeptRuns:
-        """The kept runs of a user: the same record for all pages."""
+        """The kept runs of a user; all pages share one object."""
         with self._lock:
             if user not in self._kept:
                 self._kept[user] = KeptRuns(find_data(user) / "runs")
             return self._kept[user]
 
     def may_watch(self, visitor: Visitor) -> bool:
-        """Whether the visitor's link is one to look on at a run that is here."""
+        """Whether the visitor's link is a link to watch an existing run."""
         with self._lock:
             return visitor.watch is not None and self._find(visitor)[0] is not None
 
     def preview(self, visitor: Visitor, spec: RunSpec) -> Progress:
-        """Return what a page shows until it has joined: the run it asks for, or what a new one would wait for."""
+        """Return what a page shows before it has joined: its run, or the state of a new one."""
         with self._lock:
             run, _ = self._find(visitor)
         if run is not None:
@@ -130,7 +130,7 @@ class Service:
         return Progress()
 
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
-        """Add a page to the run it asks for; where there is none (any more), a new one begins at a new address.
+        """Add a page to its run; without one, start a new run at a new address.
 
         The first page back after all had left goes on where they stopped.
         """
@@ -151,7 +151,7 @@ class Service:
         return Attachment(run, is_watching)
 
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
-        """The run that a visitor may have, or None and why not; a run that is gone needs no word."""
+        """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
         if visitor.watch is not None:
             run = next((run for run in self._runs.values() if run.watch == visitor.watch), None)
             return run, "" if run is not None else NOTHING_TO_WATCH
@@ -161,7 +161,7 @@ class Service:
         return run, ""
 
     def leave(self, run: Run, wakeup: Any) -> None:
-        """Take a page away; the last one pauses the run and starts the five minutes until it is freed.
+        """Remove a page; the last one pauses the run, which is removed after five minutes.
 
         Those who look on are a reason to go on, presenter or not.
         """
@@ -179,7 +179,7 @@ class Service:
             run.notify()
 
     def sweep(self) -> None:
-        """Free every run whose last page closed five minutes ago, once its sweep is over."""
+        """Remove every run whose last page closed five minutes ago, unless its sweep is running."""
         now = self._clock()
         with self._lock:
             left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
@@ -192,7 +192,7 @@ class Service:
             self._sweep_later()
 
     def close(self) -> None:
-        """End every run; for the end of the process."""
+        """End every run, when the process ends."""
         with self._lock:
             runs, self._runs = list(self._runs.values()), {}
         for run in runs:
@@ -219,7 +219,7 @@ class Service:
     def _make_runner(
         self, user: str | None, notify: Callable[[], None], keep: Callable[[Progress, Model], Any]
     ) -> Runner:
-        # A name is a corpus of this user's, whatever others call so.
+        # A name means this user's corpus, even if another user has one of the same name.
         folder = find_data(user) / "corpora"
         return Runner(lambda name: self._load(name, folder), self.cpu_queue, self.compilation, notify=notify, keep=keep)
 
@@ -241,13 +241,13 @@ def find_service() -> Service:
 
 
 def first_spec() -> RunSpec:
-    """What a new page begins with: the first algorithm there is, at its defaults, on the corpus that comes with it."""
+    """The settings of a new page: the first algorithm with its defaults, on the first built-in corpus."""
     algorithm = engine.REGISTRY[0]
     return RunSpec(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
 
 
 def load_by_name(name: str, folder: Path) -> engine.Corpus:
-    """Load a corpus that comes with the project or is in this folder, or give it from memory.
+    """Load a built-in corpus or one of this folder; a loaded corpus is kept in memory.
 
     One of the same name that was built since is another. Raises CorpusError where there is none.
     """
@@ -264,7 +264,7 @@ def _load(name: str, folder: Path | None, built_at: str) -> engine.Corpus:
 
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
-    # Engine threads come back from compiled code every few hundred microseconds, and wait so long for a page's tick.
+    # Engine threads return from compiled code every few hundred microseconds; a longer interval would delay the pages.
     sys.setswitchinterval(SWITCH_SECONDS)
     service = Service(load_by_name, Compilation(compile_algorithm))
     service.compilation.ask(first_spec())

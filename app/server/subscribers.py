@@ -1,4 +1,4 @@
-"""Wake-ups of sessions from engine threads: they carry no data, and many become one."""
+"""Wake-ups of sessions from engine threads. They carry no data, and several become one."""
 
 import threading
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Wakeup:
-    """Asks one session to look again, from any thread, through the only door a Bokeh document leaves open.
+    """Asks one session to look again, from any thread; Bokeh documents allow only a next-tick callback.
 
     Several calls before a look cause one look. After `close` nothing happens, so no document outlives its session.
     """
@@ -55,7 +55,7 @@ class Subscribers:
             self._wakeups = (*self._wakeups, wakeup)
 
     def remove(self, wakeup: Any) -> None:
-        """Take a wakeup away; one that is not there is no error, since a page may leave twice."""
+        """Remove a wakeup; a missing one is no error, because a page may leave twice."""
         with self._lock:
             self._wakeups = tuple(other for other in self._wakeups if other is not wakeup)
 

@@ -1,4 +1,4 @@
-"""Who looks at a page, as far as its request tells, and where on disk what belongs to them is kept."""
+"""The user of a page, from its request, and the folder of the user's corpora and kept runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ SHOWN_LETTERS = 20
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks for a run: `run` is the address of one to control, `watch` the token of one to look on at.
+    """Who asks for a run: `run` is the key of a run to control, `watch` the token of a run to watch.
 
-    user: the name of who has logged in; None where nobody needs to.
+    user: the login name; None if the server has no login.
     """
 
     user: str | None = None
@@ -27,7 +27,7 @@ class Visitor:
 
 
 def for_presenters(act: Callable[..., Any]) -> Callable[..., None]:
-    """What a page does to its run: left undone where the page `may_act` not, whatever its browser sends."""
+    """Make an action of a page do nothing unless the page `may_act`, even if its browser asks for it."""
 
     @wraps(act)
     def attempt(page: Any, *arguments: Any) -> None:
@@ -43,7 +43,7 @@ def find_user() -> str | None:
 
 
 def find_data(user: str | None) -> Path:
-    """Where the corpora and kept runs of a user are, in a folder that no name can lead out of.
+    """The folder of a user's corpora and kept runs; no user name leads out of it.
 
     >>> find_data("../anna").relative_to(find_data(None)).as_posix()
     'users/anna-ec02c72411b3cc9ea6cf1e349ca8be3f'

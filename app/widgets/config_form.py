@@ -34,7 +34,7 @@ FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); 
 
 
 def read_fields(config: Any) -> dict[str, Any]:
-    """Return the fields of a config by name; none of a run that has no config yet."""
+    """Return the fields of a config by name; empty if the run has no config yet."""
     return {} if config is None else {field.name: getattr(config, field.name) for field in fields(config)}
 
 

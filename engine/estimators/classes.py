@@ -15,33 +15,33 @@ class OnlineHDP(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int or None, default=None
-        K. Most topics the model may use. None follows the size of the corpus.
+        K. Maximum number of topics in the model. None follows the size of the corpus.
     max_slots : int, default=15
-        T. Most places a document has to hold a topic.
+        T. Maximum number of topic slots in a document.
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
-        κ. How fast the steps shrink.
+        κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. How much the first steps are held back. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents in a mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None follows the size of the corpus.
     start : {"warm", "wang", "svi"}, default="warm"
         warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        mean: E[topic]; geometric: exp E[log topic], as printed.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Topics that a document considers after its start.
+        M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: topics more alike than two samples of one topic become one; keep.
+        merge: merge topics that differ by no more than chance; keep: keep them.
     concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η as set; learned: begun there, and learned.
+        fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
@@ -94,29 +94,29 @@ class OnlineDirectHDP(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int or None, default=None
-        K. Most topics the model may use. None follows the size of the corpus.
+        K. Maximum number of topics in the model. None follows the size of the corpus.
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
-        κ. How fast the steps shrink.
+        κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. How much the first steps are held back. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents in a mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None follows the size of the corpus.
     start : {"warm", "hoffman"}, default="warm"
-        warm: soft warm-up; hoffman: as online LDA starts.
+        warm: soft warm-up; hoffman: the start of online LDA.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        mean: E[topic]; geometric: exp E[log topic], as printed.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: topics more alike than two samples of one topic become one; keep.
+        merge: merge topics that differ by no more than chance; keep: keep them.
     concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η as set; learned: begun there, and learned.
+        fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
@@ -165,25 +165,25 @@ class OnlineLDA(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int, default=100
-        K. Topics, all of which the model uses.
+        K. Number of topics; the model uses all of them.
     doc_concentration : float, default=1.0
-        Kα. Larger: a document spreads over more topics.
+        Kα. Higher values spread a document over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
-        κ. How fast the steps shrink.
+        κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. How much the first steps are held back. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents in a mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None follows the size of the corpus.
     start : {"hoffman", "warm"}, default="hoffman"
         hoffman: as in the paper; warm: soft warm-up.
     topic_expectation : {"geometric", "mean"}, default="geometric"
-        geometric: exp E[log topic], as printed; mean: E[topic].
+        geometric: exp E[log topic], as in the paper; mean: E[topic].
     concentrations : {"fixed", "learned", "asymmetric"}, default="fixed"
-        learned: α, the same for every topic, and η; asymmetric: an α for each topic, and η.
+        learned: learn η and one α for all topics; asymmetric: learn η and an α for each topic.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
@@ -228,33 +228,33 @@ class OnlineSVIHDP(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int, default=300
-        K. Most topics the model may use.
+        K. Maximum number of topics in the model.
     max_slots : int, default=20
-        T. Most places a document has to hold a topic.
+        T. Maximum number of topic slots in a document.
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
-        κ. How fast the steps shrink.
+        κ. How fast the learning rate falls.
     delay : float or None, default=1.0
-        τ₀. How much the first steps are held back.
+        τ₀. Higher values make the first steps smaller.
     batch_size : int or None, default=500
-        S. Documents in a mini-batch.
+        S. Documents per mini-batch.
     start : {"warm", "wang", "svi"}, default="svi"
         warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="geometric"
-        mean: E[topic]; geometric: exp E[log topic], as printed.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Topics that a document considers after its start.
+        M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: topics more alike than two samples of one topic become one; keep.
+        merge: merge topics that differ by no more than chance; keep: keep them.
     concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η as set; learned: begun there, and learned.
+        fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
@@ -307,27 +307,27 @@ class BatchHDP(TopicModel):
     Parameters
     ----------
     max_topics : int, default=150
-        K. Most topics the model may use.
+        K. Maximum number of topics in the model.
     max_slots : int, default=15
-        T. Most places a document has to hold a topic.
+        T. Maximum number of topic slots in a document.
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        The run ends when a pass gains less than this share of the bound.
+        Stop when a pass raises the bound by less than this share of it.
     start : {"warm", "wang"}, default="warm"
         warm: soft warm-up; wang: as in the paper.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        mean: E[topic]; geometric: exp E[log topic], as printed.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Topics that a document considers after its start.
+        M. Number of topics that a document considers after its first sweeps.
     duplicates : {"keep", "merge"}, default="keep"
-        keep: as in the paper; merge: topics become one where that raises the bound.
+        keep: as in the paper; merge: merge topics if that raises the bound.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
@@ -374,19 +374,19 @@ class BatchLDA(TopicModel):
     Parameters
     ----------
     max_topics : int, default=100
-        K. Topics, all of which the model uses.
+        K. Number of topics; the model uses all of them.
     doc_concentration : float, default=1.0
-        Kα. Larger: a document spreads over more topics.
+        Kα. Higher values spread a document over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        The run ends when a pass gains less than this share of the bound.
+        Stop when a pass raises the bound by less than this share of it.
     start : {"hoffman", "warm"}, default="hoffman"
         hoffman: as in the paper; warm: soft warm-up.
     topic_expectation : {"mean", "geometric"}, default="geometric"
-        mean: E[topic]; geometric: exp E[log topic], as printed.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
@@ -425,29 +425,29 @@ class GibbsHDP(TopicModel):
     Parameters
     ----------
     initial_topics : int, default=100
-        K₀. Topics that tokens are spread over at the start.
+        K₀. Number of topics over which tokens are spread at the start.
     start : {"random", "soft"}, default="random"
-        random: as in the paper; soft: the first 60 sweeps with α and η raised, which keeps topics apart from copies.
+        random: as in the paper; soft: raise α and η in the first 60 sweeps, which avoids duplicate topics.
     concentrations : {"resampled", "fixed"}, default="resampled"
-        α and γ: drawn anew at each sweep, or fixed.
+        Whether α and γ are resampled at each sweep or stay fixed.
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     doc_shape : float, default=4.0
-        a_α. Shape of α's Gamma prior.
+        a_α. Shape of the gamma prior of α.
     doc_rate : float, default=4.0
-        b_α. Rate of α's Gamma prior.
+        b_α. Rate of the gamma prior of α.
     corpus_shape : float, default=7.5
-        a_γ. Shape of γ's Gamma prior.
+        a_γ. Shape of the gamma prior of γ.
     corpus_rate : float, default=7.5
-        b_γ. Rate of γ's Gamma prior.
+        b_γ. Rate of the gamma prior of γ.
     burn_in : int, default=100
         Sweeps before the first sample.
     sample_every : int, default=5
-        Sweeps from sample to sample.
+        Sweeps from one sample to the next.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
@@ -496,21 +496,21 @@ class GibbsLDA(TopicModel):
     Parameters
     ----------
     max_topics : int, default=100
-        K. Topics of the model.
+        K. Number of topics; the model uses all of them.
     concentrations : {"fixed", "resampled"}, default="fixed"
-        α: fixed, or drawn anew at each sweep.
+        Whether α stays fixed or is resampled at each sweep.
     doc_concentration : float, default=0.1
-        Kα. Larger: a document spreads over more topics.
+        Kα. Higher values spread a document over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     doc_shape : float, default=4.0
-        a_α. Shape of the Gamma prior of Kα.
+        a_α. Shape of the gamma prior of Kα.
     doc_rate : float, default=4.0
-        b_α. Rate of the Gamma prior of Kα.
+        b_α. Rate of the gamma prior of Kα.
     burn_in : int, default=100
         Sweeps before the first sample.
     sample_every : int, default=5
-        Sweeps from sample to sample.
+        Sweeps from one sample to the next.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
@@ -551,31 +551,31 @@ class CVHDP(TopicModel):
     Parameters
     ----------
     max_topics : int, default=150
-        K. Most topics the model may use.
+        K. Maximum number of topics in the model.
     doc_shape : float, default=4.0
-        a_α. Shape of the prior of α: how much a document spreads over topics.
+        a_α. Shape of the gamma prior of α, which spreads a document over topics.
     doc_rate : float, default=4.0
-        b_α. Rate of the prior of α.
+        b_α. Rate of the gamma prior of α.
     corpus_shape : float, default=7.5
-        a_γ. Shape of the prior of γ: how many topics the corpus has.
+        a_γ. Shape of the gamma prior of γ, which sets how many topics the corpus has.
     corpus_rate : float, default=7.5
-        b_γ. Rate of the prior of γ.
+        b_γ. Rate of the gamma prior of γ.
     word_total : float, default=100.0
-        β. Β at the start, and for good where it is fixed.
+        β. Total word concentration of a topic; the starting value if learned.
     word_prior : {"fixed", "learned"}, default="fixed"
-        β and τ: fixed, or learned.
+        Whether β and τ stay fixed or are learned.
     word_shape : float, default=4.0
-        a_β. Shape of the prior of β, where it is learned.
+        a_β. Shape of the gamma prior of β, if it is learned.
     word_rate : float, default=4.0
-        b_β. Rate of the prior of β, where it is learned.
+        b_β. Rate of the gamma prior of β, if it is learned.
     base_total : float, default=40.0
-        V a_τ. Of the Dirichlet prior of τ, all words together.
+        V a_τ. Total of the Dirichlet prior of τ over all words.
     first_sweeps : {"printed", "soft"}, default="printed"
-        printed: as all others; soft: under a large β.
+        printed: as in the paper; soft: the first 20 sweeps with a large β.
     tolerance : float, default=1e-05
-        Ends the run once a sweep changes the bound by less of it.
+        Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
@@ -626,15 +626,15 @@ class CVLDA(TopicModel):
     Parameters
     ----------
     max_topics : int, default=80
-        K. Topics, all of which the model uses.
+        K. Number of topics; the model uses all of them.
     doc_concentration : float, default=0.1
-        Kα. Larger: a document spreads over more topics.
+        Kα. Higher values spread a document over more topics.
     word_total : float, default=100.0
-        β. Smaller: a topic keeps to fewer words; 100 is 100/V a word.
+        β. Total word concentration of a topic; lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        Ends the run once a sweep changes the bound by less of it.
+        Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
@@ -669,19 +669,19 @@ class OnlineFreeHDP(OnlineTopicModel):
     Parameters
     ----------
     doc_concentration : float, default=1.0
-        α₀. Larger: a document spreads over more topics.
+        α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.01
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
-        S. Documents in a mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None follows the size of the corpus.
     burn_in : int, default=5
-        Gibbs sweeps over a mini-batch before a sample is taken.
+        Gibbs sweeps over a mini-batch before the first sample.
     num_samples : int, default=5
-        Gibbs sweeps over a mini-batch whose samples are averaged.
+        Number of samples, one per Gibbs sweep, that a mini-batch averages.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
@@ -720,17 +720,17 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     Parameters
     ----------
     corpus_concentration : float, default=1.0
-        γ. Larger: the corpus spreads over more topics.
+        γ. Higher values spread the corpus over more topics.
     word_concentration : float, default=0.5
-        η. Smaller: a topic keeps to fewer words.
+        η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
-        S. Documents in a mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None follows the size of the corpus.
     burn_in : int, default=5
-        Gibbs sweeps over a mini-batch before a sample is taken.
+        Gibbs sweeps over a mini-batch before the first sample.
     num_samples : int, default=5
-        Gibbs sweeps over a mini-batch whose samples are averaged.
+        Number of samples, one per Gibbs sweep, that a mini-batch averages.
     precision : {"float32", "float64"}, default="float32"
-        of topics and local steps.
+        Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None

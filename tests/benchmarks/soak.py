@@ -8,9 +8,9 @@ browser takes to draw is missing to the engine, as for a reader with a server at
 * first paint, in a browser that has the page's files already: seconds from the request to the first text, to the
   state of the run, to the first curve and to the settings; the median of some visits.
 * controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
-* the engine: documents a second of the same run, as fast as it goes, alone in a process, and on the server with one
+* the engine: documents a second of the same run, at full speed, alone in a process, and on the server with one
   page and with all of them open on it; alternating, a ratio is of neighbours.
-* the soak: all browsers open runs of their own, run them again as fast as they go, turn through the pages and close,
+* the soak: all browsers open runs of their own, run them again at full speed, turn through the pages and close,
   again and again. A tick that waits for a core or for the engine's threads takes longer by the clock than it works.
   Megabytes are the resident memory of the server after a collection. What a session leaves behind
   is the slope of memory over sessions closed, in the last two thirds: before that, caches and kept runs fill up.

@@ -84,7 +84,7 @@ def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(dashboard):
     dashboard.expect_state("Running", seconds=0.1)
 
 
-def test_as_fast_as_it_goes_reads_everything_and_can_run_again(dashboard):
+def test_full_speed_reads_everything_and_can_run_again(dashboard):
     dashboard.finish()
     assert dashboard.num_seen() == int(dashboard.documents.inner_text().split()[2].replace(",", ""))
     expect(dashboard.step_button).to_be_disabled()
