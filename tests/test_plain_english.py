@@ -68,7 +68,8 @@ EXEMPT = (
     "engine/corpora/stop_words.py",
     "tests/test_plain_english.py",
 )
-# Still to be edited; an empty list means that every text is checked.
+
+
 class Text(NamedTuple):
     """A text, and the line of its file at which it begins."""
 

@@ -31,15 +31,15 @@ from stickbreaker.app.widgets.run_table import RunTable
 MAX_TICKED = 8
 HEADING = (
     "<h2 style='margin:0'>Kept runs</h2><p style='margin:4px 0'>A run is kept with its settings and curves when "
-    f"it finishes, or when it ends after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
+    f"it finishes, or ends early after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
     f"name longest.</p><p style='margin:4px 0'>Select up to {MAX_TICKED} runs to draw their curves. To name a run, "
     "type over its settings.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
-    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. It is 0 for equal "
-    "topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'><u><b>Underlined</b></u> "
+    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. A divergence is 0 for "
+    "equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'><u><b>Underlined</b></u> "
     f"words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
 )
 STYLE = """
@@ -79,7 +79,7 @@ class Compare(Viewer):
         self._axis = pmui.RadioButtonGroup(
             label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
         )
-        self._on_live = pmui.Switch(label="Also draw on the page Live", margin=(5, 20))
+        self._on_live = pmui.Switch(label="Show on page Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
         self._left, self._right = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
@@ -250,7 +250,7 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
         if settings
         else "<p>No differences: corpus, settings, seed and versions are equal.</p>"
     )
-    heads = f"<th scope='col' class='far'>divergence, nats</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
+    heads = f"<th scope='col' class='far'>JSD, nats</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
     topics = "".join(
         f"<tr><td class='far'>{distance:.3f}</td>{_cells(runs, contents, i, j)}</tr>"
         for i, j, distance in matched.pairs

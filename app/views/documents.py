@@ -46,7 +46,7 @@ class DocumentBrowser(Viewer):
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
         hint = "part of a title, or a word, then Enter"
         self._search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
-        self._topic = pmui.Checkbox(label="Only documents with the selected topic", value=True)
+        self._topic = pmui.Checkbox(label="Selected topic only", value=True)
         self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._found, self._topics = PickList(self._open), PickList(self._pick_topic)

@@ -45,7 +45,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page.get_by_role("combobox", name="Documents from").click()
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
     finished.button("Documents").click()
-    page.get_by_role("checkbox", name="Only documents with the selected topic").uncheck()
+    page.get_by_role("checkbox", name="Selected topic only").uncheck()
     finished.button("date").click()
     expect(page.get_by_role("button", name=re.compile("^open: 199"))).not_to_have_count(0)
     expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)

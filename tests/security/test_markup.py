@@ -111,7 +111,7 @@ def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports
         kept.rename(run.key, EVIL)
     look_at_all_pages(dashboard)
     dashboard.button("Export").click()
-    button = dashboard.button("The whole state as a page")
+    button = dashboard.button("Run as web page")
     expect(button).to_be_enabled(timeout=30_000)
     with dashboard.page.expect_download(timeout=60_000) as download:
         button.click()

@@ -1,4 +1,4 @@
-"""What a run made of each document when it first met it, and the calendar drawn from that."""
+"""First readings of documents, and topics over time as known then."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def title(topic_id):
 
 
 def learn(corpus, name="hdp", settings=SETTINGS, **values):
-    """The record of a run that is over."""
+    """The record of a finished run."""
     algorithm = find_algorithm(name)
     record = Record(RunSpec("tiny", algorithm, algorithm.config(**values), settings), 1, lambda: 0.0)
     record.open(corpus, prepare(algorithm, algorithm.config(**values), corpus, settings))
@@ -49,7 +49,7 @@ def job(tiny_corpus):
     return read(learn(tiny_corpus, max_topics=6, batch_size=4, delay=1.0))
 
 
-def test_documents_are_kept_as_first_read_except_those_of_the_first_mini_batch_and_held_out_ones(tiny_corpus, job):
+def test_first_readings_exclude_held_out_documents_and_the_first_mini_batch(tiny_corpus, job):
     train, test = split_corpus(tiny_corpus, SETTINGS)
     first = job.reading.first
     seen = dict(zip(tiny_corpus.doc_ids.tolist(), first.seen.tolist(), strict=True))
@@ -58,7 +58,7 @@ def test_documents_are_kept_as_first_read_except_those_of_the_first_mini_batch_a
     np.testing.assert_allclose(np.asarray(first.doc_shares.sum(1)).ravel(), first.seen >= 0, atol=1e-6)
 
 
-def test_the_shares_are_those_the_score_of_the_next_batch_was_made_of(tiny_corpus, job):
+def test_first_readings_have_the_shares_of_the_next_batch_score(tiny_corpus, job):
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
     inferred = [update.next_batch for update in run(prepare(algorithm, config, tiny_corpus, SETTINGS))][1].inferred
@@ -72,7 +72,7 @@ def test_the_shares_are_those_the_score_of_the_next_batch_was_made_of(tiny_corpu
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_calendar_as_known_then_adds_up_over_what_was_read_and_is_drawn_in_every_kind(job, unit, measure):
+def test_topics_as_known_then_sum_over_the_read_documents_and_are_drawn_in_every_kind(job, unit, measure):
     frame = then_frame(job.reading, unit, measure, None, title)
     was_read = job.reading.first.seen >= 0
     sums = frame.groupby("place")["value"].sum(min_count=1).dropna()
@@ -86,7 +86,7 @@ def test_the_calendar_as_known_then_adds_up_over_what_was_read_and_is_drawn_in_e
 
 
 def test_no_word_is_shown_before_it_was_learned(job):
-    """Lists are made whose words say when they were written down: a period shows only those from before its reading."""
+    """The words of the lists contain the time of recording: a period shows only words from before its reading."""
     reading = job.reading
     vocabulary = reading.corpus.vocabulary
     first = reading.first
@@ -107,7 +107,7 @@ def test_no_word_is_shown_before_it_was_learned(job):
         assert not any(vocabulary[word] in row.title for word in (1, 2))
 
 
-def test_a_topic_that_has_gone_since_is_still_there_then():
+def test_a_topic_that_is_gone_now_is_shown_as_known_then():
     firsts = FirstReadings()
     firsts.take(DocShares(np.array([7]), np.array([[0.6, 0.4]]), np.array([3, 5])), 10)
     firsts.take(DocShares(np.array([2]), np.array([[0.001, 0.999]]), np.array([5, 9])), 20)
@@ -118,13 +118,13 @@ def test_a_topic_that_has_gone_since_is_still_there_then():
 
 
 @pytest.mark.parametrize("name", ["free-hdp", "free-dp-mixture", "lda", "direct-hdp"])
-def test_every_system_of_mini_batches_keeps_what_was_known_then(tiny_corpus, name):
+def test_every_algorithm_that_reads_mini_batches_records_first_readings(tiny_corpus, name):
     job = read(learn(tiny_corpus, name, batch_size=4))
     frame = then_frame(job.reading, "equal counts", MEASURES[0], None, title)
     assert frame["value"].sum() == pytest.approx(frame.dropna()["place"].nunique(), rel=1e-5)
 
 
-def test_the_calendar_says_what_then_is_and_why_there_may_be_none(tiny_corpus, job):
+def test_the_view_explains_as_known_then_and_why_it_may_be_missing(tiny_corpus, job):
     calendar = Calendar(Selection())
     progress = Progress(run_id=1, status="finished", settings=SETTINGS)
     calendar.read(job, progress)

@@ -1,4 +1,4 @@
-"""Frames: a run's progress as tidy tables, also when parts of the run are missing."""
+"""A run's progress as tidy tables, for complete and incomplete runs."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_the_frame_of_a_shorter_run_is_the_beginning_of_a_longer_one(years, data
     np.testing.assert_array_equal(whole["x"].to_numpy()[: len(part)], part["x"].to_numpy())
 
 
-def test_the_axis_of_documents_reaches_to_the_end_of_the_run_from_the_start():
+def test_the_axis_of_documents_shows_the_whole_run_from_the_start():
     start, end = axis_span([Progress(documents_total=1000)], "documents")
     assert start == 0
     assert 1000 < end < 1050
@@ -116,7 +116,7 @@ def test_marks_at_one_place_share_a_label(axis):
     assert mark_frame([], axis).empty
 
 
-def test_earlier_runs_come_with_their_labels():
+def test_earlier_runs_have_labels():
     frame = earlier_frame([run(), Progress()], "learning_rate")
     assert frame["label"].tolist() == ["κ 0.6"]
     assert frame["xs"][0].tolist() == [100, 200, 300]
@@ -129,14 +129,14 @@ def test_only_topics_that_explain_a_token_are_listed_largest_first():
     assert topics_frame(point, None).empty
 
 
-def test_only_words_that_the_column_before_lacks_are_new():
+def test_a_word_is_new_if_it_is_not_in_the_previous_column():
     points = [checkpoint(100, [WORDS], [9.0]), checkpoint(200, [WORDS + 2], [9.0])]
     frame = table_frame(points, VOCABULARY, [5])
     assert not frame[frame["column"] == 0]["is_new"].any()
     assert frame[frame["is_new"]]["word"].tolist() == ["word10", "word11"]
 
 
-def test_a_topic_has_no_words_where_it_explains_nothing_and_none_is_new_after_such_a_gap():
+def test_an_unused_topic_has_no_words_and_no_word_is_new_after_it():
     points = [checkpoint(100, [WORDS], [0.0]), checkpoint(200, [WORDS], [9.0])]
     frame = table_frame(points, VOCABULARY, [5, 99])
     assert set(frame["column"]) == {1}
@@ -162,7 +162,7 @@ def test_any_checkpoints_give_a_table_without_gaps_in_its_values(points):
 
 
 @given(checkpoints)
-def test_the_first_topics_are_in_use_and_always_the_same_for_the_same_checkpoints(points):
+def test_the_default_topics_are_in_use_and_depend_only_on_the_checkpoints(points):
     first = default_topics(points)
     assert first == default_topics(tuple(points))
     assert len(set(first)) == len(first) <= 2
@@ -171,7 +171,7 @@ def test_the_first_topics_are_in_use_and_always_the_same_for_the_same_checkpoint
     assert set(first) <= set(in_use)
 
 
-def test_the_first_topics_are_the_one_clear_early_and_the_one_formed_late():
+def test_the_default_topics_are_one_clear_early_and_one_formed_late():
     steady, drifting, late = WORDS, WORDS + 20, WORDS + 40
     points = [
         checkpoint(100, [drifting - 3, steady, late - 25], [90.0, 30.0, 1.0]),
@@ -181,13 +181,13 @@ def test_the_first_topics_are_the_one_clear_early_and_the_one_formed_late():
     assert default_topics(points) == (6, 7)
 
 
-def test_no_checkpoint_and_only_dead_topics_give_no_first_topics_and_one_topic_gives_one():
+def test_unused_topics_are_never_default_topics_and_one_used_topic_is_the_only_one():
     assert default_topics([]) == ()
     assert default_topics([checkpoint(100, [WORDS, WORDS], [0.0, 0.0])]) == ()
     assert default_topics([checkpoint(100, [WORDS, WORDS], [0.0, 5.0])]) == (6,)
 
 
-def test_topics_of_nearly_equal_weight_keep_their_places():
+def test_topics_of_nearly_equal_weight_keep_their_order():
     point = checkpoint(100, [WORDS] * 3, [1000.0, 1000.3, 2500.0])
     ranked = rank_topics(point)
     topics = point.topic_ids[ranked], point.weights[ranked]

@@ -1,4 +1,4 @@
-"""Births, clearness, proposed merges and deaths of topics: a test for each rule, then the view."""
+"""Born, clear, nearly duplicate and gone topics: a test for each rule, then the view."""
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -34,14 +34,14 @@ class InBatches:
 
 
 def topic(first, *more, number=10):
-    """A topic's list: words from `first` on, those named in `more` instead of the last."""
+    """The word list of a topic: words from `first` on, with `more` in place of the last ones."""
     words = list(range(first, first + number))
     words[number - len(more) :] = more
     return words
 
 
 def point(seen, **lists):
-    """A checkpoint of topics called k1, k2, ..., each an even list of words; of tokens, 100 less their id."""
+    """A checkpoint of the topics k1, k2, ...: each has a uniform word list and 100 tokens minus its id."""
     ids = np.array([int(name[1:]) for name in lists])
     words = np.array(list(lists.values()), np.int32).reshape(len(ids), -1)
     tokens = 100.0 - ids
@@ -54,29 +54,29 @@ def events(*points):
     return [(each.kind, each.topic_id, each.column, each.other) for each in find_events(points)]
 
 
-def test_a_topic_is_born_where_it_is_first_there_but_not_at_the_first_column():
+def test_a_topic_is_born_at_its_first_column_except_the_first_of_the_run():
     found = events(point(1, k1=topic(0)), point(2, k1=topic(20), k2=topic(40)), point(3, k1=topic(60), k2=topic(80)))
     assert found == [(BORN, 2, 1, None)]
 
 
-def test_a_topic_is_clear_from_where_on_nine_of_its_ten_words_are_those_of_now():
+def test_a_topic_is_clear_once_nine_of_its_ten_present_words_stay_in_its_lists():
     lists = [topic(0, 100, 101), topic(0, 102), topic(0, 103), topic(0)]
     found = events(*(point(seen, k1=words) for seen, words in enumerate(lists)))
     assert found == [(CLEAR, 1, 1, None)]
 
 
-def test_the_order_of_the_ten_words_does_not_count_and_one_column_shows_nothing():
+def test_the_order_of_words_does_not_matter_and_one_column_is_too_few():
     assert events(point(1, k1=topic(0)), point(2, k1=topic(0)[::-1])) == [(CLEAR, 1, 0, None)]
     assert events(point(1, k1=topic(0))) == []
 
 
-def test_a_list_that_changes_later_takes_clearness_back():
+def test_a_topic_whose_list_changes_later_is_no_longer_clear():
     points = [point(1, k1=topic(0)), point(2, k1=topic(0))]
     assert events(*points) == [(CLEAR, 1, 0, None)]
     assert events(*points, point(3, k1=topic(50))) == []
 
 
-def test_a_topic_away_for_a_column_is_clear_only_from_its_return_on_and_is_not_gone():
+def test_a_topic_that_is_missing_for_one_column_is_clear_after_its_return_and_not_gone():
     one = {"k1": topic(0)}
     found = events(
         point(1, **one, k2=topic(20)),
@@ -87,18 +87,18 @@ def test_a_topic_away_for_a_column_is_clear_only_from_its_return_on_and_is_not_g
     assert found == [(CLEAR, 1, 0, None), (CLEAR, 2, 2, None)]
 
 
-def test_a_topic_is_gone_where_it_is_not_there_any_more():
+def test_a_topic_is_gone_when_it_is_no_longer_in_use():
     found = events(point(1, k1=topic(0), k2=topic(20)), point(2, k1=topic(40)), point(3, k1=topic(60)))
     assert found == [(GONE, 2, 1, None)]
 
 
-def test_of_a_topic_that_has_gone_the_one_is_named_that_it_was_alike_to():
+def test_a_topic_that_is_gone_names_its_near_duplicate():
     found = find_events([point(1, k1=topic(0), k2=topic(0, 100), k3=topic(50)), point(2, k1=topic(30))])
     assert [(each.kind, each.topic_id, each.other) for each in found] == [(GONE, 2, 1), (GONE, 3, None)]
     assert found[0].likeness == pytest.approx(0.9)
 
 
-def test_a_merge_of_a_near_duplicate_into_the_larger_is_proposed_from_where_on_they_were_alike():
+def test_a_merge_is_proposed_from_the_column_where_two_topics_became_near_duplicates():
     apart, alike = point(1, k1=topic(0), k2=topic(60)), point(2, k1=topic(10), k2=topic(10, 100))
     later = point(3, k1=topic(30), k2=topic(30, 101))
     assert events(apart, alike, later) == [(ALIKE, 2, 1, 1)]
@@ -127,7 +127,7 @@ def progress():
     )
 
 
-def test_lanes_run_from_birth_to_death_and_every_event_of_theirs_is_on_them(progress):
+def test_lanes_last_while_a_topic_is_in_use_and_carry_all_its_events(progress):
     found = find_events(progress.checkpoints)
     shown = lane_topics(progress, None)
     assert shown == [1, 2, 3]
@@ -143,7 +143,7 @@ def test_lanes_run_from_birth_to_death_and_every_event_of_theirs_is_on_them(prog
     ]
 
 
-def test_events_are_listed_newest_first_under_the_names_people_gave(progress):
+def test_events_are_listed_newest_first_with_topic_names(progress):
     named = replace(progress, names=MappingProxyType({2: "sea"}))
     rows = event_rows(named, find_events(progress.checkpoints))
     assert [(row["title"], row["weight"], row["words"].split(" · ")[0]) for row in rows] == [
@@ -158,7 +158,7 @@ def test_events_are_listed_newest_first_under_the_names_people_gave(progress):
     )
 
 
-def test_the_view_says_when_the_first_column_comes_then_draws_lists_and_picks(progress):
+def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progress):
     selection = Selection()
     view = TopicLife(selection)
     view.read(ReadingJob(), Progress(run_id=1, planned_columns=(50,)))
@@ -177,7 +177,7 @@ def test_the_view_says_when_the_first_column_comes_then_draws_lists_and_picks(pr
 
 
 @pytest.mark.parametrize(("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)])
-def test_systems_of_every_kind_have_a_life(tiny_corpus, name, passes):
+def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
     algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
     record = Record(RunSpec("tiny", algorithm, algorithm.config(), settings), 1, lambda: 0.0)
     record.open(tiny_corpus, prepare(algorithm, algorithm.config(), tiny_corpus, settings))

@@ -1,4 +1,4 @@
-"""A word among the topics over a run, from the lists that are written down at its columns."""
+"""The topics of one word over a run, from the columns of the word lists."""
 
 from dataclasses import dataclass, replace
 
@@ -43,7 +43,7 @@ def point(seen, ids, words, shares, tokens):
 
 @pytest.fixture
 def progress():
-    """The word war moves from topic 4 to topic 9, which is born between; at the last column topic 4 lacks it."""
+    """The word war moves from topic 4 to the new topic 9; at the last column topic 4 does not list it."""
     points = (
         point(100, [4], [[1, 2]], [[0.5, 0.3]], [1000.0]),
         point(200, [4, 9], [[2, 1], [1, 3]], [[0.4, 0.25], [0.25, 0.2]], [1000.0, 100.0]),
@@ -63,13 +63,13 @@ def test_the_likeliest_words_of_topics_in_use_are_listed_with_their_probabilitie
     np.testing.assert_array_equal(lists.shares, -np.sort(-topics[[0, 2]], axis=1)[:, :50])
 
 
-def test_the_lists_of_a_run_are_bounded_however_many_columns_it_has():
+def test_the_size_of_the_lists_is_bounded_for_any_number_of_columns():
     summary = TopicSummary(np.arange(1), np.full((1, 80), 1 / 80, np.float32), np.ones(1), np.ones(1))
     numbers = {count: take_lists(summary, count).words.shape[1] for count in (1, 100, 200, 1000)}
     assert numbers == {1: 50, 100: 50, 200: 25, 1000: 10}
 
 
-def test_a_word_is_followed_through_the_topics_that_list_it_and_what_is_not_listed_is_not_known(progress):
+def test_a_word_has_values_in_the_topics_that_list_it_and_nan_elsewhere(progress):
     frame = word_frame(progress, 1, OF_TOPIC)
     assert list(dict.fromkeys(frame["topic_id"])) == [9, 4]
     values = frame.pivot(index="documents_seen", columns="topic_id", values="value")
@@ -85,7 +85,7 @@ def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(prog
     np.testing.assert_array_equal(tokens[4], [500, 250, np.nan])
 
 
-def test_rows_say_from_when_a_topic_listed_the_word_until_when_and_where_most(progress):
+def test_rows_say_since_when_and_until_when_a_topic_listed_the_word_and_its_largest_share(progress):
     nine, four = word_life_rows(word_frame(progress, 1, OF_TOPIC), OF_TOPIC)
     assert (nine["weight"], nine["share"]) == ("50.00 %", 1.0)
     assert nine["words"] == "listed since 200 documents; largest at 300: 50.00 %, rank 1"
@@ -93,14 +93,14 @@ def test_rows_say_from_when_a_topic_listed_the_word_until_when_and_where_most(pr
     assert four["words"] == "listed since 100 documents, last at 200; largest at 100: 50.00 %, rank 1"
 
 
-def test_a_run_in_whole_passes_counts_them(progress):
+def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):
     assert run_places(progress) == ("documents read", [100.0, 200.0, 300.0])
     passes = replace(progress, config=Whole(), corpus_size=100)
     assert run_places(passes) == ("passes over the corpus", [1.0, 2.0, 3.0])
     assert word_frame(passes, 1, OF_TOPIC)["x"].max() == 3.0
 
 
-def test_the_view_follows_the_chosen_word_and_says_what_is_missing(progress):
+def test_the_view_follows_the_selected_word_and_says_what_is_missing(progress):
     selection = Selection()
     view = WordLife(selection)
     assert PICK in view._heading.object.replace("&#x27;", "'")

@@ -1,4 +1,4 @@
-"""Plots and colours: built once from nothing, readable in light and dark."""
+"""Plots and colours: valid without data, readable on light and dark pages."""
 
 import pandas as pd
 import pytest
@@ -67,16 +67,16 @@ def test_every_axis_says_what_it_counts(axis):
         rate_plot().figure.xaxis,
     ],
 )
-def test_what_is_counted_has_no_ticks_between_whole_numbers(axis):
+def test_counts_have_ticks_only_at_whole_numbers(axis):
     assert axis.ticker.min_interval == 1
 
 
-def test_titles_carry_the_newest_value_and_a_true_minus_sign():
+def test_titles_show_the_newest_value_with_a_minus_sign():
     assert curve_title("heldout", -7.7234) == "Held-out log likelihood: −7.723 nats"
     assert curve_title("heldout", float("nan")) == "Held-out log likelihood"
 
 
-def test_labels_of_neighbouring_marks_do_not_share_a_row_and_turn_away_from_the_edge():
+def test_labels_of_successive_marks_have_different_rows_and_stay_inside_the_plot():
     columns = mark_columns(pd.DataFrame({"x": [10.0, 90.0], "text": ["a", "b"]}), (0.0, 100.0))
     assert columns["align"] == ["left", "right"]
     assert len(set(columns["height"])) == 2
@@ -84,11 +84,11 @@ def test_labels_of_neighbouring_marks_do_not_share_a_row_and_turn_away_from_the_
 
 
 @given(st.text(st.characters(categories=["L", "Zs"]), max_size=80))
-def test_wrapping_a_note_loses_no_word(text):
+def test_wrapping_a_note_keeps_all_words(text):
     assert wrap_note(text).split() == text.split()
 
 
-def test_the_sketch_starts_with_something_to_scale_by():
+def test_the_plot_of_the_learning_rate_has_a_scale_from_the_start():
     assert len(rate_plot().planned.data["x"]) == 1
 
 
@@ -113,12 +113,12 @@ def test_white_text_is_readable_on_every_chip(color):
     "plot",
     [MapPlot(print), WordPlot(print), LifePlot(print), StickPlot(), SlotPlot(), BoundPlot("passes"), ArrowPlot()],
 )
-def test_a_plot_with_nothing_to_draw_has_ranges(plot):
+def test_a_plot_without_data_has_ranges(plot):
     finds_its_own = any(isinstance(each, DataRange1d) for each in (plot.figure.x_range, plot.figure.y_range))
     assert not finds_its_own or len(plot._seed.source.data["x"])
 
 
-def test_ranges_follow_what_is_drawn_and_the_points_that_stood_in_for_it_go():
+def test_ranges_follow_the_data_and_the_invisible_points_are_removed():
     bound = BoundPlot("passes")
     bound.show(pd.DataFrame({"x": [1, 2], "y": [-9.0, -7.0]}))
     assert (bound.figure.y_range.start, bound.figure.y_range.end) == (-9.1, -6.9)

@@ -279,4 +279,4 @@ def test_views_without_a_reading_say_what_is_missing():
     selection = Selection()
     for view in (TopicExplorer(selection, print), TopicMap(selection), Calendar(selection), DocumentBrowser(selection)):
         view.read(ReadingJob(), Progress())
-    assert "once the first mini-batch" in describe_reading(ReadingJob(), Progress())
+    assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())

@@ -1,4 +1,4 @@
-"""Under the hood: every system shows what it has and says what it has not, only while the page is open."""
+"""Under the hood: every algorithm shows its parts and explains missing ones, only while the page is open."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 FIGURES = {"stick", "slots", "own", "arrows", "bound"}
 STICKLESS = {"lda", "batch-lda", "cv-lda", "gibbs-lda", "gibbs-hdp"}
 SLOTTED = {"hdp", "svi-hdp", "batch-hdp"}
-STEPPING = {each.name for each in REGISTRY if hasattr(each.config, "forgetting_rate")}
+STEPPING = {"hdp", "svi-hdp", "direct-hdp", "lda"}
 BOUNDED = {"batch-hdp", "batch-lda", "cv-hdp", "cv-lda"}
 
 
@@ -54,7 +54,7 @@ def learn(tiny_corpus, until):
 
 @pytest.fixture
 def answer(learn):
-    """The answer to a question about the model at the end of a run."""
+    """Answer a question about the model at the end of a run."""
 
     def ask(name="hdp", **chosen):
         runner, anatomist = learn(name), Anatomist(lambda: None)
@@ -67,7 +67,7 @@ def answer(learn):
 
 
 def open_page(runner, selection=None):
-    """The page of a run, looked at until there is nothing new."""
+    """Open the page of a run and wait until it is complete."""
     notifies = []
     page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: notifies.append(page.job))
     page.look(runner.progress)
@@ -78,7 +78,7 @@ def open_page(runner, selection=None):
 
 
 @pytest.mark.parametrize("name", [each.name for each in REGISTRY])
-def test_every_system_shows_what_it_has_and_says_what_it_has_not(name, learn):
+def test_every_algorithm_shows_its_parts_and_explains_missing_ones(name, learn):
     page, notifies = open_page(learn(name))
     assert [job.status for job in notifies] == ["ready"]
     visible = {figure for figure in FIGURES if page._panes[figure].visible}
@@ -91,13 +91,13 @@ def test_every_system_shows_what_it_has_and_says_what_it_has_not(name, learn):
     assert "Eq. 14" in page._texts["bound"].object or "no bound" in page._texts["bound"].object
 
 
-def test_the_topic_of_the_arrows_is_the_one_that_a_browser_shows_as_chosen(learn):
+def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
     assert page.sent.data.value == next(label for label, each in page._topic.options.items() if each == topic)
 
 
-def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_closed(learn):
+def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
     runner, selection = learn("hdp"), Selection()
     page = UnderTheHood(selection, RateSketch, runner.model, lambda: None)
     selection.topic = 1
@@ -109,14 +109,14 @@ def test_nothing_is_worked_out_before_the_page_is_looked_at_or_after_it_is_close
     assert (page.job.status, page._anatomist._asked) == ("none", None)
 
 
-def test_a_page_before_the_first_mini_batch_says_when_something_comes():
+def test_before_the_first_mini_batch_the_page_says_when_it_is_available():
     page = UnderTheHood(Selection(), RateSketch, lambda: None, lambda: None)
     page.look(Progress())
     assert "first mini-batch" in page._moment.object
     assert not any(pane.visible for pane in page._panes.values())
 
 
-def test_a_chosen_topic_is_the_one_whose_arrows_are_drawn_and_the_step_is_worked_out_once(learn):
+def test_selecting_a_topic_draws_its_arrows_without_computing_the_step_again(learn):
     selection = Selection()
     page, notifies = open_page(learn("hdp"), selection)
     first = page.job.dissection
@@ -131,7 +131,7 @@ def test_a_chosen_topic_is_the_one_whose_arrows_are_drawn_and_the_step_is_worked
     assert page.job.dissection.topic == other
 
 
-def test_another_document_is_the_next_one_to_be_read(learn):
+def test_another_document_is_the_next_document_to_be_read(learn):
     page, _ = open_page(learn("hdp"))
     first = page.job.dissection.row
     page._show_next_document()
@@ -141,7 +141,7 @@ def test_another_document_is_the_next_one_to_be_read(learn):
     assert "A document to be read next" in page._texts["slots"].object
 
 
-def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, caplog):
+def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
     runner = learn("hdp")
     broken = replace(runner.model(), state=None)
     page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
@@ -153,21 +153,21 @@ def test_a_look_that_fails_says_why_and_is_not_tried_again_by_itself(learn, capl
     assert caplog.text.count("could not be looked into") == 1
 
 
-def test_pieces_of_the_stick_lie_end_to_end_and_use_it_up(answer):
+def test_the_pieces_of_the_stick_are_adjacent_and_have_length_one(answer):
     frame = stick_frame(answer().stick, title)
     np.testing.assert_allclose(frame["end"][:-1], frame["start"][1:], atol=1e-12)
     assert (frame["start"].iloc[0], frame["end"].iloc[-1]) == (0.0, pytest.approx(1.0))
     np.testing.assert_allclose(frame["end"] - frame["start"], frame["weight"], atol=1e-12)
 
 
-def test_what_no_topic_has_of_a_stick_is_said_to_be_left_for_those_not_yet_born(answer):
+def test_the_rest_of_a_stick_is_left_for_new_topics(answer):
     stick = answer("free-hdp").stick
     frame = stick_frame(stick, title)
     assert stick.topic_ids[-1] == NO_TOPIC
     assert frame["title"].iloc[-1] == "left for new topics"
 
 
-def test_slots_fill_the_document_after_every_iteration(answer):
+def test_the_slots_contain_the_whole_document_after_each_round(answer):
     trace = answer(document=3).trace
     frame = slot_frame(trace, title)
     assert frame["iteration"].nunique() == len(trace.bounds) == len(bound_frame(trace))
@@ -178,7 +178,7 @@ def test_slots_fill_the_document_after_every_iteration(answer):
     assert tokens == sorted(tokens, reverse=True)
 
 
-def test_a_step_ends_between_where_it_starts_and_its_target(answer):
+def test_a_step_ends_between_its_start_and_its_target(answer):
     found = answer(topic=0)
     frame = arrow_frame(found.arrows, found.model.corpus.vocabulary)
     low, high = frame[["before", "target"]].min(axis=1), frame[["before", "target"]].max(axis=1)

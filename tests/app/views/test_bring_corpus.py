@@ -121,7 +121,7 @@ def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, p
     assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
     assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
-    assert "No dates: the order of the file" in view.columns.facts.object
+    assert "No dates: the documents keep the order of the file" in view.columns.facts.object
     look(view, path, named | {"text": "gone"})
     assert "has no column &#x27;gone&#x27;" in view.fault.object
     assert view.chosen.visible

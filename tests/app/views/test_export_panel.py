@@ -1,4 +1,4 @@
-"""What is taken away is read back: tables, pyLDAvis's input, the model, the page that works offline."""
+"""Every export is read back: tables, the input of pyLDAvis, the model, the offline page."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def named(progress):
 
 @pytest.fixture
 def take(job, progress):
-    """Take something away as the page does; gives the name of the file and what is in it."""
+    """Export as the page does; returns the name and the content of the file."""
     view = ExportPanel(Selection(), lambda: ())
     view.read(job, progress)
     sent = []
@@ -97,14 +97,14 @@ def read_table(name, content, tmp_path):
 
 
 @pytest.mark.parametrize("what", TABLES)
-def test_a_table_says_the_same_as_csv_and_as_parquet(take, what, tmp_path):
+def test_csv_and_parquet_contain_the_same_table(take, what, tmp_path):
     frames = [read_table(*take(what, table), tmp_path) for table in (CSV, PARQUET)]
     assert len(frames[0]) > 0
-    # A float32 in CSV has the digits that it needs to be the same float32 again.
+    # A float32 in CSV has enough digits to be read as the same float32.
     pd.testing.assert_frame_equal(frames[0].astype(str), frames[1].astype(str), check_dtype=False, check_exact=True)
 
 
-def test_topics_have_their_words_and_their_name_with_any_characters(take, job, named, tmp_path):
+def test_topics_have_their_words_and_any_name(take, job, named, tmp_path):
     frame = read_table(*take("topics"), tmp_path)
     mine = frame[frame["topic_id"] == named]
     assert set(mine["name"]) == {NAMED}
@@ -116,7 +116,7 @@ def test_topics_have_their_words_and_their_name_with_any_characters(take, job, n
         assert probabilities[word] == pytest.approx(probability, rel=1e-6)
 
 
-def test_document_shares_are_those_that_were_read_and_sum_to_one(take, job, named, tmp_path):
+def test_document_shares_are_those_of_the_reading_and_sum_to_one(take, job, named, tmp_path):
     frame = read_table(*take("document-shares"), tmp_path)
     np.testing.assert_allclose(frame.groupby("doc_id")["share"].sum(), 1.0, rtol=1e-5)
     first = frame[frame["doc_id"] == 0]
@@ -141,7 +141,7 @@ def test_curves_have_all_points_with_their_unit(take, progress, tmp_path):
     assert set(frame[frame["curve"] == "heldout"]["unit"]) == {"nats per held-out word (disjoint_words, own)"}
 
 
-def test_pyldavis_is_given_rows_that_sum_to_one_and_the_names(take, job, named):
+def test_the_input_of_pyldavis_has_rows_that_sum_to_one_and_topic_names(take, job, named):
     name, content = take("pyldavis")
     given = json.loads(content)
     topics, documents = np.array(given["topic_term_dists"]), np.array(given["doc_topic_dists"])
@@ -155,7 +155,7 @@ def test_pyldavis_is_given_rows_that_sum_to_one_and_the_names(take, job, named):
     assert options["topic_names"][options["topic_ids"].index(named)] == NAMED
 
 
-def test_words_and_documents_without_a_token_are_kept_from_pyldavis(job, tmp_path):
+def test_the_input_of_pyldavis_excludes_words_and_documents_without_tokens(job, tmp_path):
     corpus = job.reading.corpus
     counts = corpus.counts.toarray()
     counts[0], counts[:, 5] = 0, 0
@@ -168,7 +168,7 @@ def test_words_and_documents_without_a_token_are_kept_from_pyldavis(job, tmp_pat
     np.testing.assert_allclose(np.sum(given["topic_term_dists"], 1), 1.0, atol=1e-7)
 
 
-def test_no_topic_in_use_is_said(job, progress, tmp_path):
+def test_the_input_of_pyldavis_needs_a_topic_in_use(job, progress, tmp_path):
     with pytest.raises(ValueError, match="let the run continue"):
         write_pyldavis(replace(job.reading, used=np.zeros(0, int)), {}, tmp_path / "input.json")
 
@@ -192,7 +192,7 @@ def test_the_model_loads_with_one_call_and_infers_what_the_page_shows(take, job,
 
 
 @pytest.mark.parametrize("algorithm", [each.name for each in engine.REGISTRY])
-def test_the_model_of_every_algorithm_can_be_taken_away(algorithm, tiny_corpus, tmp_path):
+def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tmp_path):
     algorithm = find_algorithm(algorithm)
     config = algorithm.config(max_topics=4) if hasattr(algorithm.config, "max_topics") else algorithm.config()
     settings = RunSettings(passes=1)
@@ -206,7 +206,7 @@ def test_the_model_of_every_algorithm_can_be_taken_away(algorithm, tiny_corpus, 
     np.testing.assert_array_equal(engine.load(tmp_path / "model.npz").components_, reading.summary.topics)
 
 
-def test_the_offline_page_holds_everything_as_json_and_nothing_of_it_as_markup(take, progress, named):
+def test_the_offline_page_has_all_content_as_json_and_none_as_markup(take, progress, named):
     name, content = take("page")
     page = content.decode()
     assert name == "tiny-hdp-page.html"
@@ -228,14 +228,14 @@ def test_the_offline_page_of_a_run_without_a_reading_has_its_checkpoints(progres
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_drawn_and_can_be_saved(job, progress, name, kind):
+def test_every_figure_can_be_drawn_and_saved(job, progress, name, kind):
     drawn = draw_figure(name, progress, (progress,), job.reading, None)
     make_savable(drawn, kind, "figure")
     assert drawn.output_backend == FORMATS[kind]
     assert draw_figure(name, replace(progress, steps=type(progress)().steps), (), None, None) is None
 
 
-def test_what_is_not_there_yet_cannot_be_taken(job, progress):
+def test_an_export_is_disabled_until_its_data_exists(job, progress):
     view = ExportPanel(Selection(), lambda: ())
     assert all(button.disabled for button in view.buttons.values())
     view.read(ReadingJob(), progress)
@@ -246,7 +246,7 @@ def test_what_is_not_there_yet_cannot_be_taken(job, progress):
     assert not any(button.disabled for button in view.buttons.values())
 
 
-def test_what_cannot_be_written_is_said_and_leaves_no_file(job, progress, caplog, tmp_path, monkeypatch):
+def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     view = ExportPanel(Selection(), lambda: ())
     view.read(ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
@@ -256,7 +256,7 @@ def test_what_cannot_be_written_is_said_and_leaves_no_file(job, progress, caplog
     assert not view.buttons["pyldavis"].disabled
 
 
-def test_a_name_given_later_stands_in_the_next_export(job, progress, take, tmp_path):
+def test_a_later_topic_name_is_in_the_next_export(job, progress, take, tmp_path):
     other = next(int(t) for t in job.reading.summary.topic_ids if int(t) not in progress.names)
     view = ExportPanel(Selection(), lambda: ())
     view.read(job, replace(progress, names=MappingProxyType({other: "later"})))
