@@ -38,9 +38,9 @@ HEADING = (
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
-    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. A divergence is 0 for "
-    "equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'><u><b>Underlined</b></u> "
-    f"words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
+    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} most probable words is smallest. A divergence is "
+    "0 for equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'>"
+    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
