@@ -38,8 +38,9 @@ myst_heading_anchors = 4
 nb_execution_mode = "force" if os.environ.get("STICKBREAKER_RUN_NOTEBOOKS") == "1" else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
-# Outputs of HoloViews that only a notebook can use; the figures themselves are shown.
-suppress_warnings = ["mystnb.unknown_mime_type"]
+# Outputs of HoloViews that only a notebook can use; the figures themselves are shown. Words such as "shape" in the type
+# of a parameter that several classes have as a field.
+suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 
 add_module_names = False
 autosummary_generate = True
@@ -49,6 +50,8 @@ autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 maximum_signature_line_length = 80
 napoleon_google_docstring = False
+# The fields of a named tuple are documented once, in the list of its attributes.
+napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 
 html_theme = "pydata_sphinx_theme"
