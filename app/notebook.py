@@ -44,7 +44,7 @@ class LiveRun(Viewer):
     def __init__(
         self, corpus: engine.Corpus, algorithm: Any = engine.REGISTRY[0], config: Any = None, settings: Any = None
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__()
         settings = settings or engine.RunSettings()
         self._record = Record(
             RunSpec(corpus.name, algorithm, config or algorithm.config(), settings), 1, time.perf_counter

@@ -1,4 +1,4 @@
-"""Every workaround for Panel, Bokeh and panel-material-ui: what it changes, why, and the checked versions."""
+"""Every workaround of Panel and Bokeh for the server: what it changes, why, and the versions it was checked with."""
 
 import asyncio
 import base64
@@ -163,7 +163,7 @@ def inline_stylesheet(sheet: Any, address: str) -> None:
 
     Panel's `inline` does so only at the first rendering (https://github.com/holoviz/panel/issues/8707, Panel 1.9).
     """
-    _PATCH(sheet, address)  # type: ignore[no-untyped-call]  # Panel has no type hints
+    _PATCH(sheet, address)
     path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
     if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
         sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -44,7 +44,7 @@ class Calendar(Viewer):
     """Topics over time. It follows the selected topic and sets the selected span of time."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}

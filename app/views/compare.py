@@ -66,7 +66,7 @@ class Compare(Viewer):
         may_open: bool = True,
         **params: Any,
     ) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._may_open = may_open
         self._kept, self._show_live, self._report = kept, show_live, report
         self._version = -1

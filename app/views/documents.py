@@ -40,7 +40,7 @@ class DocumentBrowser(Viewer):
     """The list of documents and one document. It follows the selected document, topic and span."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}

@@ -137,7 +137,7 @@ class ExportPanel(Viewer):
     """The page Export. `find_earlier()` returns the earlier runs; figures are drawn only while `is_open`."""
 
     def __init__(self, selection: Selection, find_earlier: Callable[[], tuple[Progress, ...]], **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection, self._find_earlier = selection, find_earlier
         self._job, self._progress = ReadingJob(), Progress()
         self._is_busy = self._is_closed = self.is_open = False

@@ -19,7 +19,7 @@ class ReadingNote(Viewer):
     """Says with which model the corpus was read; its button calls `ask`."""
 
     def __init__(self, ask: Callable[[], None], **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)

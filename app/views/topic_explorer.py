@@ -37,7 +37,7 @@ class TopicExplorer(Viewer):
     def __init__(
         self, selection: Selection, rename: Callable[[int, str], None], of_word: Any = None, **params: Any
     ) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._of_word = of_word
         self._selection, self._rename = selection, rename
         self._reading: Reading | None = None

@@ -56,7 +56,7 @@ class TopicLife(Viewer):
     """The life of topics. It follows and sets the selected topic and needs no reading of the corpus."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection = selection
         self._progress = Progress()
         self._shown: tuple[Any, ...] = ()

@@ -22,7 +22,7 @@ class TopicMap(Viewer):
     """The map of topics. It follows and sets the selected topic."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection = selection
         self._plot = MapPlot(self._pick)
         self._shown: tuple[Any, ...] = ()

@@ -62,7 +62,7 @@ class UnderTheHood(Viewer):
         notify: Callable[[], None],
         **params: Any,
     ) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
         self._anatomist = Anatomist(notify)
         self._progress = Progress()

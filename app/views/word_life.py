@@ -26,7 +26,7 @@ class WordLife(Viewer):
     """The selected word over the run. It sets the selected topic and needs no reading of the corpus."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel has no type hints
+        super().__init__(**params)
         self._selection = selection
         self._progress = Progress()
         self._shown: tuple[Any, ...] = ()
