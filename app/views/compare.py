@@ -26,7 +26,7 @@ from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptConte
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
-from stickbreaker.app.widgets.run_table import RunTable
+from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
 MAX_TICKED = 8
 HEADING = (
@@ -38,9 +38,9 @@ HEADING = (
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
-    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. A divergence is 0 for "
-    "equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'><u><b>Underlined</b></u> "
-    f"words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
+    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} likeliest words is smallest. A divergence is 0 "
+    "for equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'>"
+    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
@@ -74,7 +74,7 @@ class Compare(Viewer):
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
-        self._table = RunTable({"tick": self._tick, "rename": self._rename, "delete": self._delete})
+        self._table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
         self._faults = _text("")
         self._axis = pmui.RadioButtonGroup(
             label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
