@@ -102,7 +102,7 @@ def explain_no_word(effect: WordEffect) -> str:
 def describe_built(about: OwnCorpus) -> str:
     """Describe a corpus that has just been built."""
     left_out = f"; {count(about.num_bad, 'row')} skipped" if about.num_bad else ""
-    return f"{about.name} is ready: {_describe_size(about)}{left_out}. It is selected for the next run."
+    return f"{about.name} is built: {_describe_size(about)}{left_out}. It is selected for the next run."
 
 
 def describe_taken(about: OwnCorpus) -> str:

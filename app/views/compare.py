@@ -26,7 +26,7 @@ from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptConte
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
-from stickbreaker.app.widgets.run_table import RunTable
+from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
 MAX_TICKED = 8
 HEADING = (
@@ -74,7 +74,7 @@ class Compare(Viewer):
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
-        self._table = RunTable({"tick": self._tick, "rename": self._rename, "delete": self._delete})
+        self._table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
         self._faults = _text("")
         self._axis = pmui.RadioButtonGroup(
             label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"

@@ -1,6 +1,7 @@
 """A table of kept runs: tick the runs to draw, rename one in place, delete one with two presses."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,8 +11,17 @@ import param
 from stickbreaker.app.frames.compare_frames import COLUMNS
 
 
+@dataclass(frozen=True)
+class RunActions:
+    """What the table does with a run: select or deselect it, give it a name, delete it; each by the run's key."""
+
+    tick: Callable[[str, bool], None]
+    rename: Callable[[str, str], None]
+    delete: Callable[[str], None]
+
+
 class RunTable(pn.custom.JSComponent):
-    """Rows are kept by key and written as text. `act` holds what happens: "tick", "rename" and "delete"."""
+    """A table of runs by key, written as text; a click or a new name calls one of its actions."""
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")
     columns = param.List(default=list(COLUMNS))
@@ -22,7 +32,7 @@ class RunTable(pn.custom.JSComponent):
 
     _stylesheets: ClassVar = [Path(__file__).with_name("run_table.css").read_text(encoding="utf-8")]
 
-    def __init__(self, act: dict[str, Callable[..., None]], **params: Any):
+    def __init__(self, act: RunActions, **params: Any):
         self._act = act
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
@@ -31,8 +41,8 @@ class RunTable(pn.custom.JSComponent):
             return
         key, value = message["key"], message.get("value")
         if message.get("do") == "tick":
-            self._act["tick"](key, bool(value))
+            self._act.tick(key, bool(value))
         elif message.get("do") == "rename":
-            self._act["rename"](key, str(value))
+            self._act.rename(key, str(value))
         elif message.get("do") == "delete":
-            self._act["delete"](key)
+            self._act.delete(key)
