@@ -118,7 +118,7 @@ def test_own_text_is_dropped_looked_into_built_run_downloaded_and_deleted(dashbo
     expect(page.get_by_text(re.compile("a vocabulary of 19 words"))).to_be_visible()
     page.get_by_label("Corpus name").fill(f"mine {EVIL}")
     dashboard.button("Build the corpus").click()
-    expect(page.get_by_text(re.compile("is ready: 299 documents, 19 words"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("is built: 299 documents, 19 words"))).to_be_visible(timeout=60_000)
     dashboard.button("Run now").click()
     expect(page.locator(".bar .corpus")).to_have_text(f"mine {EVIL}")
     expect(page.get_by_role("combobox", name="Corpus", exact=True)).to_have_text(f"mine {EVIL}")
