@@ -95,9 +95,6 @@ def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> No
         c, row = q.dtype.type(counts[i]), q[i]
         for k in range(row.shape[0]):
             out_doc[0, k] += c * row[k]
-        # In one loop, the compiler may share c * row[k] or not, which rounds differently: the callers' copies of this
-        # function and its own would then disagree, and which one runs depends on what numba found in its cache.
-        for k in range(row.shape[0]):
             out_doc[1, k] += c * row[k] * (q.dtype.type(1) - row[k])
 
 
