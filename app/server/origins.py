@@ -13,7 +13,7 @@ def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[s
     """List the allowed origins as "host:port", without wildcards.
 
     >>> list_origins("192.0.2.7", 5006, ["class.example:80"])
-    ['192.0.2.7:5006', '[::1]:5006', '127.0.0.1:5006', 'class.example:80', 'localhost:5006']
+    ['127.0.0.1:5006', '192.0.2.7:5006', '[::1]:5006', 'class.example:80', 'localhost:5006']
     """
     hosts = {*LOCAL_HOSTS}
     if address in EVERY_ADDRESS or not address:

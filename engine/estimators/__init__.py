@@ -28,7 +28,6 @@ from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
 from stickbreaker.engine.runs.checkpoint import Position
 
 __all__ = [
-    "CLASSES",
     "CVHDP",
     "CVLDA",
     "BatchHDP",
@@ -43,7 +42,6 @@ __all__ = [
     "OnlineSVIHDP",
     "OnlineTopicModel",
     "TopicModel",
-    "from_position",
     "load",
 ]
 

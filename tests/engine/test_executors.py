@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Documents
-from stickbreaker.engine.executors import map_shards, shard, step
+from stickbreaker.engine.executors import map_shards, shard
 
 
 @pytest.mark.parametrize(("num_documents", "num_shards"), [(1, 1), (64, 2), (256, 4), (1024, 8), (5000, 8)])
@@ -22,9 +22,6 @@ def test_shards_hold_all_documents_in_order_and_similar_numbers_of_entries(num_d
     assert map_shards(lambda part: len(part.words), Documents(starts, words, np.ones_like(words))) == sizes
 
 
-def test_an_algorithm_that_binds_no_step_is_refused(tiny_corpus):
-    algorithm = replace(REGISTRY[0], local=None)
-    config = algorithm.config(max_topics=5, batch_size=4)
-    state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
-    with pytest.raises(TypeError, match="hdp cannot learn: bind `step`"):
-        step(algorithm, config, state, next(tiny_corpus.batches(4)))
+def test_an_algorithm_that_binds_no_step_is_refused():
+    with pytest.raises(ValueError, match="'hdp' needs either step, or all of expect, local and blend"):
+        replace(REGISTRY[0], local=None)

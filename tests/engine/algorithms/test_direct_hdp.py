@@ -19,7 +19,7 @@ from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 
 V, K = 30, 8
-SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("warm", "hoffman") for each in ("mean", "geometric")
 ]

@@ -29,7 +29,7 @@ V, D = 40, 60
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("warm", "wang", "svi") for each in ("mean", "geometric")
 ]
-SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0}
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4}
 
 
 def make_documents(counts):
@@ -114,7 +114,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_full_batch_with_rate_1_is_coordinate_ascent(system):
-    config = HDPConfig(**SMALL | system | {"delay": 0.0}, batch_size=D)
+    config = HDPConfig(**SMALL | system | {"delay": 0.0, "batch_size": D})
     batch, start = make_batch(draw_counts(0)), distinct_state(config)._replace(step=0)
     expected = hdp.local(config, hdp.expect(config, start, batch), batch.documents)
     state = take_steps(config, [batch], start)
@@ -173,7 +173,8 @@ def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    config, batches = HDPConfig(max_topics=10, delay=1.0), [make_batch(draw_counts(seed, 200)) for seed in range(3)]
+    config = HDPConfig(max_topics=10, delay=1.0, batch_size=16)
+    batches = [make_batch(draw_counts(seed, 200)) for seed in range(3)]
     states = []
     for num_threads in (1, 5):
         with ThreadPoolExecutor(num_threads) as pool:
@@ -184,7 +185,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 
 
 def test_delay_0_removes_the_start_and_stays_finite():
-    config = HDPConfig(max_topics=10, delay=0.0)
+    config = HDPConfig(max_topics=10, delay=0.0, batch_size=4)
     state = take_steps(config, [make_batch(draw_counts(seed)) for seed in range(4)])
     assert state.startup_share == 0.0
     summary = hdp.summarize(config, state)

@@ -22,7 +22,7 @@ from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 
 V, K = 30, 5
-SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
 ]
@@ -236,7 +236,7 @@ def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
 
 
 def test_the_paper_s_start_is_one_token_per_word_and_topic_for_any_corpus():
-    config = LDAConfig(max_topics=50, delay=0.0)
+    config = LDAConfig(max_topics=50, delay=0.0, batch_size=4)
     state = lda.init(config, 400, np.random.default_rng(0))
     noise = state.topic_counts.dense()
     # Gamma(100, 1/100) has mean 1 and standard deviation 0.1.

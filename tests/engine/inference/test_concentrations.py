@@ -181,7 +181,7 @@ def make_batch(seed):
 def run_steps(name, choice, num_steps, state=None, **settings):
     """The algorithm, its config and its state after steps; unless told, the first forgets the start."""
     algorithm = find_algorithm(name)
-    settings = {"start": "wang" if name == "hdp" else "hoffman", "delay": 0.05} | settings
+    settings = {"start": "wang" if name == "hdp" else "hoffman", "delay": 0.05, "batch_size": 4} | settings
     config = algorithm.config(max_topics=K, concentrations=choice, **settings)
     state = algorithm.init(config, V, np.random.default_rng(0)) if state is None else state
     for _ in range(num_steps):
