@@ -246,7 +246,7 @@ def test_a_folder_is_uploaded_with_its_inner_folders(dashboard, tmp_path, way):
     expect_preview(page)
     expect(page.get_by_text(re.compile("In all 40 documents"))).to_be_visible()
     expect(page.get_by_text("1900/speech 2", exact=True)).to_be_visible()
-    expect(page.get_by_label("Name of the corpus")).to_have_value("speeches")
+    expect(page.get_by_label("Corpus name")).to_have_value("speeches")
     expect_no_markup(page)
 
 
