@@ -178,6 +178,6 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     dashboard.button(TOPICS).press("Enter")
     act_by_keys(dashboard)
     page.get_by_role("button", name=re.compile("^open: ")).first.press("Enter")
-    expect(page.get_by_text("the order of the text is not kept")).to_be_visible()
+    expect(page.get_by_text("not in the order of the text")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("textbox", name="Find documents", exact=True)).to_be_focused()
