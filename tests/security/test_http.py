@@ -220,11 +220,21 @@ def test_no_name_of_a_corpus_a_run_or_an_upload_leads_out_of_its_folder(tmp_path
 def test_an_upload_that_names_a_path_stays_in_its_own_folder():
     mover = FileTransfer(lambda path: None, lambda text: None)
     mover._handle_msg({"kind": "begin"})
-    mover._handle_msg({"kind": "open", "name": "../../../tmp/evil.csv", "size": 1})
+    mover._handle_msg({"kind": "open", "name": "../../../tmp/evil.csv", "size": 1, "folders": []})
     mover._handle_msg({"kind": "part", "content": "eA=="})
     path = mover.upload.end()
     assert path.parent == mover.upload._folder
     assert path.name == "evil.csv"
+    mover.upload.clear()
+
+
+@pytest.mark.parametrize("folder", ["..", "../..", "a/..", "", "."])
+def test_an_upload_into_a_folder_outside_its_own_is_refused(folder):
+    refused = []
+    mover = FileTransfer(lambda path: None, refused.append)
+    mover._handle_msg({"kind": "begin"})
+    mover._handle_msg({"kind": "open", "name": "evil.csv", "size": 1, "folders": [folder]})
+    assert "is not a valid file name" in refused[0]
     mover.upload.clear()
 
 
