@@ -11,7 +11,6 @@ import pytest
 
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
-from stickbreaker.app.panel_fixes import CHECKED_WITH
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_settings, choose_secret
@@ -304,16 +303,6 @@ def test_panel_serve_does_not_start_with_it(options, variables, said, monkeypatc
     assert "Not started." in ended.stderr
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_the_workarounds_are_checked_with_the_versions_at_hand():
-    import bokeh
-    import panel
-    import tornado
-
-    versions = {"bokeh": bokeh.__version__, "panel": panel.__version__, "tornado": tornado.version}
-    found = {name: ".".join(version.split(".")[:2]) for name, version in versions.items()}
-    assert found == CHECKED_WITH
 
 
 def test_a_server_stays_up_after_all_this(address):
