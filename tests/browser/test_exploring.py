@@ -66,6 +66,6 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     slot = page.get_by_role("button", name=re.compile("^choose topic: slot")).last
     topic = re.search(r"topic \d+$", slot.get_attribute("aria-label") or slot.inner_text())[0]
     slot.click()
-    expect(page.get_by_text(f"Worked out for {topic} from")).to_be_visible()
+    expect(page.get_by_text(f"Shown for {topic}, from")).to_be_visible()
     found = Axe().run(page).response["violations"]
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
