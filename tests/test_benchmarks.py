@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import RunSettings, load_corpus
-from stickbreaker.engine.evaluation.held_out import split_tokens
+from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import claims, heldout, profile, race, robust, soak, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
 from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
-from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
+from stickbreaker.engine.evaluation.held_out import count_topics, score_own
 from stickbreaker.engine.evaluation.topic_frames import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings

@@ -2,7 +2,7 @@
 
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, psi
@@ -14,11 +14,10 @@ from stickbreaker.engine.inference.batch import shares_bound, sum_documents, top
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
-from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
 from stickbreaker.engine.kernels.importance import Effort, weigh_documents
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
@@ -29,7 +28,6 @@ PROTOCOLS = {
     "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it",
 }
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
-HELD_OUT_SHARE = 0.1
 COVERED_SHARE = 0.99
 FOLD_IN = Sweeps(50, 0.0, 0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
@@ -47,77 +45,6 @@ def count_topics(expected_tokens: np.ndarray) -> int:
     return int((covered < COVERED_SHARE * covered[-1]).sum()) + 1
 
 
-class Split(NamedTuple):
-    """Documents in two parts: the observed words, and the held-out words that are predicted from them.
-
-    observed: the documents from which θ is inferred; rows, words, counts (n,): document, word and count of each
-    held-out entry; scored (S,): places of the observed documents among the documents that were split.
-    """
-
-    observed: Documents
-    rows: np.ndarray
-    words: np.ndarray
-    counts: np.ndarray
-    scored: np.ndarray
-
-    @property
-    def num_tokens(self) -> int:
-        """The number of held-out tokens."""
-        return int(self.counts.sum())
-
-
-def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
-
-    A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
-    ValueError unless there is one id per document.
-    """
-    if len(doc_ids) != documents.num_documents:
-        raise ValueError(f"{len(doc_ids)} ids for {documents.num_documents} documents: give one id per document.")
-    is_held = np.zeros(len(documents.words), bool)
-    # Copies, because numba would compile the kernel a second time for read-only arrays.
-    starts = np.array(documents.starts, np.int64)
-    doc_ids = np.array(doc_ids, np.int64)
-    choose_held_out(starts, doc_ids, int(seed), HELD_OUT_SHARE, is_held)
-    return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
-
-
-def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's tokens, at least one; documents with fewer than two tokens are skipped.
-
-    Source: Wang 2011 sec. 4.1; Teh 2007 sec. 4 does the same to training documents.
-    """
-    held = np.zeros_like(documents.counts)
-    for j, doc_id in enumerate(doc_ids):
-        entries = slice(documents.starts[j], documents.starts[j + 1])
-        size = documents.counts[entries].sum()
-        if size >= 2:
-            rng = np.random.default_rng([seed, int(doc_id)])
-            held[entries] = rng.multivariate_hypergeometric(
-                documents.counts[entries], max(1, round(HELD_OUT_SHARE * size)), method="marginals"
-            )
-    return _split(documents, documents.counts - held, held)
-
-
-def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
-    """Split by observed and held-out counts (nnz,); documents without held-out words are left out."""
-    num_documents = documents.num_documents
-    is_held = held > 0
-    rows = np.repeat(np.arange(num_documents), np.diff(documents.starts))
-    is_scored = np.zeros(num_documents, bool)
-    is_scored[rows[is_held]] = True
-    scored = np.flatnonzero(is_scored)
-    is_observed = is_scored[rows] & (observed > 0)
-    starts = np.append(0, np.bincount(rows[is_observed], minlength=num_documents)[scored].cumsum())
-    return Split(
-        Documents(starts.astype(np.int64), documents.words[is_observed], observed[is_observed]),
-        (is_scored.cumsum() - 1)[rows[is_held]],
-        documents.words[is_held],
-        held[is_held],
-        scored,
-    )
-
-
 def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
     """Nats per held-out token, Σ log Σ_k E[θ_k] E[topic_kw] over held-out tokens / their number.
 
@@ -131,19 +58,7 @@ def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
             f"Shares {doc_shares.shape} and topics {topics.shape} do not fit {num_documents} scored documents and"
             f" their words, up to number {split.words.max()}."
         )
-    return _score(split, split.words.astype(np.int64), doc_shares, np.ascontiguousarray(topics.T))
-
-
-def _score(split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray) -> float:
-    """The same with the rows (n,) of the held-out words in E[topic] by word, (V, K) or (U, K) of some words."""
-    predicted = np.empty(len(words))
-
-    def predict(span: tuple[int, int]) -> None:
-        part = slice(*span)
-        predict_words(split.rows[part], words[part], doc_shares, by_word, predicted[part])
-
-    map_on_threads(predict, split_evenly(np.arange(len(words) + 1)))
-    return float((split.counts * np.log(predicted)).sum() / split.num_tokens)
+    return mean_log_likelihood(split, split.words.astype(np.int64), doc_shares, np.ascontiguousarray(topics.T))
 
 
 def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
@@ -159,7 +74,7 @@ def score_shares(algorithm: Algorithm, config: Any, state: Any, split: Split, do
     if algorithm.word_topics is None or not len(split.words):
         return score(split, doc_shares, algorithm.summarize(config, state).topics)
     words, places = np.unique(split.words, return_inverse=True)
-    return _score(split, places, doc_shares, algorithm.word_topics(config, state, words))
+    return mean_log_likelihood(split, places, doc_shares, algorithm.word_topics(config, state, words))
 
 
 def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:

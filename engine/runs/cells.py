@@ -24,8 +24,8 @@ from stickbreaker.engine.evaluation.held_out import (
     perplexity_bound,
     score,
     score_own,
-    split_tokens,
 )
+from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.compile import compile_algorithm, list_choices
 from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare

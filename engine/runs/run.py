@@ -8,8 +8,9 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.corpora.corpus import Batch, Corpus
-from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares, split_words
+from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared

@@ -9,7 +9,7 @@ import json
 import pandas as pd
 
 from stickbreaker.engine import RunSettings, load_corpus
-from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import HDP
 from tests.benchmarks.heldout import learn, score_both, to_markdown

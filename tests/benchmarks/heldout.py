@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
 from stickbreaker.engine.corpora.corpus import ORDERS, SPLITS
-from stickbreaker.engine.evaluation.held_out import fold_in, perplexity_bound, score, split_tokens, split_words
+from stickbreaker.engine.evaluation.held_out import fold_in, perplexity_bound, score
+from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve
 from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram

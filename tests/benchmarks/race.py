@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine import RunSettings, load_corpus
-from stickbreaker.engine.evaluation.held_out import fold_in, score, split_words
+from stickbreaker.engine.evaluation.held_out import fold_in, score
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import HDP, ScikitLearnLDA, TomotopyHDP

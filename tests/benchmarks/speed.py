@@ -33,9 +33,9 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.engine import Corpus, CorpusError, RunSettings, Vocabulary, find_algorithm, load_corpus
-from stickbreaker.engine.evaluation.held_out import split_words
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference import two_level
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import race

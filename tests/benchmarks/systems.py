@@ -28,11 +28,10 @@ from stickbreaker.engine.evaluation.held_out import (
     mixture_likelihood,
     perplexity_bound,
     score,
-    split_tokens,
-    split_words,
 )
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import is_sample
+from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import prepare, split_corpus
 from tests.benchmarks.heldout import WANG, to_markdown, to_matrix

@@ -9,8 +9,9 @@ import numpy as np
 
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.algorithms import gibbs_hdp
-from stickbreaker.engine.evaluation.held_out import count_topics, score_own, split_words
+from stickbreaker.engine.evaluation.held_out import count_topics, score_own
 from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve, step_size

@@ -22,7 +22,7 @@ from stickbreaker.engine import estimators
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.write_classes import TARGET, write_source
-from stickbreaker.engine.evaluation.held_out import split_words
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run

@@ -21,7 +21,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.evaluation.held_out import score, score_own, split_words
+from stickbreaker.engine.evaluation.held_out import score, score_own
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.prepared import prepare

@@ -9,17 +9,9 @@ from scipy.stats import beta
 
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Batch, Documents
-from stickbreaker.engine.evaluation.held_out import (
-    FOLD_IN,
-    count_topics,
-    fold_in,
-    perplexity_bound,
-    score,
-    score_own,
-    split_tokens,
-    split_words,
-)
+from stickbreaker.engine.evaluation.held_out import FOLD_IN, count_topics, fold_in, perplexity_bound, score, score_own
 from stickbreaker.engine.executors import step
+from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.schedules import resolve
 from tests import naive
 

@@ -7,7 +7,8 @@ import pytest
 
 from stickbreaker.engine.algorithm import Phase, Reads, StepInfo
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.evaluation.held_out import score, split_words
+from stickbreaker.engine.evaluation.held_out import score
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.events import Evaluated
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
