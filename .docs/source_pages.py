@@ -22,6 +22,7 @@ SHARED = (
     "global_step",
     "topic_counts",
     "warm_up",
+    "redundancy",
     "merging",
     "concentrations",
     "batch",

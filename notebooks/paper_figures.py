@@ -24,7 +24,7 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
 
 FAST_DOCUMENTS = 400
-# The HDP as printed: without this project's start, local step and merging of copies.
+# The HDP as printed: without this project's start, local step and removal of redundant topics.
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 AT_64 = {"delay": 64.0}
 HDP_AT_64 = {"max_topics": 150, **AT_64}

@@ -39,7 +39,7 @@ HELP_WHOLE = (
     "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
     "each next batch is scored just before the model learns from it. "
 )
-MERGING_LINE = " Duplicate topics are merged from time to time, so the number can drop."
+MERGING_LINE = " Topics that other topics explain are removed from time to time, so the number can drop."
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
     "the temperature falls to 1."

@@ -82,7 +82,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc)
+    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:

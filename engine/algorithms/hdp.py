@@ -129,7 +129,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc)
+    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:

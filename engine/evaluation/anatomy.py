@@ -72,7 +72,7 @@ class TopicStep(NamedTuple):
 def step_topic(state: OnlineState, noisy: NoisyStep, topic: int, number: int = NUM_WORDS) -> TopicStep:
     """The words with the largest λ or λ̂ in a topic (its place), and their step λ ← λ + ρ (λ̂ - λ) (Eq. 25).
 
-    It ignores duplicates, which the step itself may merge afterwards.
+    It ignores redundant topics, which the step itself may remove afterwards.
     """
     eta, counts = state.concentrations.word, state.topic_counts
     before = counts.rows(np.arange(counts.vocab_size), eta)[:, topic].astype(np.float64)

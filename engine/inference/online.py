@@ -15,8 +15,8 @@ from stickbreaker.engine.inference.concentrations import (
 )
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents, fit_until_settled
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
-from stickbreaker.engine.inference.global_step import Statistics, blend_tables, blend_topics
-from stickbreaker.engine.inference.merging import merge_duplicates
+from stickbreaker.engine.inference.global_step import Statistics, batch_scale, blend_tables, blend_topics
+from stickbreaker.engine.inference.redundancy import Infer, remove_redundant
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts, sweeps_at
@@ -35,6 +35,7 @@ def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator
         topic_counts=startup_counts(config, vocab_size, rng),
         tables=np.full(num_topics, 1.0 / num_topics),
         expected_tokens=np.zeros(num_topics),
+        squared_tokens=np.zeros(num_topics),
         step=0,
         rate_spent=0.0,
         startup_share=1.0,
@@ -69,27 +70,39 @@ def local(
 
 
 def blend_hdp(
-    config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch, learn_doc: LearnDoc
+    config: OnlineHDPConfig,
+    state: OnlineHDPState,
+    statistics: Statistics,
+    batch: Batch,
+    learn_doc: LearnDoc,
+    infer: Infer,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Natural-gradient step of λ and the tables, then the search for duplicates and the learning of concentrations.
+    """Natural-gradient step of λ and the tables; removes redundant topics and learns the concentrations.
 
-    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀. Source: Wang 2011 Eq. 22-27 with the
-    mini-batch's D/S.
+    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀; infer: that of the algorithm.
+    Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
     state = scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
     blended = blended._replace(
         tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
+        squared_tokens=_square_tokens(state, statistics, batch, info.learning_rate),
         documents_read=state.documents_read + batch.documents.num_documents,
     )
     if config.duplicates == "merge":
-        blended = merge_duplicates(blended, batch.corpus_size)
+        blended = remove_redundant(config, state, blended, batch, infer)
     if is_time_to_learn(config, blended):
         doc = learn_doc(state.concentrations.doc, statistics, batch, info.learning_rate)
         startup_tables = blended.startup_share * batch.corpus_size / len(blended.tables)
         corpus = learn_corpus_concentration(blended.tables, blended.concentrations.corpus, startup_tables)
         blended = learn(config, blended, doc, corpus, batch.corpus_size, info.learning_rate)
     return blended, info
+
+
+def _square_tokens(state: OnlineHDPState, statistics: Statistics, batch: Batch, rate: float) -> np.ndarray:
+    """Σ_t w_t² n_tk (K,) after a step in which each token of the batch weighs ρ D/S."""
+    squared: np.ndarray = (1.0 - rate) ** 2 * state.squared_tokens
+    return squared + (rate * batch_scale(batch)) ** 2 * statistics.tokens
 
 
 def sticks_of(state: OnlineHDPState) -> Sticks:

@@ -108,7 +108,7 @@ class OnlineConfig(ScheduleConfig, LearnedConfig, Protocol):
 
 
 class OnlineHDPConfig(OnlineConfig, StartConfig, Protocol):
-    """A config of an online HDP, which can merge duplicates."""
+    """A config of an online HDP, which can remove redundant topics."""
 
     @property
     def doc_concentration(self) -> float: ...
@@ -177,14 +177,16 @@ class OnlineHDPState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
     expected_tokens: (K,), without start-up mass and η.
+    squared_tokens: (K,), Σ_t w_t² n_tk, where expected_tokens are Σ_t w_t n_tk of the tokens n_tk read in step t.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
-    looked_at: Σρ at the last search for duplicates; documents_read: number of documents read so far.
+    looked_at: Σρ at the last search for redundant topics; documents_read: number of documents read so far.
     concentrations: α₀, γ and η; the values of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts
     tables: np.ndarray
     expected_tokens: np.ndarray
+    squared_tokens: np.ndarray
     step: int
     rate_spent: float
     startup_share: float

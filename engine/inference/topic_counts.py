@@ -19,6 +19,7 @@ from stickbreaker.engine.kernels.counts import (
     join_counts,
     merge_rows,
     scale_rows,
+    share_out_rows,
     weigh_rows,
 )
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
@@ -52,6 +53,49 @@ class Merging(NamedTuple):
             summed[self.targets[merged]] += values[merged]
             summed[merged] = 0
         return summed
+
+
+class Removal(NamedTuple):
+    """Topics (M,) to remove one after another, and the mixtures of other topics that receive their counts.
+
+    parents, weights: (M, P) ids and weights of the mixtures; weights of a row sum to 1, and unused places have 0.
+    """
+
+    topics: np.ndarray
+    parents: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no topic is removed."""
+        return len(self.topics) == 0
+
+    def followed_by(self, other: "Removal") -> "Removal":
+        """Both removals, the other one last."""
+        pairs = zip(self, other, strict=True)
+        return Removal(*(np.concatenate(pair) for pair in pairs))
+
+    def share_out(self, values: np.ndarray) -> np.ndarray:
+        """Share the values (K,) of removed topics out by the weights; a removed id keeps 0.
+
+        >>> removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.75, 0.25]]))
+        >>> removal.share_out(np.array([5.0, 1.0, 4.0]))
+        array([8., 2., 0.])
+        """
+        shared = values.copy()
+        for topic, parents, weights in zip(*self, strict=True):
+            value, shared[topic] = shared[topic], 0.0
+            np.add.at(shared, parents, weights * value)
+        return shared
+
+    def factors(self, totals: np.ndarray) -> np.ndarray:
+        """Weights (M, P) over the parents' totals at their turn; totals: (K,) before the first topic is removed."""
+        totals, factors = totals.copy(), np.zeros(self.weights.shape)
+        for place, (topic, parents, weights) in enumerate(zip(*self, strict=True)):
+            np.divide(weights, totals[parents], out=factors[place], where=weights > 0)
+            np.add.at(totals, parents, weights * totals[topic])
+            totals[topic] = 0.0
+        return factors
 
 
 class DecayedCounts:
@@ -152,6 +196,26 @@ class DecayedCounts:
         merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
         rows.newest = weakref.ref(merged)
         return merged
+
+    def remove(self, removal: Removal) -> "DecayedCounts":
+        """These counts with topics removed: each word's tokens go to the topics that explain them."""
+        if removal.is_empty:
+            return self
+        array = np.empty_like(self._rows.array)
+        factors = removal.factors(self.totals)
+        sources = self._rows.array
+
+        def share_out(span: tuple[int, int]) -> np.ndarray:
+            share_out_rows(sources, self._places, span, removal.topics, removal.parents, factors, array)
+            total: np.ndarray = array[slice(*span)].sum(0, dtype=np.float64)
+            return total
+
+        totals = sum(map_on_threads(share_out, split_evenly(np.arange(self.vocab_size + 1))))
+        rows = _Rows(array, self.vocab_size)
+        places = np.arange(self.vocab_size, dtype=np.int32)
+        kept = self._with(_rows=rows, _places=places, totals=self.scale * totals)
+        rows.newest = weakref.ref(kept)
+        return kept
 
     def select(self, topics: np.ndarray, num_born: int = 0) -> "DecayedCounts":
         """These counts of some topics (places, in their new order), followed by `num_born` empty topics."""

@@ -15,6 +15,8 @@ from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefet
 
 # Rows are scattered in memory, so each is prefetched this number of words ahead.
 AHEAD = 2
+# A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
+LEAST_COUNT = 1e-6
 
 
 class DocumentCounts(NamedTuple):
@@ -273,3 +275,32 @@ def merge_rows(
         for m in range(copies.shape[0]):
             out[targets[m]] += out[copies[m]]
             out[copies[m]] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def share_out_rows(
+    rows: np.ndarray,
+    places: np.ndarray,
+    span: tuple[int, int],
+    topics: np.ndarray,
+    parents: np.ndarray,
+    factors: np.ndarray,
+    out_rows: np.ndarray,
+) -> None:
+    """Copy the rows at `places` (V,) of a span of words in word order, and share out topics (M,) among their parents.
+
+    parents, factors: (M, P); topic m's tokens of a word go to its parents in proportion to factors times their own
+    tokens of the word. A parent with factor 0 receives nothing.
+    """
+    for u in range(span[0], span[1]):
+        row, out = rows[places[u]], out_rows[u]
+        for k in range(row.shape[0]):
+            out[k] = row[k]
+        for m in range(topics.shape[0]):
+            total = 0.0
+            for p in range(parents.shape[1]):
+                total += factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)
+            share = out[topics[m]] / total
+            out[topics[m]] = 0
+            for p in range(parents.shape[1]):
+                out[parents[m, p]] += share * factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)

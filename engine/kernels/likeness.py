@@ -1,14 +1,21 @@
-"""A test of whether the counts of two topics differ by more than chance."""
+"""Tests of whether topics differ by more than chance: from one another, or from a mixture of other topics."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine.kernels.compiled import njit
+from stickbreaker.engine.kernels.counts import LEAST_COUNT
 from stickbreaker.engine.kernels.special import FAST, SMALLEST_NORMAL, fast_log
 
 # This number of words of a few hundred topics fits in a core's cache.
 CACHED_WORDS = 1024
 # After each block of this number of words, the comparison ends if its result is certain.
 COMPARED_WORDS = 256
+# A mixture is fitted to the words with the most tokens, in this number of sweeps. Smaller weights are dropped.
+MIXED_WORDS, MIXTURE_SWEEPS, LEAST_WEIGHT = 1024, 20, 0.02
+# A topic is redundant only if its mixture is at most this much as far from it as the rest of the corpus is.
+FARTHEST = 0.5
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -91,23 +98,202 @@ def distance(counts: np.ndarray, other: np.ndarray, statistic: float) -> float:
     return statistic / (total * (total_other / (total + total_other)))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def measure_rest(topic_words: np.ndarray, corpus: np.ndarray, chosen: np.ndarray, out_distances: np.ndarray) -> None:
-    """Write the distance of each chosen topic (C,) of (K, V) from the rest of the corpus (V,), at its place in (K,).
+class Search(NamedTuple):
+    """What `find_redundant` accepts: the highest ratio of G to its freedom, and the fewest tokens of a topic."""
 
-    The distance is infinite if the corpus has nothing but this topic.
+    highest_ratio: float
+    least_tokens: float
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def measure_likeness(roots: np.ndarray, k: int, tokens: np.ndarray, least: float, out_likeness: np.ndarray) -> None:
+    """Write the Bhattacharyya coefficients of topic k with all topics to (K,); -1 for k and for topics below `least`.
+
+    roots: (K, W), square roots of the counts of W words; tokens: (K,).
     """
-    zero = corpus.dtype.type(0)
-    for k in chosen:
-        # A sum in float32 may be less than one of its terms.
-        rest = np.maximum(corpus - topic_words[k], zero)
-        has_rest = add_up(rest) > zero
-        out_distances[k] = distance(topic_words[k], rest, g_statistic(topic_words[k], rest)[0]) if has_rest else np.inf
+    own, zero = roots[k], roots.dtype.type(0)
+    for other in range(roots.shape[0]):
+        if other == k or tokens[other] < least:
+            out_likeness[other] = -1.0
+            continue
+        row, product = roots[other], zero
+        for w in range(own.shape[0]):
+            product += own[w] * row[w]
+        out_likeness[other] = product / np.sqrt(tokens[k] * tokens[other])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def compare_pairs(topic_words: np.ndarray, pairs: np.ndarray, highest_ratio: float, out_tests: np.ndarray) -> None:
-    """Write `g_statistic` of pairs (P, 2) of topics (K, V) to (P, 2): G and its degrees of freedom."""
-    for p in range(pairs.shape[0]):
-        one, other = topic_words[pairs[p, 0]], topic_words[pairs[p, 1]]
-        out_tests[p, 0], out_tests[p, 1] = g_statistic(one, other, highest_ratio)
+def choose_likest(likeness: np.ndarray, out_chosen: np.ndarray) -> int:
+    """Write the topics with the highest likeness (K,), at least 0, to (P,), highest first; return their number."""
+    number = 0
+    for k in range(likeness.shape[0]):
+        if likeness[k] < 0.0 or (number == out_chosen.shape[0] and likeness[k] <= likeness[out_chosen[number - 1]]):
+            continue
+        place = min(number, out_chosen.shape[0] - 1)
+        while place > 0 and likeness[out_chosen[place - 1]] < likeness[k]:
+            out_chosen[place] = out_chosen[place - 1]
+            place -= 1
+        out_chosen[place] = k
+        number = min(number + 1, out_chosen.shape[0])
+    return number
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def fit_mixture(counts: np.ndarray, topics: np.ndarray, out_weights: np.ndarray, scratch: np.ndarray) -> None:
+    """Write the weights (P,) with which a mixture of topics (P, W) fits counts (W,) best, by EM from equal weights.
+
+    topics: shares of the W words; scratch: (W,).
+    """
+    zero, one = counts.dtype.type(0), counts.dtype.type(1)
+    out_weights[:] = one / out_weights.shape[0]
+    for _ in range(MIXTURE_SWEEPS):
+        scratch[:] = 0.0
+        for m in range(topics.shape[0]):
+            row, weight = topics[m], out_weights[m]
+            for w in range(row.shape[0]):
+                scratch[w] += weight * row[w]
+        for w in range(counts.shape[0]):
+            scratch[w] = counts[w] / scratch[w]
+        total = zero
+        for m in range(topics.shape[0]):
+            row, part = topics[m], zero
+            for w in range(row.shape[0]):
+                part += row[w] * scratch[w]
+            out_weights[m] *= part
+            total += out_weights[m]
+        for m in range(out_weights.shape[0]):
+            out_weights[m] /= total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def mix_counts(counts: np.ndarray, parents: np.ndarray, factors: np.ndarray, out_mixed: np.ndarray) -> None:
+    """Write Σ_m factors_m counts_mw of the parents (P,) among topics (K, V) to (V,)."""
+    out_mixed[:] = 0.0
+    for m in range(parents.shape[0]):
+        row, factor = counts[parents[m]], factors[m]
+        for w in range(row.shape[0]):
+            out_mixed[w] += factor * row[w]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def is_explained(
+    own: np.ndarray, mixed: np.ndarray, corpus: np.ndarray, highest_ratio: float, scratch: np.ndarray
+) -> bool:
+    """Whether counts (V,) differ from mixed counts (V,) by a low G, and by half as much as from the rest of the corpus.
+
+    The second condition fails while all topics are alike. scratch: (V,).
+    """
+    statistic, freedom = g_statistic(own, mixed, highest_ratio)
+    if not statistic < highest_ratio * max(freedom, 1.0):
+        return False
+    zero = corpus.dtype.type(0)
+    for w in range(corpus.shape[0]):
+        # A sum in float32 may be less than one of its terms.
+        scratch[w] = max(corpus[w] - own[w], zero)
+    if not add_up(scratch) > zero:
+        return False
+    rest = distance(own, scratch, g_statistic(own, scratch)[0])
+    return distance(own, mixed, statistic) < FARTHEST * rest
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_redundant(
+    counts: np.ndarray,
+    order: np.ndarray,
+    search: Search,
+    out_topics: np.ndarray,
+    out_parents: np.ndarray,
+    out_weights: np.ndarray,
+) -> int:
+    """Find topics that a mixture of others explains, in the given order, and add their counts to those others.
+
+    counts: (K, V), overwritten, the words with the most tokens first; order: ids of topics. Each topic found and the
+    topics and weights of its mixture are written to the next row of (K,), (K, P) and (K, P). Returns their number.
+    """
+    num_topics, num_words = counts.shape
+    num_near, most = min(num_words, MIXED_WORDS), out_parents.shape[1]
+    corpus, tokens = np.zeros(num_words, counts.dtype), np.zeros(num_topics)
+    for k in range(num_topics):
+        tokens[k] = add_up(counts[k])
+        for w in range(num_words):
+            corpus[w] += counts[k, w]
+    roots = np.sqrt(counts[:, :num_near])
+    likeness, chosen = np.empty(num_topics), np.empty(most, np.int64)
+    near, weights = np.empty((most, num_near), counts.dtype), np.empty(most, counts.dtype)
+    mixed, scratch, factors = np.empty_like(corpus), np.empty_like(corpus), np.empty(most, counts.dtype)
+    number = 0
+    for k in order:
+        if tokens[k] < search.least_tokens:
+            continue
+        measure_likeness(roots, k, tokens, search.least_tokens, likeness)
+        num_parents = choose_likest(likeness, chosen)
+        if num_parents == 0:
+            continue
+        for m in range(num_parents):
+            for w in range(num_near):
+                near[m, w] = (counts[chosen[m], w] + LEAST_COUNT) / tokens[chosen[m]]
+        fit_mixture(counts[k, :num_near], near[:num_parents], weights[:num_parents], scratch[:num_near])
+        num_parents = drop_small(chosen, weights, num_parents)
+        size = mixture_size(chosen[:num_parents], weights, tokens)
+        for m in range(num_parents):
+            factors[m] = size * weights[m] / tokens[chosen[m]]
+        mix_counts(counts, chosen[:num_parents], factors, mixed)
+        if not is_explained(counts[k], mixed, corpus, search.highest_ratio, scratch):
+            continue
+        out_topics[number] = k
+        for m in range(num_parents):
+            out_parents[number, m], out_weights[number, m] = chosen[m], weights[m]
+            factors[m] = weights[m] / tokens[chosen[m]]
+        number += 1
+        share_out(counts, k, chosen[:num_parents], factors, scratch)
+        for m in range(num_parents):
+            parent = chosen[m]
+            tokens[parent] = add_up(counts[parent])
+            for w in range(num_near):
+                roots[parent, w] = np.sqrt(counts[parent, w])
+        tokens[k] = 0.0
+    return number
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def drop_small(chosen: np.ndarray, weights: np.ndarray, number: int) -> int:
+    """Keep only the topics (P,) whose weight is at least LEAST_WEIGHT; weights sum to 1 again. Returns their number."""
+    kept, total = 0, 0.0
+    for m in range(number):
+        if weights[m] >= LEAST_WEIGHT:
+            chosen[kept], weights[kept] = chosen[m], weights[m]
+            total += weights[m]
+            kept += 1
+    for m in range(kept):
+        weights[m] /= total
+    return kept
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def mixture_size(parents: np.ndarray, weights: np.ndarray, tokens: np.ndarray) -> float:
+    """The number of tokens whose sample varies as much as the mixture of topics with these tokens (K,) does."""
+    variance = 0.0
+    for m in range(parents.shape[0]):
+        variance += np.float64(weights[m]) ** 2 / tokens[parents[m]]
+    return 1.0 / variance
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def share_out(counts: np.ndarray, k: int, parents: np.ndarray, factors: np.ndarray, scratch: np.ndarray) -> None:
+    """Add each word's tokens of topic k to the parents (P,), in proportion to factors (P,) times their own tokens.
+
+    counts: (K, V), overwritten; topic k is left with 0. scratch: (V,).
+    """
+    scratch[:], least = 0.0, counts.dtype.type(LEAST_COUNT)
+    for m in range(parents.shape[0]):
+        row, factor = counts[parents[m]], factors[m]
+        for w in range(row.shape[0]):
+            scratch[w] += factor * (row[w] + least)
+    own = counts[k]
+    for w in range(own.shape[0]):
+        scratch[w] = own[w] / scratch[w]
+        own[w] = 0.0
+    for m in range(parents.shape[0]):
+        row, factor = counts[parents[m]], factors[m]
+        for w in range(row.shape[0]):
+            row[w] += factor * (row[w] + least) * scratch[w]

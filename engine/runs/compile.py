@@ -35,9 +35,7 @@ def list_choices(config: Any) -> dict[str, Any]:
     return {each.name: getattr(config, each.name) for each in fields(config) if each.metadata.get("choices")}
 
 
-def compile_algorithm(
-    algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None
-) -> None:
+def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None) -> None:
     """Learn from a few words with the choices of this config, so that no mini-batch of a real run waits for a compiler.
 
     The mini-batches are small enough for the run to reach every phase of the schedule. report(done, total, name) is

@@ -17,9 +17,7 @@ class GridPoint:
     chosen: Mapping[str, Any]
 
 
-def expand_grid(
-    bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Sequence[Any]]
-) -> tuple[GridPoint, ...]:
+def expand_grid(bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Sequence[Any]]) -> tuple[GridPoint, ...]:
     """Every combination of values for each pair of a system and its config, each once, in the order of the values.
 
     A system that lacks a setting has fewer combinations. Raises ValueError for a setting that no system has,

@@ -79,6 +79,7 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
         topic_counts=start.topic_counts,
         tables=start.tables,
         expected_tokens=start.tables,
+        squared_tokens=start.tables,
         step=0,
         rate_spent=9.0,
         startup_share=1.0,

@@ -46,6 +46,7 @@ def distinct_state(config, phase="learning"):
         topic_counts=decayed_counts(counts),
         tables=tables,
         expected_tokens=tables * 3,
+        squared_tokens=tables * 3,
         step=5,
         rate_spent=spent,
         startup_share=0.3,
@@ -64,7 +65,7 @@ def take_step(config, state, batch):
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_is_merged_if_the_config_says_so(duplicates):
+def test_a_copy_of_a_topic_is_removed_if_the_config_says_so(duplicates):
     config = DirectHDPConfig(**SMALL, duplicates=duplicates)
     state = distinct_state(config)
     stored = state.topic_counts.dense() * 1000

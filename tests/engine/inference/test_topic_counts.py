@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, decayed_counts
+from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, Removal, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from tests import naive
 
@@ -132,3 +132,19 @@ def test_words_are_seen_after_a_blend_has_added_to_them():
     assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
     np.testing.assert_array_equal(counts.seen(), counts.rows(np.array([1, 3])))
     assert counts.merge(Merging(np.arange(2))) is counts
+
+
+def test_a_removed_topic_s_tokens_go_to_the_mixture_that_explains_them_word_by_word():
+    dense = np.array([[4.0, 0.0, 3.0], [0.0, 6.0, 2.0], [2.0, 2.0, 8.0]])
+    counts = decayed_counts(dense)
+    removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
+    left = counts.remove(removal)
+    of_first = 0.25 * dense[:, 0] / 6 / (0.25 * dense[:, 0] / 6 + 0.75 * dense[:, 1] / 8)
+    expected = np.column_stack(
+        [dense[:, 0] + of_first * dense[:, 2], dense[:, 1] + (1 - of_first) * dense[:, 2], 0 * of_first]
+    )
+    # Each receiver counts as if it had a millionth of a token more.
+    np.testing.assert_allclose(left.dense(), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(left.totals, expected.sum(0), rtol=1e-5)
+    np.testing.assert_array_equal(counts.dense(), dense)
+    assert counts.remove(removal._replace(topics=removal.topics[:0])) is counts

@@ -1,0 +1,149 @@
+"""Topics that a mixture of other topics explains: a likelihood-ratio test finds them, and held-out words decide.
+
+A start with many topics leaves copies of one topic, and topics that mix the words of two or three others. Both are
+redundant: documents can mix the other topics themselves. A topic is removed if its word counts differ from the best
+mixture of its nearest topics by little more than chance, and its tokens go to the topics of the mixture, word by word.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.expectations import topic_weights
+from stickbreaker.engine.inference.held_words import Split, predict, split_words
+from stickbreaker.engine.inference.states import OnlineHDPState, ScheduleConfig
+from stickbreaker.engine.inference.topic_counts import Removal
+from stickbreaker.engine.kernels.likeness import Search, find_redundant
+from stickbreaker.engine.parallel import map_on_threads, split_evenly
+
+Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
+
+# Topics with fewer tokens are not tested; a mixture has at most this number of topics.
+LEAST_TOKENS = 1.0
+MOST_PARENTS = 6
+# The highest ratio of G to its degrees of freedom. For two samples of one topic the ratio is about 1; topics that share
+# each token have less. Up to the first limit topics are removed. Up to the others they are removed if held-out words
+# agree; the last one only applies when documents are read again, because later documents may separate topics.
+RATIOS, REREAD = (0.3, 1.0), (1.5,)
+# The gain in standard errors at which held-out words agree, and the share of its usual tokens that a topic needs there.
+LEAST_ERRORS, LEAST_PRESENT = 1.0, 0.25
+# Number of passes after which two topics have had time to become different.
+REREADING = 1.5
+# Σρ between two searches: half of the content of the topics has then been replaced.
+RATES_BETWEEN = float(np.log(2.0))
+
+
+def remove_redundant(
+    config: ScheduleConfig, before: OnlineHDPState, after: OnlineHDPState, batch: Batch, infer: Infer
+) -> OnlineHDPState:
+    """The state `after` a step without its redundant topics, if a search is due.
+
+    A search is due when half of the content of the topics has been replaced since the last one, and at the end of each
+    pass; the interval before the first search begins at the end of the warm-up. Topics are tested in the state
+    `before` the step, for which the documents of the batch are new. infer: (config, state, documents) -> shares (S, K).
+    """
+    if before.phase == Phase.WARM_UP or before.step == 0:
+        return after._replace(looked_at=after.rate_spent)
+    if not _is_due(config, after, batch):
+        return after
+    is_rereading = after.documents_read > REREADING * batch.corpus_size
+    removal = _decide(config, before, batch, infer, REREAD if is_rereading else RATIOS)
+    return remove_topics(after, removal)._replace(looked_at=after.rate_spent)
+
+
+def remove_topics(state: OnlineHDPState, removal: Removal) -> OnlineHDPState:
+    """The state after a removal; the other topics keep their ids."""
+    if removal.is_empty:
+        return state
+    return state._replace(
+        topic_counts=state.topic_counts.remove(removal),
+        tables=removal.share_out(state.tables),
+        expected_tokens=removal.share_out(state.expected_tokens),
+        squared_tokens=removal.share_out(state.squared_tokens),
+    )
+
+
+def sampled_counts(state: OnlineHDPState) -> np.ndarray:
+    """Counts (K, U) of the words seen so far, scaled to the number of tokens that a topic's estimate rests on.
+
+    λ holds w_t tokens for each token read in step t, with Σ_t w_t n_tk = `expected_tokens` and Σ_t w_t² n_tk =
+    `squared_tokens`. It varies as much as (Σ w n)² / Σ w² n tokens would (Kish's effective sample size), at most as
+    many as λ holds. The words with the most tokens come first: they show soonest that topics differ.
+    """
+    counts = state.topic_counts.seen()
+    by_word = np.argsort(-counts.sum(1), kind="stable")
+    scales = np.zeros(len(state.expected_tokens))
+    np.divide(state.expected_tokens, state.squared_tokens, out=scales, where=state.squared_tokens > 0)
+    scaled: np.ndarray = np.minimum(scales, 1.0).astype(counts.dtype)[:, None] * counts[by_word].T
+    return np.ascontiguousarray(scaled)
+
+
+def find_removal(counts: np.ndarray, highest_ratio: float) -> Removal:
+    """The topics of counts (K, V) that mixtures of the others explain; the counts are overwritten with those after it.
+
+    Smaller topics are tested first. A topic is redundant if G is below `highest_ratio` of its degrees of freedom, and
+    if the mixture is at most half as far from it as the rest of the corpus is; while all topics are alike, none is.
+    """
+    num_topics = len(counts)
+    most = max(1, min(MOST_PARENTS, num_topics - 1))
+    topics, parents = np.zeros(num_topics, np.int64), np.zeros((num_topics, most), np.int64)
+    weights = np.zeros((num_topics, most))
+    order = np.argsort(counts.sum(1, dtype=np.float64), kind="stable")
+    number = find_redundant(counts, order, Search(highest_ratio, LEAST_TOKENS), topics, parents, weights)
+    return Removal(topics[:number], parents[:number], weights[:number])
+
+
+def _is_due(config: ScheduleConfig, state: OnlineHDPState, batch: Batch) -> bool:
+    """Whether half of the content has been replaced in the first pass, or a pass has no more whole mini-batch."""
+    is_first = state.documents_read < batch.corpus_size
+    if is_first and state.rate_spent - state.looked_at >= RATES_BETWEEN:
+        return True
+    size = min(resolved(config.batch_size), batch.corpus_size)
+    left = -state.documents_read % batch.corpus_size
+    return left < size and batch.documents.num_documents >= size
+
+
+def _decide(config: Any, state: OnlineHDPState, batch: Batch, infer: Infer, ratios: tuple[float, ...]) -> Removal:
+    """The removal at the first ratio, followed by those at higher ratios for as long as held-out words agree.
+
+    They agree if their log likelihood rises by at least its standard error over documents. Topics that the mini-batch
+    hardly has are not tested at the higher ratios, because its words say nothing about them.
+    """
+    counts = sampled_counts(state)
+    accepted = find_removal(counts, ratios[0])
+    split = split_words(batch.documents, batch.doc_ids, state.step)
+    kept = remove_topics(state, accepted)
+    best, shares = _score(config, kept, split, infer)
+    counts[~_is_present(kept, split, shares)] = 0.0
+    for ratio in ratios[1:]:
+        more = find_removal(counts, ratio)
+        if more.is_empty:
+            continue
+        candidate = accepted.followed_by(more)
+        scores, _ = _score(config, remove_topics(state, candidate), split, infer)
+        gains = scores - best
+        if gains.sum() < LEAST_ERRORS * gains.std() * np.sqrt(len(gains)):
+            break
+        accepted, best = candidate, scores
+    return accepted
+
+
+def _is_present(state: OnlineHDPState, split: Split, shares: np.ndarray) -> np.ndarray:
+    """Whether documents with the given shares (S, K) have at least a quarter of a topic's usual tokens (K,)."""
+    tokens = split.observed.sizes() @ shares
+    present: np.ndarray = tokens * state.expected_tokens.sum() >= LEAST_PRESENT * state.expected_tokens * tokens.sum()
+    return present
+
+
+def _score(config: Any, state: OnlineHDPState, split: Split, infer: Infer) -> tuple[np.ndarray, np.ndarray]:
+    """Log likelihood of the held-out words of each document (S,), in nats, and the shares (S, K) that predict them."""
+    spans = split_evenly(split.observed.starts)
+    shares = np.concatenate(map_on_threads(lambda span: infer(config, state, split.observed.cut(*span)), spans))
+    words, places = np.unique(split.words, return_inverse=True)
+    by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
+    logs = split.counts * np.log(predict(split, places, shares, by_word))
+    return np.bincount(split.rows, logs, len(split.scored)), shares
