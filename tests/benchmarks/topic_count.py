@@ -5,7 +5,8 @@
 
 A simulated corpus is named by its true number of topics and the words of a document, as in `simulated-40x80`: topics
 from Dirichlet(0.01) over 2,000 words, documents from the two-level HDP with α₀ = 1 and γ of half the number of topics.
-"Found" is the number of true topics whose nearest topic is within 1.5 times the error of known assignments.
+Numbers of topics, the true one too, are the fewest that cover 99 % of the tokens. "Found" is the number of true topics
+whose matched topic is within 1.5 times the error of known assignments.
 """
 
 import argparse
@@ -89,8 +90,10 @@ def tabulate(frame):
     table.columns = [f"K = {limit}" for limit in table.columns]
     table["deviation"] = frame.groupby([*places, "max_topics"])["topics"].std().groupby(places).mean().round(1)
     if "found" in frame:
+        table["true number"] = frame.groupby(places)["true_topics"].mean().round(1)
         table["found"] = frame.groupby(places)["found"].mean().round(1)
-    return table.reset_index().rename(columns={"corpus_concentration": "γ"})
+    table = table.reset_index().rename(columns={"corpus_concentration": "γ"})
+    return table.astype(object).where(table.notna(), "")
 
 
 def main():
