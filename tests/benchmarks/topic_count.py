@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
+from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.simulate import simulate_hdp
@@ -75,7 +76,7 @@ def measure(name, num_documents, seed, settings, passes):
         if simulation is not None:
             summary = algorithm.summarize(prepared.config, update.stepped.state)
             row |= {
-                "true_topics": len(simulation.topics),
+                "true_topics": count_topics(simulation.topic_words().sum(1).astype(float)),
                 "found": count_found(summary.topics.astype(float), simulation),
             }
         rows.append(row)
