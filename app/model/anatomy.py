@@ -84,7 +84,7 @@ class Anatomist:
         self._notify = notify
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._asked: Question | None = None
+        self.asked: Question | None = None
         self._answered: Question | None = None
         self._train: tuple[Any, Any, Any] = (None, None, None)
         self._rested_at = 0.0
@@ -93,9 +93,9 @@ class Anatomist:
     def ask(self, question: Question) -> None:
         """Answer this next, unless it is the last question."""
         with self._lock:
-            if question.is_like(self._asked):
+            if question.is_like(self.asked):
                 return
-            self._asked = question
+            self.asked = question
             if self._thread is not None:
                 return
             self._thread = threading.Thread(target=self._work, name="anatomy", daemon=True)
@@ -110,7 +110,7 @@ class Anatomist:
     def forget(self) -> None:
         """Release all models and drop the present question."""
         with self._lock:
-            self._asked = self._answered = None
+            self.asked = self._answered = None
             self._train, self.job = (None, None, None), AnatomyJob()
 
     def join(self, timeout: float | None = None) -> None:
@@ -130,19 +130,19 @@ class Anatomist:
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))
             with self._lock:
-                if self._asked is None:
+                if self.asked is None:
                     continue
                 self._answered = question
-                self.job = job if self._asked is question else replace(job, status="looking")
+                self.job = job if self.asked is question else replace(job, status="looking")
             self._notify()
 
     def _next(self) -> Question | None:
         """The next question; None ends the thread."""
         with self._lock:
-            if self._asked is None or self._asked is self._answered:
+            if self.asked is None or self.asked is self._answered:
                 self._thread = None
                 return None
-            return self._asked
+            return self.asked
 
     def _answer(self, question: Question) -> Dissection:
         model = question.model

@@ -115,7 +115,7 @@ class Reader:
 
     def _work(self, model: Model) -> None:
         try:
-            reading = self._begin(model)
+            reading = self.begin(model)
             self._publish(ReadingJob("reading", 0.0, reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
@@ -126,7 +126,7 @@ class Reader:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
 
-    def _begin(self, model: Model) -> Reading:
+    def begin(self, model: Model) -> Reading:
         counts = model.corpus.counts
         words = np.asarray(counts.sum(0), np.float64).ravel()
         summary = model.algorithm.summarize(model.config, model.state)

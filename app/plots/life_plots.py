@@ -97,7 +97,7 @@ class LifePlot:
             sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", y_range=Range1d(), min_border_right=16
         )
         hide_tools(fig)
-        self._seed = Seed(fig)
+        self.seed = Seed(fig)
         fig.grid.grid_line_color = None
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
@@ -134,7 +134,7 @@ class LifePlot:
         fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
         self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
         self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
-        self._seed.stand_in(lanes.empty)
+        self.seed.stand_in(lanes.empty)
 
     def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
         if new:

@@ -175,7 +175,7 @@ class MapPlot:
             x_range=DataRange1d(range_padding=MAP_PADDING),
             y_range=DataRange1d(range_padding=MAP_PADDING),
         )
-        self._seed = Seed(self.figure)
+        self.seed = Seed(self.figure)
         self.figure.axis.visible = False
         self.figure.grid.grid_line_color = None
         self.figure.toolbar.logo = None
@@ -206,7 +206,7 @@ class MapPlot:
             line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
         )
         self.source.data = frame.to_dict("list")
-        self._seed.stand_in(frame.empty)
+        self.seed.stand_in(frame.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:

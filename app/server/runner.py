@@ -74,7 +74,7 @@ class Runner:
         self._notify, self._clock = notify, clock
         self._keep = keep
         self._changed = threading.Condition()
-        self._requests = Requests()
+        self.requests = Requests()
         self._num_applied = 0
         self._is_stale = False
         self._record: Record | None = None
@@ -101,7 +101,7 @@ class Runner:
 
     def step(self) -> None:
         """Learn from one more mini-batch, then pause."""
-        self._request(is_running=False, num_steps=self._requests.num_steps + 1)
+        self._request(is_running=False, num_steps=self.requests.num_steps + 1)
 
     def configure(self, **values: Any) -> None:
         """Change learning settings from the next mini-batch on; None leaves one to the corpus' size.
@@ -109,7 +109,7 @@ class Runner:
         Raises ValueError for a value outside its bounds, and where there is no run yet.
         """
         with self._changed:
-            requests, record = self._requests, self._record
+            requests, record = self.requests, self._record
             if requests.spec is not None:
                 self._request(spec=requests.spec.with_live(values))
             elif record is not None:
@@ -130,7 +130,7 @@ class Runner:
 
     def rename(self, topic_id: int, name: str) -> None:
         """Name a topic of the present run on every page; an empty name restores its default name."""
-        self._request(names={**self._requests.names, topic_id: name})
+        self._request(names={**self.requests.names, topic_id: name})
 
     def model(self) -> Model | None:
         """Return the model of the present run as it stands; None before its first mini-batch."""
@@ -153,17 +153,17 @@ class Runner:
     @property
     def wants_to_run(self) -> bool:
         """True from `resume` until `pause`, or until the run is over."""
-        return self._requests.is_running
+        return self.requests.is_running
 
     def _request(self, **values: Any) -> None:
         with self._changed:
             for name, value in values.items():
-                setattr(self._requests, name, value)
-            self._requests.number += 1
+                setattr(self.requests, name, value)
+            self.requests.number += 1
             self._changed.notify()
 
     def _work(self) -> None:
-        while not self._requests.is_closed:
+        while not self.requests.is_closed:
             try:
                 self._turn()
             except BaseException as error:
@@ -178,7 +178,7 @@ class Runner:
     def _turn(self) -> None:
         self._apply()
         record = self._record
-        if record is None or record.is_over or not (self._requests.is_running or self._requests.num_steps):
+        if record is None or record.is_over or not (self.requests.is_running or self.requests.num_steps):
             self._stand_still()
         elif not (job := self._compilation.ask(record.spec)).is_done:
             self._hold_up(record, "compiling", job.message, job.share)
@@ -186,7 +186,7 @@ class Runner:
             raise RuntimeError(job.error)
         elif place := self._cpu_queue.take(self):
             self._hold_up(record, "waiting", describe_wait(place, self._cpu_queue.num_cores))
-        elif self._clock() < self._due and not self._requests.num_steps:
+        elif self._clock() < self._due and not self.requests.num_steps:
             self._keep_pace(record)
         else:
             self._advance(record)
@@ -194,7 +194,7 @@ class Runner:
     def _apply(self) -> None:
         left = None
         with self._changed:
-            requests = self._requests
+            requests = self.requests
             self._num_applied = requests.number
             spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
             requests.spec = requests.changed = None
@@ -252,20 +252,20 @@ class Runner:
         prepared = engine.prepare(spec.algorithm, spec.config, corpus, spec.settings)
         with self._changed:
             record.open(corpus, prepared)
-            changed = self._requests.changed
+            changed = self.requests.changed
             # Settings that were changed while the corpus was opened; some may still have no value.
             if changed is not None:
-                self._requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
+                self.requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
 
     def _advance(self, record: Record) -> None:
-        started, is_single = self._clock(), self._requests.num_steps > 0
+        started, is_single = self._clock(), self.requests.num_steps > 0
         record.start_step()
         self._show_running(record, is_news=record.is_slow)
         record.advance()
         self._due = self._next_due(started, is_single) + self._delay(record)
         if is_single:
             with self._changed:
-                self._requests.num_steps = max(0, self._requests.num_steps - 1)
+                self.requests.num_steps = max(0, self.requests.num_steps - 1)
         self._is_stale = True
         interval = HURRIED_PUBLISH_SECONDS if self.seconds_per_batch == 0 else PUBLISH_SECONDS
         if self._clock() - self._published_at >= interval:
@@ -311,8 +311,8 @@ class Runner:
 
     def _settle(self) -> None:
         with self._changed:
-            if self._requests.spec is None:
-                self._requests.is_running, self._requests.num_steps = False, 0
+            if self.requests.spec is None:
+                self.requests.is_running, self.requests.num_steps = False, 0
 
     def _hold_up(self, record: Record, status: str, message: str, share: float = 0.0) -> None:
         if (status, message) != (record.status, record.message):
@@ -322,7 +322,7 @@ class Runner:
 
     def _sleep(self, seconds: float | None) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._requests.number != self._num_applied, seconds)
+            self._changed.wait_for(lambda: self.requests.number != self._num_applied, seconds)
 
     def _publish(self) -> None:
         if self._record is None:

@@ -95,7 +95,7 @@ class Service:
         num_cores: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._load, self.compilation, self._clock = load, compilation, clock
+        self._load, self.compilation, self.clock = load, compilation, clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
@@ -170,7 +170,7 @@ class Service:
             run.presenters.remove(wakeup)
             is_last = not len(run.subscribers) and run.left_at is None
             if is_last:
-                run.left_at = self._clock()
+                run.left_at = self.clock()
                 run.resumes = run.runner.wants_to_run
         if is_last:
             run.runner.pause()
@@ -180,7 +180,7 @@ class Service:
 
     def sweep(self) -> None:
         """Remove every run whose last page closed five minutes ago, unless its sweep is running."""
-        now = self._clock()
+        now = self.clock()
         with self._lock:
             left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
             stale = [run for run in left if not run.sweep.is_running]

@@ -115,7 +115,7 @@ class TextWorker:
 
     def __init__(self, folder: Path | None = None):
         self._folder = folder
-        self._process: SpawnProcess | None = None
+        self.process: SpawnProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock = asyncio.Lock()
         self._is_asked = False
@@ -139,8 +139,8 @@ class TextWorker:
 
     async def _start(self) -> "tuple[SpawnProcess, Connection[Any, Any]]":
         """Return the process and its pipe; start them unless they are running."""
-        if self._process is not None and self._pipe is not None and self._process.is_alive():
-            return self._process, self._pipe
+        if self.process is not None and self._pipe is not None and self.process.is_alive():
+            return self.process, self._pipe
         self.close()
         if TextWorker.num_open >= MAX_WORKERS:
             raise CorpusError(f"{MAX_WORKERS} other users are bringing text to this server: wait until one is done.")
@@ -148,12 +148,12 @@ class TextWorker:
         context = multiprocessing.get_context("spawn")
         pipe, far_end = context.Pipe()
         process = context.Process(target=work, args=(far_end, self._folder), name="text_worker", daemon=True)
-        self._process = process
+        self.process = process
         self._pipe = pipe
         await asyncio.to_thread(process.start)
         far_end.close()
         # The page may have closed during the start.
-        if self._process is not process:
+        if self.process is not process:
             process.kill()
             raise Stopped
         return process, pipe
@@ -179,9 +179,9 @@ class TextWorker:
 
     async def stop(self) -> None:
         """Cancel the present task; a process that does not react in time is killed."""
-        if not self._is_asked or self._process is None or self._pipe is None:
+        if not self._is_asked or self.process is None or self._pipe is None:
             return
-        process = self._process
+        process = self.process
         with contextlib.suppress(OSError):
             self._pipe.send(STOP)
         waited = 0.0
@@ -193,9 +193,9 @@ class TextWorker:
 
     def close(self) -> None:
         """End the process; a task that is waited for raises Stopped."""
-        process = self._process
+        process = self.process
         pipe = self._pipe
-        self._process = None
+        self.process = None
         self._pipe = None
         if process is not None and pipe is not None:
             TextWorker.num_open -= 1

@@ -45,20 +45,20 @@ class Session:
 
     def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
         self._service, self._make_spec = service, make_spec
-        self._library, self._kept = find_data(user) / "corpora", service.find_kept(user)
+        self._library, self.kept = find_data(user) / "corpora", service.find_kept(user)
         self._run: Run | None = None
         self._wakeup: Any = None
-        self._seen: Any = None
-        self._document: Any = None
+        self.seen: Any = None
+        self.document: Any = None
         self._reported: set[str] = set()
         self.selection = Selection()
         self.tabs = make_tabs()
-        self._address = Address(pn.state.location, self.selection, self.tabs)
+        self.address = Address(pn.state.location, self.selection, self.tabs)
         first = self._make_spec()
         others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
         self._algorithms = (first.algorithm, *others)
         corpora = engine.list_corpora(self._library)
-        self._link = read_link(self._address.query, first, self._algorithms, corpora, PAGES)
+        self._link = read_link(self.address.query, first, self._algorithms, corpora, PAGES)
         self._visitor = Visitor(user, self._link.run, self._link.watch)
         self.header = Header(HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share))
         self.sketch = RateSketch()
@@ -81,7 +81,7 @@ class Session:
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
-        self.compare = Compare(self._kept, self._draw_curves, self._notify, may_open=may_manage())
+        self.compare = Compare(self.kept, self._draw_curves, self.notify, may_open=may_manage())
         self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
         self.hood = UnderTheHood(
             self.selection,
@@ -112,19 +112,19 @@ class Session:
 
     def start(self) -> None:
         """Join the run of this address, or start one and write its address."""
-        self._document = pn.state.curdoc
-        self._wakeup = Wakeup(self._document, self.look)
+        self.document = pn.state.curdoc
+        self._wakeup = Wakeup(self.document, self.look)
         self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
         self._take_role(is_watching)
-        self._address.open(self._link, self._run, is_watching)
+        self.address.open(self._link, self._run, is_watching)
         for text in filter(None, (fault, *self._link.faults)):
-            self._notify(text)
+            self.notify(text)
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
         pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
         # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
-        self._document.add_next_tick_callback(self.unfold)
+        self.document.add_next_tick_callback(self.unfold)
 
     def unfold(self) -> None:
         """Draw the open page and the settings, after the browser has the state of the run."""
@@ -142,8 +142,8 @@ class Session:
         if self._run is not None:
             self._wakeup.close()
             self._service.leave(self._run, self._wakeup)
-            self._address.close()
-            self._run = self._document = None
+            self.address.close()
+            self._run = self.document = None
         self.hood.close()
         self.bring.close()
         self.readers.close()
@@ -155,11 +155,11 @@ class Session:
         runner = self._run.runner
         progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
         present = len(self._run.presenters), self._run.num_watching
-        seen = (progress, earlier, job, self._kept.version, self._run.sweep.state, present, self.hood.job)
-        if seen == self._seen:
+        seen = (progress, earlier, job, self.kept.version, self._run.sweep.state, present, self.hood.job)
+        if seen == self.seen:
             return
-        before, self._seen = self._seen, seen
-        with pn.io.hold(self._document):
+        before, self.seen = self.seen, seen
+        with pn.io.hold(self.document):
             has_moved = before is None or before[:2] != seen[:2]
             if before is not None and 0 < before[0].run_id != progress.run_id:
                 self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
@@ -168,9 +168,9 @@ class Session:
                     self._attempt(view.update, progress, earlier)
             self.sharing.update(self.is_watching, *present)
             self._update_page(has_moved)
-            self._address.write()
+            self.address.write()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
-                self._notify(f"The engine has stopped: {progress.message}")
+                self.notify(f"The engine has stopped: {progress.message}")
 
     def _draw_curves(self) -> None:
         """Draw the live curves again, with the selected kept runs."""
@@ -228,7 +228,7 @@ class Session:
         text = f"Error on this page: {type(error).__name__}: {error}"
         if text not in self._reported:
             self._reported.add(text)
-            self._notify(text)
+            self.notify(text)
 
     @for_presenters
     def toggle(self) -> None:
@@ -254,7 +254,7 @@ class Session:
     @for_presenters
     def share(self) -> None:
         """Show the link for watchers, or hide it."""
-        self.sharing.toggle(self._address.share())
+        self.sharing.toggle(self.address.share())
 
     @for_presenters
     def configure(self, values: dict[str, Any]) -> None:
@@ -262,14 +262,14 @@ class Session:
         try:
             self._controlled.runner.configure(**values)
         except ValueError as error:
-            self._notify(str(error))
+            self.notify(str(error))
 
     @for_presenters
     def restart(self) -> None:
         """Start a new run with the settings of the controls, unless a form shows an error."""
         spec = self._read_spec()
         if spec is None:
-            self._notify("The run was not restarted: correct the setting under Advanced settings.")
+            self.notify("The run was not restarted: correct the setting under Advanced settings.")
             return
         self.controls.apply()
         self._controlled.runner.restart(spec)
@@ -354,6 +354,6 @@ class Session:
             pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
         return self._run is not None and not self.is_watching
 
-    def _notify(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         if pn.state.notifications is not None:
             pn.state.notifications.error(text, duration=0)

@@ -74,7 +74,7 @@ class BringCorpus(pn.viewable.Viewer):
     ):
         super().__init__()
         self.text_tasks, self._actions, self._folder = text_tasks, actions, folder
-        self._path: Path | None = None
+        self.chosen_path: Path | None = None
         self.preview: Preview | None = None
         self._num_looks = self._num_changes = 0
         self._is_filling = self._is_busy = False
@@ -95,7 +95,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._make_choice()
         self._make_building()
         self._make_results()
-        self._layout.objects = [self._choice, self._state, self.chosen, self._results]
+        self._layout.objects = [self._choice, self._state, self.chosen, self.results]
 
     def _make_choice(self) -> None:
         megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
@@ -149,7 +149,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)
-        self._results = pn.Column(*parts, sizing_mode="stretch_width")
+        self.results = pn.Column(*parts, sizing_mode="stretch_width")
 
     @property
     def is_open(self) -> bool:
@@ -186,15 +186,15 @@ class BringCorpus(pn.viewable.Viewer):
             begin_task(self.look, Path(event.new.strip()), {})
 
     def _change_columns(self, event: Any) -> None:
-        if self._path is not None:
-            begin_task(self.look, self._path, self.columns.read())
+        if self.chosen_path is not None:
+            begin_task(self.look, self.chosen_path, self.columns.read())
 
     async def look(self, path: Path, columns: dict[str, str]) -> None:
         """Preview a file; with given columns the file stays selected even if they are wrong.
 
         A cancelled preview restores the previous columns. A newer preview replaces one that is not finished.
         """
-        self._path = path
+        self.chosen_path = path
         self._num_looks += 1
         number = self._num_looks
         self._hold_back("")
@@ -239,8 +239,8 @@ class BringCorpus(pn.viewable.Viewer):
     def _hide_folder(self, text: str) -> str:
         """Replace the server's path of an upload by the file's own name."""
         folder = tempfile.gettempdir()
-        if self._path is not None and str(self._path).startswith(f"{folder}/stickbreaker-"):
-            inside = self._path if self._path.is_dir() else self._path.parent
+        if self.chosen_path is not None and str(self.chosen_path).startswith(f"{folder}/stickbreaker-"):
+            inside = self.chosen_path if self.chosen_path.is_dir() else self.chosen_path.parent
             text = text.replace(f"{inside}/", "").replace(f"{inside.name}/", "").replace(str(inside), "The upload")
         return text
 
@@ -265,8 +265,8 @@ class BringCorpus(pn.viewable.Viewer):
         self.keeps_text.visible = bool(seen.columns)
         self._is_filling = True
         try:
-            if is_new and self._path is not None:
-                name, taken = _propose_name(self._path, self._folder)
+            if is_new and self.chosen_path is not None:
+                name, taken = _propose_name(self.chosen_path, self._folder)
                 self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
                 if seen.language in LANGUAGES:
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
@@ -301,7 +301,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     async def build_corpus(self, event: Any) -> None:
         seen = self.preview
-        if seen is None or self._path is None or self._is_busy:
+        if seen is None or self.chosen_path is None or self._is_busy:
             return
         try:
             name, words = (
@@ -311,7 +311,7 @@ class BringCorpus(pn.viewable.Viewer):
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
-        about = await self._work("build", self._path, name, columns, words, self.keeps_text.value)
+        about = await self._work("build", self.chosen_path, name, columns, words, self.keeps_text.value)
         if about is None:
             return
         self._built = about.name

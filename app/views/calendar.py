@@ -48,28 +48,28 @@ class Calendar(Viewer):
         self._selection = selection
         self._job, self._progress = ReadingJob(), Progress()
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
-        self._unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
+        self.unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
-        self._kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
+        self.kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
-        self._known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
-        self._heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
-        self._note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self.known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
+        self.heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._heat_map = HeatMap()
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
-        self._pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self.pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
         self._is_writing = False
-        for widget in (self._unit, self._measure, self._kind, self._known):
+        for widget in (self.unit, self._measure, self.kind, self.known):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
-        asked = (self._unit, self._measure, self._kind, self._from, self._to)
+        asked = (self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
-        parts = (self._heading, self._known, controls, self._note, self._pane)
+        parts = (self.heading, self.known, controls, self.note, self.pane)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -80,17 +80,17 @@ class Calendar(Viewer):
         before, self._job, names = self._job, job, dict(self._progress.names)
         self._progress = progress
         if job.reading is not None and (before.reading is None or before.reading.corpus is not job.reading.corpus):
-            self._unit.value = fitting_unit(job.reading.corpus.dates)
+            self.unit.value = fitting_unit(job.reading.corpus.dates)
         if before.reading is not job.reading or names != dict(progress.names):
             self._draw()
 
     def _draw(self) -> None:
-        reading, known = self._job.reading, self._known.value
-        self._heading.object = _heading(known)
+        reading, known = self._job.reading, self.known.value
+        self.heading.object = _heading(known)
         if reading is None or reading.doc_shares is None:
             self._say("Available once all documents have been read.")
             return
-        periods = divide(reading.corpus.dates, self._unit.value)
+        periods = divide(reading.corpus.dates, self.unit.value)
         if not 0 < len(periods.names) <= MOST_PERIODS:
             number = len(periods.names)
             too_many = f"{number:,} periods are too many to draw (at most {MOST_PERIODS}): choose longer periods."
@@ -104,28 +104,28 @@ class Calendar(Viewer):
         num_undated = int((periods.of_document < 0).sum())
         self._say(f"Documents without a date are not included: {num_undated:,}." if num_undated else "")
         self._show(frame)
-        self._pane.visible = True
+        self.pane.visible = True
 
     def _show(self, frame: pd.DataFrame) -> None:
         """Draw a frame. The heat map, the usual kind, is built once; the other kinds are built each time."""
-        kind, measure = self._kind.value, self._measure.value
+        kind, measure = self.kind.value, self._measure.value
         if kind != HEAT_MAP:
-            self._pane[:] = [pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")]
+            self.pane[:] = [pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")]
             return
         self._heat_map.show(frame, measure)
-        if self._pane.objects != [self._heat_pane]:
-            self._pane[:] = [self._heat_pane]
+        if self.pane.objects != [self._heat_pane]:
+            self.pane[:] = [self._heat_pane]
 
     def _frame(self, reading: Reading) -> pd.DataFrame:
-        unit, measure, chosen = self._unit.value, self._measure.value, self._selection.topic
-        if self._known.value == THEN:
+        unit, measure, chosen = self.unit.value, self._measure.value, self._selection.topic
+        if self.known.value == THEN:
             return then_frame(reading, unit, measure, chosen, self._progress.topic_title)
         return calendar_frame(reading, unit, measure, reading.position(chosen), self._progress.topic_title)
 
     def _say(self, text: str) -> None:
-        self._note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
+        self.note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
         if text:
-            self._pane.visible = False
+            self.pane.visible = False
 
     def _write_spans(self, periods: Periods) -> None:
         """Offer the periods as ends of a span; a span that ends elsewhere stays until it is changed."""

@@ -74,22 +74,22 @@ class Compare(Viewer):
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
-        self._table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
+        self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
         self._faults = _text("")
         self._axis = pmui.RadioButtonGroup(
             label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
         )
-        self._on_live = pmui.Switch(label="Show on page Live", margin=(5, 20))
+        self.on_live = pmui.Switch(label="Show on page Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._left, self._right = (
+        self.left_choice, self.right_choice = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
             for label in ("Left run", "Right run")
         )
-        self._pair = _text("Choose two runs.")
+        self.pair = _text("Choose two runs.")
         self._is_writing, self._may_act = False, True
         self._axis.param.watch(lambda event: self._draw(), "value")
-        self._on_live.param.watch(lambda event: self._send_live(), "value")
-        for widget in (self._left, self._right):
+        self.on_live.param.watch(lambda event: self._send_live(), "value")
+        for widget in (self.left_choice, self.right_choice):
             widget.param.watch(lambda event: self._draw_pair(), "value")
         self._layout = self._lay_out()
 
@@ -100,23 +100,23 @@ class Compare(Viewer):
         sides = pn.FlexBox(
             *(
                 pn.Column(each, styles={"flex": "1 1 300px", "min-width": "0"}, margin=0)
-                for each in (self._left, self._right)
+                for each in (self.left_choice, self.right_choice)
             ),
             sizing_mode="stretch_width",
         )
         self._drawn = pn.Column(
-            pn.FlexBox(self._axis, self._on_live, align_items="center"),
+            pn.FlexBox(self._axis, self.on_live, align_items="center"),
             self._overlay,
             sizing_mode="stretch_width",
             visible=False,
         )
-        self._side_by_side = pn.Column(_heading(PAIR_HEADING), sides, self._pair, sizing_mode="stretch_width")
+        self._side_by_side = pn.Column(_heading(PAIR_HEADING), sides, self.pair, sizing_mode="stretch_width")
         self._side_by_side.visible = False
         if not self._may_open:
             return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
             _heading(HEADING),
-            self._table,
+            self.table,
             self._faults,
             self._drawn,
             self._side_by_side,
@@ -128,7 +128,7 @@ class Compare(Viewer):
     def let_act(self, may_act: bool) -> None:
         """Allow or forbid renaming and deleting of kept runs."""
         self._may_act = may_act
-        self._table.is_fixed = not may_act
+        self.table.is_fixed = not may_act
 
     def look(self) -> None:
         """Show the present kept runs; does nothing if they have not changed."""
@@ -189,7 +189,7 @@ class Compare(Viewer):
 
     def _draw(self) -> None:
         with pn.io.hold():
-            self._table.rows = run_rows(self._runs, self.ticked)
+            self.table.rows = run_rows(self._runs, self.ticked)
             chosen = self._chosen()
             self._drawn.visible = bool(chosen)
             frame = overlay_frame(chosen, self._axis.value)
@@ -198,7 +198,7 @@ class Compare(Viewer):
             self._send_live()
 
     def _send_live(self) -> None:
-        live = self._chosen() if self._on_live.value else ()
+        live = self._chosen() if self.on_live.value else ()
         before, self.live = self.live, tuple(kept_progress(run, content) for run, content in live)
         if before or self.live:
             self._show_live()
@@ -207,10 +207,10 @@ class Compare(Viewer):
         """Offer every run on both sides; the two newest until the user chooses others."""
         options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
         keys = list(options.values())
-        is_chosen = self._left.value != self._right.value
+        is_chosen = self.left_choice.value != self.right_choice.value
         self._is_writing = True
         try:
-            for widget, first in ((self._left, 1), (self._right, 0)):
+            for widget, first in ((self.left_choice, 1), (self.right_choice, 0)):
                 value = (
                     widget.value
                     if is_chosen and widget.value in keys
@@ -226,15 +226,15 @@ class Compare(Viewer):
 
     def _draw_pair(self) -> None:
         runs = {run.key: run for run in self._runs}
-        sides = [runs[widget.value] for widget in (self._left, self._right) if widget.value in runs]
+        sides = [runs[widget.value] for widget in (self.left_choice, self.right_choice) if widget.value in runs]
         if self._is_writing or len(sides) < 2:
             return
         if sides[0] is sides[1]:
-            self._pair.object = "<p>Both sides show the same run: choose another run on one side.</p>"
+            self.pair.object = "<p>Both sides show the same run: choose another run on one side.</p>"
             return
         contents = [content for run in sides if (content := self._load(run.key)) is not None]
         if len(contents) == len(sides):
-            self._pair.object = pair_html(sides, contents)
+            self.pair.object = pair_html(sides, contents)
 
 
 def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:

@@ -235,7 +235,7 @@ class Controls(pn.viewable.Viewer):
         for name, slider in self.sliders.items():
             self._edits.watch(name, slider)
             slider.param.watch(self._preview_slider, "value")
-            slider.param.watch(partial(self._move, name), "value_throttled")
+            slider.param.watch(partial(self.move, name), "value_throttled")
         for form in self.forms:
             form.watch(self.preview)
 
@@ -254,7 +254,7 @@ class Controls(pn.viewable.Viewer):
         self.algorithm.helper_text = f"Applied on restart. {describe_algorithm(algorithm)}"
         self.preview()
 
-    def _move(self, name: str, event: Any) -> None:
+    def move(self, name: str, event: Any) -> None:
         if not self._edits.is_writing:
             self.chosen |= {name}
             self._actions.configure({name: event.new})

@@ -48,9 +48,9 @@ class DocumentBrowser(Viewer):
         self._search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
         self._topic = pmui.Checkbox(label="Selected topic only", value=True)
         self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
-        self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._found, self._topics = PickList(self._open), PickList(self._pick_topic)
-        self._words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._found, self.topics = PickList(self._open), PickList(self._pick_topic)
+        self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
         for widget in (self._search, self._topic, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
@@ -65,9 +65,9 @@ class DocumentBrowser(Viewer):
     def _lay_out(self) -> pn.viewable.Viewable:
         flex = {"flex": "1 1 420px", "min-width": "0"}
         left = pn.Column(
-            self._search, self._topic, self._order, self._count, self._found, sizing_mode="stretch_width", styles=flex
+            self._search, self._topic, self._order, self.count, self._found, sizing_mode="stretch_width", styles=flex
         )
-        right = pn.Column(self._words, self._topics, sizing_mode="stretch_width", styles=flex)
+        right = pn.Column(self.words, self.topics, sizing_mode="stretch_width", styles=flex)
         heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(heading, parts, sizing_mode="stretch_width", margin=0)
@@ -87,7 +87,7 @@ class DocumentBrowser(Viewer):
     def _draw_found(self) -> None:
         reading = self._reading()
         if reading is None:
-            self._count.object = ""
+            self.count.object = ""
             self._found.show([], "Available once all documents have been read.")
             return
         topic_id: int | None = self._selection.topic if self._topic.value else None
@@ -96,7 +96,7 @@ class DocumentBrowser(Viewer):
         more = f", the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
         about = f" with {self._progress.topic_title(of_topic)}" if of_topic is not None else ""
-        self._count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
+        self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()
         listed = [
@@ -108,11 +108,11 @@ class DocumentBrowser(Viewer):
     def _draw_document(self) -> None:
         reading, row = self._reading(), self._selection.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
-            self._words.object = "<p>Open a document to see its topics and words.</p>"
-            self._topics.show([])
+            self.words.object = "<p>Open a document to see its topics and words.</p>"
+            self.topics.show([])
             return
-        self._topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
-        self._words.object = document_html(reading, row)
+        self.topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
+        self.words.object = document_html(reading, row)
 
     def _open(self, row: int) -> None:
         self._selection.document = row

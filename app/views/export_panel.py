@@ -140,11 +140,11 @@ class ExportPanel(Viewer):
         super().__init__(**params)
         self._selection, self._find_earlier = selection, find_earlier
         self._job, self._progress = ReadingJob(), Progress()
-        self._is_busy = self._is_closed = self.is_open = False
+        self._is_busy = self.is_closed = self.is_open = False
         self._drawn: tuple[Any, ...] = ()
         self._figure: Any = None
         self.mover = FileTransfer(lambda path: None, self._refuse, takes_files=False, height=0, margin=0)
-        self._said = _html("")
+        self.said = _html("")
         self.format = pmui.RadioButtonGroup(label="Table format", options=[CSV, PARQUET], value=CSV, size="small")
         self.buttons = {what: self._make_button(what) for what in EXPORTS}
         self._codes = {what: _html("") for what in CODES}
@@ -179,7 +179,7 @@ class ExportPanel(Viewer):
         rest = [self._row(what) for what, export in EXPORTS.items() if export.ending]
         choices = pn.FlexBox(self.figure, self.picture, self.save, self.redraw, align_items="center", gap="8px")
         return pn.Column(
-            self._said,
+            self.said,
             self.mover,
             _html("<h2>Tables</h2>"),
             self.format,
@@ -268,17 +268,17 @@ class ExportPanel(Viewer):
             _log.exception("%s could not be written", name)
             said = _fault(f"{name} could not be written: {error}")
         self._set_busy(False, said)
-        if self._is_closed or "fault" in said:
+        if self.is_closed or "fault" in said:
             path.unlink(missing_ok=True)
         else:
             self.mover.send_file(path, name)
 
     def _set_busy(self, is_busy: bool, said: str) -> None:
-        self._is_busy, self._said.object = is_busy, said
+        self._is_busy, self.said.object = is_busy, said
         self.read(self._job, self._progress)
 
     def _refuse(self, text: str) -> None:
-        self._said.object = _fault(text)
+        self.said.object = _fault(text)
 
     def _redraw(self, event: Any) -> None:
         self._draw()
@@ -302,7 +302,7 @@ class ExportPanel(Viewer):
 
     def close(self) -> None:
         """Cancel a transfer in progress, at the end of the page."""
-        self._is_closed = True
+        self.is_closed = True
         self.mover.close()
 
 

@@ -124,12 +124,12 @@ class Header(pn.viewable.Viewer):
             label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
         buttons = (self.run, self.step, self.restart, self.pace, self.share)
-        self._buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
-        self._layout = pn.Column(self.bar, self._buttons, sizing_mode="stretch_width")
+        self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
+        self._layout = pn.Column(self.bar, self.buttons, sizing_mode="stretch_width")
 
     def let_act(self, may_act: bool) -> None:
         """Show the buttons; a watcher has none."""
-        self._buttons.visible = may_act
+        self.buttons.visible = may_act
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; only changes are sent."""

@@ -28,8 +28,8 @@ class Sharing(pn.viewable.Viewer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._link = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
-        self._said = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
+        self.link = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
+        self.said = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self._layout = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -37,17 +37,17 @@ class Sharing(pn.viewable.Viewer):
 
     def toggle(self, link: str) -> None:
         """Show the link, or hide it."""
-        self._link.param.update(link=link, hint=describe_link(link))
-        self._layout[:] = [] if self._layout.objects else [self._link]
+        self.link.param.update(link=link, hint=describe_link(link))
+        self._layout[:] = [] if self._layout.objects else [self.link]
 
     def update(self, is_watching: bool, num_presenting: int, num_watching: int) -> None:
         """Show the number of watchers to a presenter, and to a watcher whether there is a presenter."""
         if is_watching:
-            self._said.watching = WATCHING if num_presenting else PRESENTER_GONE
+            self.said.watching = WATCHING if num_presenting else PRESENTER_GONE
             if not self._layout.objects:
-                self._layout[:] = [self._said]
+                self._layout[:] = [self.said]
         else:
-            self._link.watching = describe_watching(num_watching)
+            self.link.watching = describe_watching(num_watching)
 
 
 def describe_watching(number: int) -> str:

@@ -92,7 +92,7 @@ class SweepPanel(Viewer):
         cells = [
             pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0) for each in self.values.values()
         ]
-        self._asked = pn.Column(
+        self.asked = pn.Column(
             pn.FlexBox(*cells, sizing_mode="stretch_width"),
             self.systems,
             self._count,
@@ -102,7 +102,7 @@ class SweepPanel(Viewer):
         )
         return pn.Column(
             pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10)),
-            self._asked,
+            self.asked,
             self._said,
             self._bar,
             self._figure,
@@ -113,7 +113,7 @@ class SweepPanel(Viewer):
 
     def let_act(self, may_act: bool) -> None:
         """Let the user start sweeps; a watcher only sees them."""
-        self._asked.visible = may_act
+        self.asked.visible = may_act
 
     def read(self, state: SweepState) -> None:
         """Show the state of a sweep; does nothing if it is already shown."""

@@ -43,14 +43,14 @@ class TopicExplorer(Viewer):
         self._reading: Reading | None = None
         self._progress = Progress()
         self._is_writing = False
-        self._topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
-        self._search = pmui.TextInput(
+        self.topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
+        self.search_field = pmui.TextInput(
             label="Find topics by word",
             placeholder="a word of the corpus, then Enter",
             size="small",
             sizing_mode="stretch_width",
         )
-        self._name = pmui.TextInput(
+        self.name_field = pmui.TextInput(
             label="Topic name",
             placeholder="a new name, then Enter",
             size="small",
@@ -67,8 +67,8 @@ class TopicExplorer(Viewer):
             margin=(5, 20),
             sizing_mode="stretch_width",
         )
-        self._words, self._holders = PickList(self._pick_word), PickList(self._pick_topic)
-        self._near, self._typical = PickList(self._pick_topic), PickList(self._pick_document)
+        self.words, self._holders = PickList(self._pick_word), PickList(self.pick_topic)
+        self.near, self.typical = PickList(self.pick_topic), PickList(self._pick_document)
         self._facts, self._holders_heading = _text(), _heading("")
         self._watch()
         self._layout = self._lay_out()
@@ -79,7 +79,7 @@ class TopicExplorer(Viewer):
 
     def let_act(self, may_act: bool) -> None:
         """Allow or forbid renaming of the topic."""
-        self._name.disabled = not may_act
+        self.name_field.disabled = not may_act
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show a reading; the largest topic until the user selects one."""
@@ -98,36 +98,36 @@ class TopicExplorer(Viewer):
         self._draw()
 
     def _watch(self) -> None:
-        self._topic.param.watch(self._choose, "value")
-        self._name.param.watch(self._take_name, "value")
-        self._search.param.watch(self._take_word, "value")
+        self.topic.param.watch(self._choose, "value")
+        self.name_field.param.watch(self._take_name, "value")
+        self.search_field.param.watch(self._take_word, "value")
         self._weight.param.watch(lambda event: self._draw_words(), "value_throttled")
         self._selection.param.watch(lambda *events: self._draw(), ["topic", "span"])
         self._selection.param.watch(lambda event: self._draw_holders(), "word")
 
     def _lay_out(self) -> pn.viewable.Viewable:
         left = pn.Column(
-            self._topic,
-            self._name,
+            self.topic,
+            self.name_field,
             self._facts,
             _heading("Words"),
             self._weight,
             _text(
                 "1 ranks words by probability, 0 by how much more frequent they are in the topic than in the corpus."
             ),
-            self._words,
+            self.words,
             sizing_mode="stretch_width",
             styles={"flex": "1 1 420px", "min-width": "0"},
         )
         right = pn.Column(
-            self._search,
+            self.search_field,
             self._holders_heading,
             self._holders,
             *([] if self._of_word is None else [self._of_word]),
             _heading("Nearest topics"),
-            self._near,
+            self.near,
             _heading("Typical documents"),
-            self._typical,
+            self.typical,
             sizing_mode="stretch_width",
             styles={"flex": "1 1 420px", "min-width": "0"},
         )
@@ -144,10 +144,10 @@ class TopicExplorer(Viewer):
         self._is_writing = True
         try:
             options = {} if reading is None else topic_options(reading, self._progress.topic_title)
-            self._topic.param.update(options=options, value=None if position is None else topic_id)
+            self.topic.param.update(options=options, value=None if position is None else topic_id)
             if position is not None:
-                resend_value(self._topic)
-            self._name.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
+                resend_value(self.topic)
+            self.name_field.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
         finally:
             self._is_writing = False
         with pn.io.hold():
@@ -166,19 +166,19 @@ class TopicExplorer(Viewer):
             rows = word_rows(reading, position, self._weight.value)
             tokens = reading.summary.expected_tokens[position]
             text = f"{percent(topic_share(reading, position))} of all tokens, about {tokens:,.0f}."
-        self._words.show(rows, self._explain())
+        self.words.show(rows, self._explain())
         self._facts.object = _paragraph(text)
 
     def _draw_neighbours(self, reading: Reading | None, position: int | None) -> None:
         if reading is None or position is None:
-            self._near.show([], self._explain())
-            self._typical.show([], self._explain())
+            self.near.show([], self._explain())
+            self.typical.show([], self._explain())
             return
-        self._near.show(nearest_rows(reading, position, self._progress.topic_title), self._explain())
+        self.near.show(nearest_rows(reading, position, self._progress.topic_title), self._explain())
         if reading.doc_shares is None:
-            self._typical.show([], "Available once all documents have been read.")
+            self.typical.show([], "Available once all documents have been read.")
             return
-        self._typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
+        self.typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
 
     def _draw_holders(self) -> None:
         word, reading = self._selection.word, self._reading
@@ -202,12 +202,12 @@ class TopicExplorer(Viewer):
             return
         try:
             self._selection.word = self._reading.corpus.vocabulary.index(event.new.strip().casefold())
-            self._search.param.update(error_state=False, helper_text="")
+            self.search_field.param.update(error_state=False, helper_text="")
         except KeyError as error:
             self._selection.word = None
-            self._search.param.update(error_state=True, helper_text=str(error.args[0]))
+            self.search_field.param.update(error_state=True, helper_text=str(error.args[0]))
 
-    def _pick_topic(self, topic_id: int) -> None:
+    def pick_topic(self, topic_id: int) -> None:
         self._selection.topic = topic_id
 
     def _pick_word(self, word: int) -> None:

@@ -61,17 +61,17 @@ class TopicLife(Viewer):
         self._progress = Progress()
         self._shown: tuple[Any, ...] = ()
         self._events: tuple[LifeEvent, ...] = ()
-        self._summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
-        self._plot = LifePlot(self._choose)
-        drawn = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width")
-        self._pane = pn.Column(drawn, sizing_mode="stretch_width", margin=0)
-        self._kind = pmui.Select(label="Events", options=list(KINDS), value="all", size="small", width=190)
+        self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
+        self.plot = LifePlot(self._choose)
+        drawn = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width")
+        self.pane = pn.Column(drawn, sizing_mode="stretch_width", margin=0)
+        self.kind = pmui.Select(label="Events", options=list(KINDS), value="all", size="small", width=190)
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._rows = PickList(self._pick)
-        self._kind.param.watch(lambda event: self._list(), "value")
+        self.rows = PickList(self._pick)
+        self.kind.param.watch(lambda event: self._list(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
         rules = pn.pane.HTML(RULES, sizing_mode="stretch_width", margin=(16, 10, 0, 10))
-        parts = (rules, self._summary, self._pane, self._kind, self._count, self._rows)
+        parts = (rules, self.summary, self.pane, self.kind, self._count, self.rows)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._draw()
 
@@ -90,12 +90,12 @@ class TopicLife(Viewer):
     def _draw(self) -> None:
         progress = self._progress
         topic_ids = lane_topics(progress, self._selection.topic)
-        self._kind.visible = self._pane.visible = bool(topic_ids)
+        self.kind.visible = self.pane.visible = bool(topic_ids)
         if topic_ids:
             self._say(summarize_life(progress, self._events))
             lanes, marks = lane_frame(progress, topic_ids), mark_frame(progress, self._events, topic_ids)
             labels = [self._label(topic_id) for topic_id in topic_ids]
-            self._plot.show(lanes, marks, labels, run_places(progress)[0])
+            self.plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
             when = f" after {count(planned[0], 'document')}" if planned else " once the run has started"
@@ -110,17 +110,17 @@ class TopicLife(Viewer):
 
     def _list(self) -> None:
         """List the events of the selected kind."""
-        wanted = KINDS[self._kind.value]
+        wanted = KINDS[self.kind.value]
         self._listed = [each for each in self._events if wanted in (None, each.kind)]
         rows = event_rows(self._progress, self._listed)
         shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
         self._count.object = (
             f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
         )
-        self._rows.show(rows, "No events of this kind yet." if self._progress.checkpoints else "")
+        self.rows.show(rows, "No events of this kind yet." if self._progress.checkpoints else "")
 
     def _say(self, text: str) -> None:
-        self._summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"
+        self.summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"
 
     def _pick(self, place: int) -> None:
         self._choose(self._listed[place].topic_id)

@@ -64,8 +64,8 @@ class UnderTheHood(Viewer):
     ) -> None:
         super().__init__(**params)
         self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
-        self._anatomist = Anatomist(notify)
-        self._progress = Progress()
+        self.anatomist = Anatomist(notify)
+        self.progress = Progress()
         self._shown: tuple[Any, ...] = ()
         self._is_writing = self._is_open = False
         self._place = 0
@@ -80,15 +80,15 @@ class UnderTheHood(Viewer):
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
         self._own_bound, self._bound = BoundPlot("rounds of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
-        self._moment = _html(f"<p role='status'>{WAITING}</p>")
-        self._texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
-        self._topic = pmui.Select(label="Topic of the arrows", options={}, size="small", sizing_mode="stretch_width")
+        self.moment = _html(f"<p role='status'>{WAITING}</p>")
+        self.texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
+        self.topic = pmui.Select(label="Topic of the arrows", options={}, size="small", sizing_mode="stretch_width")
         shared: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (4, 10)}
         self._again = pmui.Button(label="Show the present model", icon="visibility", **shared)
         self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
         self._again.on_click(lambda event: self._ask())
-        self._other.on_click(lambda event: self._show_next_document())
-        self._topic.param.watch(self._choose, "value")
+        self._other.on_click(lambda event: self.show_next_document())
+        self.topic.param.watch(self._choose, "value")
         self._layout = self._lay_out()
         self._show(AnatomyJob())
         return self._layout
@@ -108,11 +108,11 @@ class UnderTheHood(Viewer):
                 ("bound", self._bound),
             )
         }
-        self._panes, texts = panes, self._texts
+        self.panes, texts = panes, self.texts
         left = [
             _heading("The stick of the corpus"), texts["stick"], panes["stick"],
             _heading("The learning rate"), texts["rate"], self._rates,
-            _heading("The noisy gradient of a topic"), texts["arrows"], self._topic, panes["arrows"],
+            _heading("The noisy gradient of a topic"), texts["arrows"], self.topic, panes["arrows"],
         ]  # fmt: skip
         right = [
             _heading("The slots of a document"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
@@ -125,20 +125,20 @@ class UnderTheHood(Viewer):
         ]
         head = _html(f"<h2>Under the hood</h2><p>{INTRODUCTION}</p>")
         body = pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
-        return pn.Column(head, self._moment, self._again, body, sizing_mode="stretch_width", margin=0)
+        return pn.Column(head, self.moment, self._again, body, sizing_mode="stretch_width", margin=0)
 
     @property
     def job(self) -> AnatomyJob:
         """The state of the last computation."""
-        return self._anatomist.job
+        return self.anatomist.job
 
     def look(self, progress: Progress) -> None:
         """Show the inside of the algorithm: after each step of a paused run, now and then of a running one."""
         self._make()
-        self._progress, self._is_open = progress, True
+        self.progress, self._is_open = progress, True
         found = self.job.dissection
         is_new = found is None or found.model.run_id != progress.run_id
-        if self.job.status != "failed" and (is_new or progress.status != "running" or self._anatomist.is_rested):
+        if self.job.status != "failed" and (is_new or progress.status != "running" or self.anatomist.is_rested):
             self._ask()
         self._rates.update(progress)
         self._show(self.job)
@@ -146,19 +146,19 @@ class UnderTheHood(Viewer):
     def close(self) -> None:
         """Release the model; the next look starts again."""
         self._is_open = False
-        self._anatomist.forget()
+        self.anatomist.forget()
 
     def _ask(self) -> None:
         """Start a computation for the present model, the selected topic and the selected document."""
         model, chosen = self._find_model(), self._selection
         if self._is_open and model is not None:
-            settings = self._progress.settings
-            self._anatomist.ask(Question(model, settings, chosen.topic, chosen.document, self._place))
+            settings = self.progress.settings
+            self.anatomist.ask(Question(model, settings, chosen.topic, chosen.document, self._place))
 
     def _show(self, job: AnatomyJob) -> None:
-        progress, dissection = self._progress, job.dissection
-        self._write(self._moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
-        self._write(self._texts["rate"], f"<p>{explain_rate(progress)}</p>")
+        progress, dissection = self.progress, job.dissection
+        self._write(self.moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
+        self._write(self.texts["rate"], f"<p>{explain_rate(progress)}</p>")
         self._draw_bound()
         self._offer_topics(dissection)
         shown = (dissection, dict(progress.names), bool(progress.documents_seen))
@@ -167,22 +167,22 @@ class UnderTheHood(Viewer):
             self._draw(dissection)
 
     def _draw_bound(self) -> None:
-        progress = self._progress
+        progress = self.progress
         text = explain_bound(progress, progress.label.partition(",")[0]) if progress.config is not None else WAITING
-        self._write(self._texts["bound"], f"<p>{escape(text)}</p>")
+        self._write(self.texts["bound"], f"<p>{escape(text)}</p>")
         frame = corpus_bound_frame(progress)
-        self._panes["bound"].visible = bool(len(frame))
+        self.panes["bound"].visible = bool(len(frame))
         if len(frame) and list(self._bound.source.data["x"]) != frame["x"].tolist():
             self._bound.show(frame)
 
     def _draw(self, found: Dissection | None) -> None:
         stick, trace, arrows = (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
         for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
-            self._panes[name].visible = part is not None
+            self.panes[name].visible = part is not None
         self._other.visible = self._list.visible = trace is not None
-        self._topic.visible = arrows is not None
-        title = self._progress.topic_title
-        waiting = COMING if self._progress.documents_seen else WAITING
+        self.topic.visible = arrows is not None
+        title = self.progress.topic_title
+        waiting = COMING if self.progress.documents_seen else WAITING
         texts = dict.fromkeys(("stick", "slots", "arrows"), waiting) | {"end": "", "own": ""}
         if found is not None:
             name = escape(title(found.topic)) if found.topic is not None else ""
@@ -198,10 +198,10 @@ class UnderTheHood(Viewer):
         if stick is not None:
             self._stick.show(stick_frame(stick, title))
         for name, text in texts.items():
-            self._write(self._texts[name], f"<p>{text}</p>" if text else "")
+            self._write(self.texts[name], f"<p>{text}</p>" if text else "")
 
     def _draw_document(self, trace: SlotTrace) -> None:
-        title = self._progress.topic_title
+        title = self.progress.topic_title
         self._slots.show(slot_frame(trace, title), trace.num_taken)
         self._own_bound.show(bound_frame(trace), trace.num_taken)
         self._list.show(slot_rows(trace, title), "This document has no words.")
@@ -210,14 +210,14 @@ class UnderTheHood(Viewer):
         """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
         # With options but no value, the widget selects the first option and does not tell the browser.
-        options = {} if topic is None else topic_choices(self._progress)
+        options = {} if topic is None else topic_choices(self.progress)
         if topic is not None and topic not in options.values():
-            options[self._progress.topic_title(topic)] = topic
-        if options == self._topic.options and topic == self._topic.value:
+            options[self.progress.topic_title(topic)] = topic
+        if options == self.topic.options and topic == self.topic.value:
             return
         self._is_writing = True
         try:
-            self._topic.param.update(options=options, value=topic)
+            self.topic.param.update(options=options, value=topic)
         finally:
             self._is_writing = False
 
@@ -233,7 +233,7 @@ class UnderTheHood(Viewer):
         last = min(trace.num_taken, len(trace.bounds)) - 1
         self._selection.topic = int(trace.topic_ids[trace.slot_topics[last, slot - 1].argmax()])
 
-    def _show_next_document(self) -> None:
+    def show_next_document(self) -> None:
         """Show the document that the run reads next, and deselect the selected one."""
         self._place += 1
         self._selection.document = None

@@ -30,17 +30,17 @@ class WordLife(Viewer):
         self._selection = selection
         self._progress = Progress()
         self._shown: tuple[Any, ...] = ()
-        self._plot = WordPlot(self._pick)
-        self._heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
+        self.plot = WordPlot(self._pick)
+        self.heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
             label="Measure", options=list(WORD_MEASURES), value=WORD_MEASURES[0], size="small", width=260
         )
-        pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
-        self._chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
-        self._rows = PickList(self._pick)
+        pane = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
+        self.chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
+        self.rows = PickList(self._pick)
         self._measure.param.watch(lambda event: self._draw(), "value")
         selection.param.watch(lambda event: self._draw(), "word")
-        self._layout = pn.Column(self._heading, self._chart, self._rows, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(self.heading, self.chart, self.rows, sizing_mode="stretch_width", margin=0)
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -66,7 +66,7 @@ class WordLife(Viewer):
         self._show_lines(frame if len(frame) else None, measure)
 
     def _write(self, title: str, text: str) -> None:
-        self._heading.object = (
+        self.heading.object = (
             f"<h2 style='margin:4px 0;font-size:16px'>{escape(title)}</h2>"
             f"<p style='margin:0;font-size:13px'>{escape(text)}</p>"
         )
@@ -74,9 +74,9 @@ class WordLife(Viewer):
     def _show_lines(self, frame: pd.DataFrame | None, measure: str) -> None:
         """Draw and list a `word_frame`, or hide the plot."""
         if frame is not None:
-            self._plot.show(frame, run_places(self._progress)[0], measure)
-        self._chart.visible = frame is not None
-        self._rows.show([] if frame is None else word_life_rows(frame, measure))
+            self.plot.show(frame, run_places(self._progress)[0], measure)
+        self.chart.visible = frame is not None
+        self.rows.show([] if frame is None else word_life_rows(frame, measure))
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id

@@ -47,7 +47,7 @@ class FileTransfer(pn.custom.JSComponent):
         self._take = take
         self._refuse = refuse
         self.upload = Upload()
-        self._outgoing: _Outgoing | None = None
+        self.outgoing: _Outgoing | None = None
 
     def _handle_msg(self, message: Any) -> None:
         kind = message.get("kind") if isinstance(message, dict) else None
@@ -82,11 +82,11 @@ class FileTransfer(pn.custom.JSComponent):
 
     def send_file(self, path: Path, name: str) -> None:
         """Send a file to the browser, which saves it under this name; the server's file is removed afterwards."""
-        self._outgoing = _Outgoing(path, path.open("rb"), name)
+        self.outgoing = _Outgoing(path, path.open("rb"), name)
         self._send_part()
 
     def _send_part(self) -> None:
-        outgoing = self._outgoing
+        outgoing = self.outgoing
         if outgoing is None:
             return
         if part := outgoing.file.read(self.part_bytes):
@@ -97,8 +97,8 @@ class FileTransfer(pn.custom.JSComponent):
 
     def close(self) -> None:
         """Close and remove the file that is being sent."""
-        outgoing = self._outgoing
-        self._outgoing = None
+        outgoing = self.outgoing
+        self.outgoing = None
         if outgoing is not None:
             outgoing.file.close()
             outgoing.path.unlink(missing_ok=True)

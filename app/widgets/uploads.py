@@ -22,7 +22,7 @@ class Upload:
     """The files of one upload. `begin` removes the earlier ones; `end` returns the folder, or the only file in it."""
 
     def __init__(self) -> None:
-        self._folder: Path | None = None
+        self.folder: Path | None = None
         self._file: BinaryIO | None = None
         self._num_bytes = 0
         self._num_files = 0
@@ -30,7 +30,7 @@ class Upload:
     def begin(self) -> None:
         """Remove earlier files and make a folder for new ones."""
         self.clear()
-        self._folder = Path(tempfile.mkdtemp(prefix="stickbreaker-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="stickbreaker-"))
 
     def open(self, name: str, size: int, folders: Sequence[str] = ()) -> None:
         """Begin a file. Raises CorpusError if it would be too large or its name is not valid.
@@ -38,10 +38,10 @@ class Upload:
         folders: the names of the folders that it is in, the outermost first.
         """
         self._close()
-        if self._folder is None or len(folders) > MAX_DEPTH:
+        if self.folder is None or len(folders) > MAX_DEPTH:
             raise CorpusError("Upload failed: try again with fewer folders inside each other.")
         place = Path(_check_name(name))
-        inside = self._folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
+        inside = self.folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
         self._num_files += 1
         if self._num_files > MAX_FILES:
             raise CorpusError(f"There are more than {MAX_FILES:,} files: pack them into one zip.")
@@ -71,9 +71,9 @@ class Upload:
     def end(self) -> Path:
         """Return where the files are: the only file, or the innermost folder that holds all of them."""
         self._close()
-        if self._folder is None or not self._num_files:
+        if self.folder is None or not self._num_files:
             raise CorpusError("No file was received: choose one.")
-        folder = self._folder
+        folder = self.folder
         found = list(folder.iterdir())
         while len(found) == 1 and found[0].is_dir():
             folder = found[0]
@@ -88,9 +88,9 @@ class Upload:
     def clear(self) -> None:
         """Remove the files."""
         self._close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder = None
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = None
         self._num_bytes = 0
         self._num_files = 0
 

@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 5 [--json FILE] [--jobs N]
 
+A corpus has the same test documents for every seed; the seeds differ in the order, the start and the held-out words.
 Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
-documents, a tenth of seed 0's training documents; the HDP, direct assignment and the LDAs that are given its local step
-have nothing set. `--beside FILE` takes rows of an earlier run into the tables; with `--systems` and no name after it
-nothing is measured.
+documents, a tenth of the training documents. So no test document takes part in a choice. The HDP, direct assignment
+and the LDAs that are given its local step have nothing set. `--beside FILE` takes rows of an earlier run into the
+tables; with `--systems` and no name after it nothing is measured.
 """
 
 import argparse
@@ -29,6 +30,8 @@ from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
 
 SIZES = (25, 50, 100, 200, 300)
 PLAIN_BATCH = 256
+# Draws the documents and the test set of every run.
+TEST_SEED = 0
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
@@ -54,7 +57,7 @@ PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound",
 
 @dataclass(frozen=True)
 class Setup:
-    """What is read and how it is scored; `documents`: their maximum number, drawn with the seed."""
+    """What is read and how it is scored; `documents`: their maximum number, drawn at random."""
 
     corpus: str
     split: str | None
@@ -80,12 +83,13 @@ def load(name, split):
 
 @lru_cache(maxsize=2)
 def divide(setup, order, seed):
-    """Training documents in reading order, and test documents."""
+    """Training documents in the seed's reading order, and test documents, which are the same for every seed."""
     corpus = load(setup.corpus, setup.split)
     if setup.documents is not None and setup.documents < corpus.num_documents:
-        drawn = np.random.default_rng(seed).choice(corpus.num_documents, setup.documents, replace=False)
+        drawn = np.random.default_rng(TEST_SEED).choice(corpus.num_documents, setup.documents, replace=False)
         corpus = corpus.select(np.sort(drawn))
-    return split_corpus(corpus, RunSettings(order=order, seed=seed))
+    train, test = split_corpus(corpus, RunSettings(order="chronological", seed=TEST_SEED))
+    return train.order(order, seed=seed), test
 
 
 def enter(entry, train, seed):
@@ -299,7 +303,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument("--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own")
-    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn with the seed")
+    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn at random")
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=tuple(reversed(ORDERS)))
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=USUAL)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)

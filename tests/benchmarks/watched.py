@@ -24,9 +24,9 @@ look, run = Session.look, engine.run
 @wraps(look)
 def timed_look(session):
     """As ever; counts only where there was anything new to show, the look that first draws the page by itself."""
-    before, began, worked = session._seen, time.perf_counter(), time.thread_time()
+    before, began, worked = session.seen, time.perf_counter(), time.thread_time()
     look(session)
-    if session._seen is not before:
+    if session.seen is not before:
         kind = openings if before is None else looks
         kind.append([1_000 * (time.perf_counter() - began), 1_000 * (time.thread_time() - worked)])
 

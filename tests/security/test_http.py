@@ -19,6 +19,7 @@ from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, load_own
+from tests.app.browser_messages import send
 from tests.browser.conftest import ROOT, TOKEN
 from tests.security.conftest import PASSWORDS
 from tests.security.served import ask, open_page
@@ -209,7 +210,7 @@ def test_no_name_of_a_corpus_a_run_or_an_upload_leads_out_of_its_folder(tmp_path
         upload.open(name, 1)
         upload.add("eA==")
         upload.end()
-    assert all(path.parent == upload._folder for path in upload._folder.rglob("*"))
+    assert all(path.parent == upload.folder for path in upload.folder.rglob("*"))
     upload.clear()
     assert not set(_as_file_name(name)) & set("/\\\0\n")
     assert outside.read_text() == "kept"
@@ -218,11 +219,11 @@ def test_no_name_of_a_corpus_a_run_or_an_upload_leads_out_of_its_folder(tmp_path
 
 def test_an_upload_that_names_a_path_stays_in_its_own_folder():
     mover = FileTransfer(lambda path: None, lambda text: None)
-    mover._handle_msg({"kind": "begin"})
-    mover._handle_msg({"kind": "open", "name": "../../../tmp/evil.csv", "size": 1, "folders": []})
-    mover._handle_msg({"kind": "part", "content": "eA=="})
+    send(mover, {"kind": "begin"})
+    send(mover, {"kind": "open", "name": "../../../tmp/evil.csv", "size": 1, "folders": []})
+    send(mover, {"kind": "part", "content": "eA=="})
     path = mover.upload.end()
-    assert path.parent == mover.upload._folder
+    assert path.parent == mover.upload.folder
     assert path.name == "evil.csv"
     mover.upload.clear()
 
@@ -231,8 +232,8 @@ def test_an_upload_that_names_a_path_stays_in_its_own_folder():
 def test_an_upload_into_a_folder_outside_its_own_is_refused(folder):
     refused = []
     mover = FileTransfer(lambda path: None, refused.append)
-    mover._handle_msg({"kind": "begin"})
-    mover._handle_msg({"kind": "open", "name": "evil.csv", "size": 1, "folders": [folder]})
+    send(mover, {"kind": "begin"})
+    send(mover, {"kind": "open", "name": "evil.csv", "size": 1, "folders": [folder]})
     assert "is not a valid file name" in refused[0]
     mover.upload.clear()
 

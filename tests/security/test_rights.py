@@ -11,6 +11,7 @@ from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
+from tests.app.browser_messages import send
 from tests.browser.conftest import TOKEN
 from tests.security.served import Page, ask, knock, open_page
 
@@ -177,9 +178,9 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 
     compare = Compare(Watched(tmp_path), lambda: None, asked.append, may_open=False)
     compare.look()
-    compare._tick("key", True)
-    compare._rename("key", "mine")
-    compare._delete("key")
+    send(compare.table, {"do": "tick", "key": "key", "value": True})
+    send(compare.table, {"do": "rename", "key": "key", "value": "mine"})
+    send(compare.table, {"do": "delete", "key": "key"})
     assert asked == []
 
 
@@ -187,8 +188,8 @@ def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_p
     actions = BringActions(print, print)
     bring = BringCorpus(TextWorker(tmp_path), actions, may_name_paths=False, folder=tmp_path, may_delete=False)
     bring._make()
-    bring._take_path(type("Event", (), {"new": "/etc/passwd"}))
-    assert bring._path is None
+    bring.path.value = "/etc/passwd"
+    assert bring.chosen_path is None
     assert not bring.path.visible
-    assert any("token" in pane.object for pane in bring._results if hasattr(pane, "object"))
+    assert any("token" in pane.object for pane in bring.results if hasattr(pane, "object"))
     bring.close()

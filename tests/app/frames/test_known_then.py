@@ -128,9 +128,9 @@ def test_the_view_explains_as_known_then_and_why_it_may_be_missing(tiny_corpus, 
     calendar = Calendar(Selection())
     progress = Progress(run_id=1, status="finished", settings=SETTINGS)
     calendar.read(job, progress)
-    calendar._known.value = THEN
-    assert HEADINGS[THEN] in calendar._heading.object
-    assert calendar._pane.visible
+    calendar.known.value = THEN
+    assert HEADINGS[THEN] in calendar.heading.object
+    assert calendar.pane.visible
     silent = RunSettings(score_next_batch=False)
     for record, settings, why in (
         (learn(tiny_corpus, "batch-lda", replace(SETTINGS, passes=1)), SETTINGS, WHOLE),
@@ -138,5 +138,5 @@ def test_the_view_explains_as_known_then_and_why_it_may_be_missing(tiny_corpus, 
         (learn(tiny_corpus, max_topics=6, batch_size=4000), SETTINGS, TOO_EARLY),
     ):
         calendar.read(read(record), replace(progress, settings=settings))
-        assert why in calendar._note.object
-        assert not calendar._pane.visible
+        assert why in calendar.note.object
+        assert not calendar.pane.visible

@@ -23,6 +23,7 @@ from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE, find_eve
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.engine import RunSettings, find_algorithm, prepare
+from tests.app.browser_messages import send
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, *(f"word{i}" for i in range(1, 200)))
@@ -162,18 +163,18 @@ def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progre
     selection = Selection()
     view = TopicLife(selection)
     view.read(ReadingJob(), Progress(run_id=1, planned_columns=(50,)))
-    assert "after 50 documents" in view._summary.object
-    assert not view._pane.visible
+    assert "after 50 documents" in view.summary.object
+    assert not view.pane.visible
     view.read(ReadingJob(), progress)
-    assert view._pane.visible
-    assert len(view._rows.rows) == 4
-    assert HOSTILE in view._rows.rows[-1]["words"]
-    view._kind.value = "gone"
-    (row,) = view._rows.rows
-    view._rows._handle_msg({"key": row["key"]})
+    assert view.pane.visible
+    assert len(view.rows.rows) == 4
+    assert HOSTILE in view.rows.rows[-1]["words"]
+    view.kind.value = "gone"
+    (row,) = view.rows.rows
+    send(view.rows, {"key": row["key"]})
     assert selection.topic == 2
-    view._kind.value = "births"
-    assert [row["title"] for row in view._rows.rows] == ["topic 3"]
+    view.kind.value = "births"
+    assert [row["title"] for row in view.rows.rows] == ["topic 3"]
 
 
 @pytest.mark.parametrize(("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)])
@@ -186,7 +187,7 @@ def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
     selection = Selection()
     view = TopicLife(selection)
     view.read(ReadingJob(), record.progress(1))
-    assert view._pane.visible
-    axis = view._plot.figure.xaxis.axis_label
+    assert view.pane.visible
+    axis = view.plot.figure.xaxis.axis_label
     assert axis == ("passes over the corpus" if name == "batch-lda" else "documents read")
-    assert len(view._rows.rows) <= NUM_EVENTS
+    assert len(view.rows.rows) <= NUM_EVENTS

@@ -12,6 +12,7 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.word_lists import WordLists, take_lists
 from stickbreaker.app.views.word_life import PICK, WordLife
 from stickbreaker.engine.algorithm import TopicSummary
+from tests.app.browser_messages import send
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, "war", "peace", "gold", "silver")
@@ -103,17 +104,17 @@ def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):
 def test_the_view_follows_the_selected_word_and_says_what_is_missing(progress):
     selection = Selection()
     view = WordLife(selection)
-    assert PICK in view._heading.object.replace("&#x27;", "'")
+    assert PICK in view.heading.object.replace("&#x27;", "'")
     selection.word = 1
     view.read(ReadingJob(), Progress(run_id=1, vocabulary=VOCABULARY, planned_columns=(50,)))
-    assert "after 50 documents" in view._heading.object
+    assert "after 50 documents" in view.heading.object
     view.read(ReadingJob(), progress)
-    assert len(view._plot.lines.data["xs"]) == 2
-    assert view._chart.visible
+    assert len(view.plot.lines.data["xs"]) == 2
+    assert view.chart.visible
     selection.word = 4
-    assert "“silver” was not among" in view._heading.object
-    assert not view._chart.visible
+    assert "“silver” was not among" in view.heading.object
+    assert not view.chart.visible
     selection.word = 0
-    assert HOSTILE not in view._heading.object
-    view._rows._handle_msg({"key": 4})
+    assert HOSTILE not in view.heading.object
+    send(view.rows, {"key": 4})
     assert selection.topic == 4

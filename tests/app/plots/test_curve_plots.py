@@ -115,7 +115,7 @@ def test_white_text_is_readable_on_every_chip(color):
 )
 def test_a_plot_without_data_has_ranges(plot):
     finds_its_own = any(isinstance(each, DataRange1d) for each in (plot.figure.x_range, plot.figure.y_range))
-    assert not finds_its_own or len(plot._seed.source.data["x"])
+    assert not finds_its_own or len(plot.seed.source.data["x"])
 
 
 def test_ranges_follow_the_data_and_the_invisible_points_are_removed():
@@ -129,4 +129,4 @@ def test_ranges_follow_the_data_and_the_invisible_points_are_removed():
     topics = MapPlot(print)
     for frame, num_left in ((pd.DataFrame([row]), 0), (pd.DataFrame([row])[:0], 2)):
         topics.show(frame, None)
-        assert len(topics._seed.source.data["x"]) == num_left
+        assert len(topics.seed.source.data["x"]) == num_left

@@ -28,7 +28,7 @@ async def ask():
     try:
         await worker.ask("look", Path("missing.csv"), {})
     except CorpusError:
-        print(worker._process.pid, flush=True)
+        print(worker.process.pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
 if __name__ == "__main__":
@@ -83,9 +83,9 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
             await process.ask("export", "mine", tmp_path / "out.parquet")
             assert (tmp_path / "out.parquet").stat().st_size > 1_000
             with pytest.raises(Stopped):
-                await process.ask("look", long, {}, report=lambda share, said: process._process.kill())
+                await process.ask("look", long, {}, report=lambda share, said: process.process.kill())
             assert (await process.ask("look", path, {})).num_rows == 3_000
-            worker = process._process
+            worker = process.process
         finally:
             process.close()
             delete_own("mine")
@@ -109,7 +109,7 @@ def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
     async def talk():
         worker = TextWorker()
         await worker.ask("look", path, {})
-        process = worker._process
+        process = worker.process
         os.kill(process.pid, signal.SIGSTOP)
         asked = asyncio.ensure_future(worker.ask("look", path, {}))
         await asyncio.sleep(0.1)
@@ -127,9 +127,9 @@ def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
     async def talk():
         worker = TextWorker()
         asked = asyncio.ensure_future(worker.ask("look", path, {}))
-        while worker._process is None:
+        while worker.process is None:
             await asyncio.sleep(0)
-        process = worker._process
+        process = worker.process
         worker.close()
         with pytest.raises(Stopped):
             await asked

@@ -8,6 +8,7 @@ from stickbreaker.app.widgets import uploads
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
+from tests.app.browser_messages import answer_with, send
 
 
 @pytest.fixture
@@ -18,25 +19,25 @@ def upload():
     upload.clear()
 
 
-def send(upload, name, content, size=5):
+def send_file(upload, name, content, size=5):
     upload.open(name, len(content))
     for start in range(0, len(content), size):
         upload.add(base64.b64encode(content[start : start + size]).decode())
 
 
 def test_a_file_sent_in_parts_is_put_together(upload):
-    send(upload, "mine.csv", b"text\npeace and trade\n")
+    send_file(upload, "mine.csv", b"text\npeace and trade\n")
     assert upload.end().read_bytes() == b"text\npeace and trade\n"
     assert upload.end().name == "mine.csv"
 
 
 def test_several_files_are_kept_in_a_folder_and_the_next_upload_replaces_them(upload):
-    send(upload, "docword.a.txt", b"1")
-    send(upload, "vocab.a.txt", b"2")
+    send_file(upload, "docword.a.txt", b"1")
+    send_file(upload, "vocab.a.txt", b"2")
     folder = upload.end()
     assert sorted(file.name for file in folder.iterdir()) == ["docword.a.txt", "vocab.a.txt"]
     upload.begin()
-    send(upload, "one.txt", b"3")
+    send_file(upload, "one.txt", b"3")
     assert (folder.exists(), upload.end().is_dir()) == (False, True)
     last = upload.end()
     upload.clear()
@@ -45,9 +46,9 @@ def test_several_files_are_kept_in_a_folder_and_the_next_upload_replaces_them(up
 
 @pytest.mark.parametrize("name", ["../../etc/cron.d/x.csv", "C:\\Windows\\x.csv", "/root/x.csv"])
 def test_a_path_as_a_name_stays_inside_the_upload(upload, name):
-    send(upload, name, b"peace")
+    send_file(upload, name, b"peace")
     assert upload.end().name == "x.csv"
-    assert upload.end().parent == upload._folder
+    assert upload.end().parent == upload.folder
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/..", "a\nb", "\0"])
@@ -60,7 +61,7 @@ def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkey
     monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 10)
     with pytest.raises(CorpusError, match="larger than 0 MB, the limit of an upload: pack them"):
         upload.open("a.csv", 11)
-    send(upload, "a.csv", b"123456")
+    send_file(upload, "a.csv", b"123456")
     upload.open("b.csv", 1)
     with pytest.raises(CorpusError, match="the limit of an upload"):
         upload.add(base64.b64encode(b"too long").decode())
@@ -96,35 +97,35 @@ def test_the_folders_of_an_upload_are_kept_and_files_of_the_same_name_do_not_col
 
 def test_a_folder_with_one_table_gives_the_table(upload):
     upload.open("mine.csv", 1, ["a", "b"])
-    assert upload.end() == upload._folder / "a" / "b" / "mine.csv"
+    assert upload.end() == upload.folder / "a" / "b" / "mine.csv"
 
 
 @pytest.mark.parametrize("folders", [[".."], ["a", ".."], [""], ["a\nb"], [None, "."], ["a"] * 9, None, 3])
 def test_invalid_folders_are_refused_and_nothing_is_written(folders):
     refused = []
     transfer = FileTransfer(pytest.fail, refused.append)
-    transfer._handle_msg({"kind": "begin"})
-    transfer._handle_msg({"kind": "open", "name": "x.csv", "size": 1, "folders": folders})
+    send(transfer, {"kind": "begin"})
+    send(transfer, {"kind": "open", "name": "x.csv", "size": 1, "folders": folders})
     assert len(refused) == 1
-    assert list(transfer.upload._folder.rglob("*")) == []
+    assert list(transfer.upload.folder.rglob("*")) == []
     transfer.upload.clear()
 
 
 def test_a_folder_name_cannot_lead_out_of_the_upload(upload):
     upload.open("x.csv", 1, ["../../etc", "/root", "C:\\Windows"])
-    assert upload.end() == upload._folder / "etc" / "root" / "Windows" / "x.csv"
+    assert upload.end() == upload.folder / "etc" / "root" / "Windows" / "x.csv"
 
 
 def test_a_cancelled_upload_leaves_no_file():
     refused, answers = [], []
     transfer = FileTransfer(pytest.fail, refused.append)
-    transfer._send_msg = answers.append
-    transfer._handle_msg({"kind": "begin"})
-    transfer._handle_msg({"kind": "open", "name": "x.csv", "size": 4, "folders": []})
-    transfer._handle_msg({"kind": "part", "content": "cGVh"})
-    folder = transfer.upload._folder
+    answer_with(transfer, answers.append)
+    send(transfer, {"kind": "begin"})
+    send(transfer, {"kind": "open", "name": "x.csv", "size": 4, "folders": []})
+    send(transfer, {"kind": "part", "content": "cGVh"})
+    folder = transfer.upload.folder
     assert [file.name for file in folder.iterdir()] == ["x.csv"]
-    transfer._handle_msg({"kind": "cancel"})
+    send(transfer, {"kind": "cancel"})
     assert not folder.exists()
     assert refused == ["Upload cancelled."]
     assert [answer["is_taken"] for answer in answers] == [True] * 4
@@ -133,5 +134,5 @@ def test_a_cancelled_upload_leaves_no_file():
 def test_a_component_that_takes_no_files_ignores_uploads():
     transfer = FileTransfer(lambda path: pytest.fail("taken"), pytest.fail, takes_files=False)
     for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1, "folders": []}, {"kind": "end"}):
-        transfer._handle_msg(message)
-    assert transfer.upload._folder is None
+        send(transfer, message)
+    assert transfer.upload.folder is None

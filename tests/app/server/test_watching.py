@@ -20,6 +20,7 @@ from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import BuildRequest, build_own, list_own
 from stickbreaker.engine.corpora.words import WordChoices
+from tests.app.browser_messages import send
 from tests.app.small_runs import NAME, SETTINGS, Compiled, load_small, small_corpus, small_spec
 
 HERE = "http://class.example/app"
@@ -80,7 +81,7 @@ def visit(service):
                 location.href = HERE + search
             session = Session(service, make_spec, user)
             session.said = []
-            session._notify = session.said.append
+            session.notify = session.said.append
             session.layout()
             session.start()
             # As the page does in its next tick.
@@ -98,86 +99,86 @@ def visit(service):
 def presenter(visit, until):
     presenter = visit(user="anna")
     presenter.set_pace(0.3)
-    until(lambda: presenter._run.runner.progress.documents_seen)
+    until(lambda: presenter.run.runner.progress.documents_seen)
     return presenter
 
 
 def link_of(presenter):
     presenter.share()
-    return presenter.sharing._link.link.removeprefix(HERE)
+    return presenter.sharing.link.link.removeprefix(HERE)
 
 
 def test_whoever_opens_the_link_looks_on_at_the_same_run_and_never_learns_its_address(presenter, visit):
     link = link_of(presenter)
-    run = presenter._run
+    run = presenter.run
     assert link == f"?watch={run.watch}"
     watcher, other = visit(link, "ben"), visit(link)
-    assert watcher._run is other._run is run
+    assert watcher.run is other.run is run
     assert watcher.is_watching
     assert not presenter.is_watching
     watcher.look()
-    assert watcher._address.query == link
-    with set_curdoc(watcher._document):
-        lay_out(watcher).server_doc(watcher._document)
-        sent = serialize_json(watcher._document.to_json())
+    assert watcher.address.query == link
+    with set_curdoc(watcher.document):
+        lay_out(watcher).server_doc(watcher.document)
+        sent = serialize_json(watcher.document.to_json())
     assert run.key not in sent
     assert WATCHING in sent
-    assert (watcher.sharing._said.watching, watcher.said) == (WATCHING, [])
+    assert (watcher.sharing.said.watching, watcher.said) == (WATCHING, [])
     presenter.look()
-    assert presenter.sharing._link.watching == "2 watchers now."
+    assert presenter.sharing.link.watching == "2 watchers now."
 
 
 def test_neither_of_the_two_addresses_of_a_run_opens_the_other_door(presenter, visit):
-    run = presenter._run
+    run = presenter.run
     assert min(len(run.key), len(run.watch)) >= 20
     for search in (f"?run={run.watch}", f"?watch={run.key}"):
-        assert visit(search, "anna")._run is not run
+        assert visit(search, "anna").run is not run
 
 
 def test_what_a_watcher_s_browser_asks_for_is_refused_by_the_server(presenter, visit, until):
-    run = presenter._run
+    run = presenter.run
     presenter.toggle()
     until(lambda: run.runner.progress.status == "paused")
     watcher = visit(link_of(presenter), "ben")
     for act, sent in ACTS.items():
-        before = (run.runner._requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        before = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
         getattr(watcher, act)(*sent)
-        after = (run.runner._requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        after = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
         assert after == before, act
-        assert (watcher.bring.is_open, watcher.sharing._link.link) == (False, "")
+        assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
 
 
 def test_every_button_of_a_watcher_s_page_is_put_away_or_leads_to_what_is_refused(presenter, visit):
     watcher = visit(link_of(presenter), "ben")
-    assert not watcher.header._buttons.visible
+    assert not watcher.header.buttons.visible
     assert all(slider.disabled for slider in watcher.controls.sliders.values())
     assert watcher.controls.corpus.disabled
     assert watcher.controls.algorithm.disabled
     assert not watcher.controls.advanced.visible
     assert not watcher.controls.bring.visible
-    assert watcher.readers.explorer._name.disabled
-    assert not watcher.sweep._asked.visible
-    number = presenter._run.runner._requests.number
+    assert watcher.readers.explorer.name_field.disabled
+    assert not watcher.sweep.asked.visible
+    number = presenter.run.runner.requests.number
     for name, slider in watcher.controls.sliders.items():
-        watcher.controls._move(name, type("Event", (), {"new": slider.value}))
+        watcher.controls.move(name, type("Event", (), {"new": slider.value}))
     for button in (watcher.header.run, watcher.header.step, watcher.header.restart, watcher.controls.clear):
         button.param.trigger("clicks")
     watcher.header.pace.value = 0.0
     watcher.sweep.start.param.trigger("clicks")
-    assert presenter._run.runner._requests.number == number
+    assert presenter.run.runner.requests.number == number
 
 
 def test_kept_runs_are_as_they_were_for_a_watcher(presenter, visit, until):
     presenter.set_pace(0.0)
-    kept = presenter._kept
+    kept = presenter.kept
     until(lambda: kept.listing().runs)
     watcher = visit(link_of(presenter), "anna")
     watcher.tabs.value = "Compare"
     (run,) = kept.listing().runs
     for asked in ({"do": "rename", "key": run.key, "value": "mine"}, {"do": "delete", "key": run.key}):
-        watcher.compare._table._handle_msg(asked)
+        send(watcher.compare.table, asked)
     assert kept.listing().runs == (run,)
-    assert watcher.compare._table.is_fixed
+    assert watcher.compare.table.is_fixed
 
 
 def test_watchers_have_selections_of_their_own_and_follow_the_presenter_s_controls(presenter, visit, until):
@@ -186,23 +187,23 @@ def test_watchers_have_selections_of_their_own_and_follow_the_presenter_s_contro
     assert (watcher.tabs.value, watcher.selection.topic) == ("Export", 2)
     assert (other.tabs.value, other.selection.topic) == ("Live", None)
     presenter.configure({"delay": 8.0})
-    until(lambda: presenter._run.runner.progress.config.delay == 8.0)
+    until(lambda: presenter.run.runner.progress.config.delay == 8.0)
     watcher.look()
     assert watcher.controls.sliders["delay"].value == 8.0
-    assert f"watch={presenter._run.watch}&page=Export&topic=2" in watcher._address.query
+    assert f"watch={presenter.run.watch}&page=Export&topic=2" in watcher.address.query
 
 
 def test_a_run_goes_on_for_its_watchers_when_the_presenter_has_gone_and_they_are_told(presenter, visit):
-    run, link = presenter._run, link_of(presenter)
+    run, link = presenter.run, link_of(presenter)
     watcher = visit(link, "ben")
     presenter.stop()
     watcher.look()
     assert run.runner.wants_to_run
-    assert watcher.sharing._said.watching == PRESENTER_GONE
+    assert watcher.sharing.said.watching == PRESENTER_GONE
     back = visit(f"?run={run.key}", "anna")
     watcher.look()
-    assert back._run is run
-    assert watcher.sharing._said.watching == WATCHING
+    assert back.run is run
+    assert watcher.sharing.said.watching == WATCHING
     back.stop()
     watcher.stop()
     assert not run.runner.wants_to_run
@@ -214,25 +215,25 @@ def test_an_unknown_link_to_watch_is_reported_and_starts_a_separate_run(token, v
     # An empty value in an address is none.
     assert session.said == ([NOTHING_TO_WATCH] if token else [])
     assert not session.is_watching
-    assert session.header._buttons.visible
-    assert f"run={session._run.key}" in session._address.query
+    assert session.header.buttons.visible
+    assert f"run={session.run.key}" in session.address.query
 
 
 def test_a_link_to_watch_ends_with_its_run(presenter, visit, service):
     link = link_of(presenter)
     presenter.stop()
-    service._clock = lambda: 1e9
+    service.clock = lambda: 1e9
     service.sweep()
     assert visit(link, "anna").said == [NOTHING_TO_WATCH]
 
 
 def test_the_address_of_another_s_run_is_refused_in_a_sentence_and_tells_nothing_of_it(presenter, visit):
     for user in ("ben", None):
-        stranger = visit(f"?run={presenter._run.key}", user)
-        assert stranger._run is not presenter._run
+        stranger = visit(f"?run={presenter.run.key}", user)
+        assert stranger.run is not presenter.run
         assert stranger.said == [NOT_YOURS]
-    again = visit(f"?run={presenter._run.key}", "anna")
-    assert again._run is presenter._run
+    again = visit(f"?run={presenter.run.key}", "anna")
+    assert again.run is presenter.run
 
 
 def build(user, name, words="peace war navy treaty"):
@@ -291,10 +292,10 @@ def test_kept_runs_are_their_owner_s_also_when_another_has_watched(presenter, vi
     watcher = visit(link_of(presenter), "ben")
     presenter.set_pace(0.0)
     until(lambda: service.find_kept("anna").listing().runs)
-    assert watcher._kept.listing().runs == ()
+    assert watcher.kept.listing().runs == ()
     assert service.find_kept(None).listing().runs == ()
     watcher.tabs.value = "Compare"
-    assert watcher.compare._table.rows == []
+    assert watcher.compare.table.rows == []
     assert [path.parent for path in find_data("anna").rglob("*.npz")] == [find_data("anna") / "runs"]
 
 
@@ -302,11 +303,11 @@ def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
     for user in ("ben", "cleo"):
         visit(link_of(presenter), user)
     waiting = visit(user="dora")
-    until(lambda: waiting._run.runner.progress.status == "waiting")
+    until(lambda: waiting.run.runner.progress.status == "waiting")
     waiting.look()
     assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this one is next."
     presenter.toggle()
-    until(lambda: waiting._run.runner.progress.status == "running")
+    until(lambda: waiting.run.runner.progress.status == "running")
 
 
 def test_a_full_class_is_left_to_its_own_looks_and_the_presenter_is_woken_as_ever(service, until):

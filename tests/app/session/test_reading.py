@@ -188,15 +188,15 @@ def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_ro
 def test_a_new_reading_moves_the_heat_map_that_is_there_and_leaves_what_one_has_zoomed_to(job, progress):
     calendar = Calendar(Selection())
     calendar.read(job, progress)
-    (drawn,) = (pane.object for pane in calendar._pane)
+    (drawn,) = (pane.object for pane in calendar.pane)
     rows = drawn.y_range.factors
     drawn.x_range.update(start=0.0, end=1.0)
     renamed = {int(rows[0].split()[1]): "weather"}
     calendar.read(replace(job, reading=replace(job.reading)), replace(progress, names=renamed))
-    assert [pane.object for pane in calendar._pane] == [drawn]
+    assert [pane.object for pane in calendar.pane] == [drawn]
     assert (drawn.x_range.start, drawn.x_range.end) == (0.0, 1.0)
     assert set(drawn.y_range.factors) ^ set(rows)
-    calendar._unit.value = "decade"
+    calendar.unit.value = "decade"
     assert (drawn.x_range.start, drawn.x_range.end) == (-0.5, len(drawn.xaxis[0].major_label_overrides) - 0.5)
 
 
@@ -217,14 +217,14 @@ def test_a_topic_chosen_in_one_view_is_chosen_in_all_and_its_name_stands_everywh
         view.read(job, progress)
     assert selection.topic == job.reading.summary.topic_ids[job.reading.used[0]]
     other = int(job.reading.summary.topic_ids[job.reading.used[1]])
-    explorer._pick_topic(other)
-    assert f"with topic {other}" in documents._count.object
-    explorer._name.value = "weather"
+    explorer.pick_topic(other)
+    assert f"with topic {other}" in documents.count.object
+    explorer.name_field.value = "weather"
     assert named == [(other, "weather")]
     for view in views:
         view.read(job, replace(progress, names=MappingProxyType({other: "weather"})))
-    assert "with weather" in documents._count.object
-    assert any(option.startswith("weather") for option in explorer._topic.options)
+    assert "with weather" in documents.count.object
+    assert any(option.startswith("weather") for option in explorer.topic.options)
 
 
 @pytest.mark.parametrize("page", READING_PAGES)
@@ -235,7 +235,7 @@ def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(jo
         view.read(job, progress)
     selection.document = 0
     (documents,) = readers.parts(DOCUMENTS)
-    assert documents._topics.rows
+    assert documents.topics.rows
     assert selection.topic is not None
 
 
@@ -244,16 +244,16 @@ def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
     documents = DocumentBrowser(selection)
     documents.read(job, progress)
     selection.document = 0
-    assert HOSTILE not in documents._words.object
-    assert "&lt;img" in documents._words.object
+    assert HOSTILE not in documents.words.object
+    assert "&lt;img" in documents.words.object
 
 
 def test_a_word_that_the_corpus_lacks_is_said_with_the_nearest(job, progress):
     explorer = TopicExplorer(Selection(), lambda *name: None)
     explorer.read(job, progress)
-    explorer._search.value = "nosuchword"
-    assert explorer._search.error_state
-    assert "nosuchword" in explorer._search.helper_text
+    explorer.search_field.value = "nosuchword"
+    assert explorer.search_field.error_state
+    assert "nosuchword" in explorer.search_field.helper_text
 
 
 def test_a_reading_behind_its_run_says_so(job, progress):
@@ -272,7 +272,7 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     assert describe_reading(replace(few, status="reading"), progress).startswith("Reading the only document with")
     explorer = TopicExplorer(Selection(), print)
     explorer.read(few, progress)
-    assert explorer._words.note == explorer._near.note == explorer._typical.note == NO_TOPIC
+    assert explorer.words.note == explorer.near.note == explorer.typical.note == NO_TOPIC
 
 
 def test_views_without_a_reading_say_what_is_missing():

@@ -15,6 +15,7 @@ from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES
 from stickbreaker.engine import find_algorithm
+from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_spec
 
 
@@ -146,16 +147,16 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     until(lambda: session.run.runner.progress.run_id == 2 and len(find_new()) == 2)
     (new, *_) = find_new()
     session.compare.look()
-    session.compare._left.value = new.key
-    session.compare._right.value = find_new()[1].key
-    session.compare._table._handle_msg({"do": "tick", "key": new.key, "value": True})
-    session.compare._on_live.value = True
+    session.compare.left_choice.value = new.key
+    session.compare.right_choice.value = find_new()[1].key
+    send(session.compare.table, {"do": "tick", "key": new.key, "value": True})
+    session.compare.on_live.value = True
     assert [run.label for run in session.curves.earlier].count(new.title) >= 1
     assert session.compare.live[0].heldout["nats_per_word"][-1] == new.heldout
-    session.compare._table._handle_msg({"do": "rename", "key": new.key, "value": "<i>mine</i>"})
+    send(session.compare.table, {"do": "rename", "key": new.key, "value": "<i>mine</i>"})
     assert session.compare.live[0].label == "<i>mine</i>"
-    assert "&lt;i&gt;mine" in session.compare._pair.object
-    session.compare._table._handle_msg({"do": "delete", "key": new.key})
+    assert "&lt;i&gt;mine" in session.compare.pair.object
+    send(session.compare.table, {"do": "delete", "key": new.key})
     assert session.compare.live == ()
     assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
 

@@ -71,8 +71,8 @@ def open_page(runner, selection=None):
     notifies = []
     page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: notifies.append(page.job))
     page.look(runner.progress)
-    page.sent = page._topic.get_root()
-    page._anatomist.join(30)
+    page.sent = page.topic.get_root()
+    page.anatomist.join(30)
     page.look(runner.progress)
     return page, notifies
 
@@ -81,20 +81,20 @@ def open_page(runner, selection=None):
 def test_every_algorithm_shows_its_parts_and_explains_missing_ones(name, learn):
     page, notifies = open_page(learn(name))
     assert [job.status for job in notifies] == ["ready"]
-    visible = {figure for figure in FIGURES if page._panes[figure].visible}
+    visible = {figure for figure in FIGURES if page.panes[figure].visible}
     has = {"stick": name not in STICKLESS, "slots": name in SLOTTED, "own": name in SLOTTED, "arrows": name in STEPPING}
     assert visible - {"bound"} == {figure for figure, is_there in has.items() if is_there}
     assert ("bound" in visible) <= (name in BOUNDED)
     for part in ("stick", "slots", "rate", "arrows", "bound"):
-        assert len(page._texts[part].object) > 40
-        assert HOSTILE not in page._texts[part].object
-    assert "Eq. 14" in page._texts["bound"].object or "no bound" in page._texts["bound"].object
+        assert len(page.texts[part].object) > 40
+        assert HOSTILE not in page.texts[part].object
+    assert "Eq. 14" in page.texts["bound"].object or "no bound" in page.texts["bound"].object
 
 
 def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
-    assert page.sent.data.value == next(label for label, each in page._topic.options.items() if each == topic)
+    assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
 
 
 def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
@@ -106,39 +106,39 @@ def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(lea
     assert page.job.status == "ready"
     page.close()
     selection.topic = 2
-    assert (page.job.status, page._anatomist._asked) == ("none", None)
+    assert (page.job.status, page.anatomist.asked) == ("none", None)
 
 
 def test_before_the_first_mini_batch_the_page_says_when_it_is_available():
     page = UnderTheHood(Selection(), RateSketch, lambda: None, lambda: None)
     page.look(Progress())
-    assert "first mini-batch" in page._moment.object
-    assert not any(pane.visible for pane in page._panes.values())
+    assert "first mini-batch" in page.moment.object
+    assert not any(pane.visible for pane in page.panes.values())
 
 
 def test_selecting_a_topic_draws_its_arrows_without_computing_the_step_again(learn):
     selection = Selection()
     page, notifies = open_page(learn("hdp"), selection)
     first = page.job.dissection
-    other = next(topic for topic in page._topic.options.values() if topic != first.topic)
-    page._topic.value = other
-    page._anatomist.join(30)
-    page.look(page._progress)
-    assert (selection.topic, page.job.dissection.topic, page._topic.value) == (other, other, other)
+    other = next(topic for topic in page.topic.options.values() if topic != first.topic)
+    page.topic.value = other
+    page.anatomist.join(30)
+    page.look(page.progress)
+    assert (selection.topic, page.job.dissection.topic, page.topic.value) == (other, other, other)
     assert page.job.dissection.noisy is first.noisy
     assert len(notifies) == 2
-    page.look(page._progress)
+    page.look(page.progress)
     assert page.job.dissection.topic == other
 
 
 def test_another_document_is_the_next_document_to_be_read(learn):
     page, _ = open_page(learn("hdp"))
     first = page.job.dissection.row
-    page._show_next_document()
-    page._anatomist.join(30)
-    page.look(page._progress)
+    page.show_next_document()
+    page.anatomist.join(30)
+    page.look(page.progress)
     assert page.job.dissection.row != first
-    assert "A document to be read next" in page._texts["slots"].object
+    assert "A document to be read next" in page.texts["slots"].object
 
 
 def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
@@ -147,9 +147,9 @@ def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
     page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
     for _ in range(3):
         page.look(runner.progress)
-        page._anatomist.join(30)
+        page.anatomist.join(30)
     page.look(runner.progress)
-    assert "could not be computed" in page._moment.object
+    assert "could not be computed" in page.moment.object
     assert caplog.text.count("could not be looked into") == 1
 
 

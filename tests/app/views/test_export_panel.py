@@ -21,6 +21,7 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
+from tests.app.browser_messages import answer_with
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 NAMED = 'war, "peace"\n=1+1 <b>'
@@ -73,16 +74,16 @@ def take(job, progress):
     view = ExportPanel(Selection(), lambda: ())
     view.read(job, progress)
     sent = []
-    view.mover._send_msg = sent.append
+    answer_with(view.mover, sent.append)
 
     def take(what, table=CSV):
         view.format.value = table
         sent.clear()
         asyncio.run(view.take(what))
-        path, _, name = view.mover._outgoing
+        path, _, name = view.mover.outgoing
         content = path.read_bytes()
         view.close()
-        view._is_closed = False
+        view.is_closed = False
         return name, content
 
     return take
@@ -201,7 +202,7 @@ def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tm
     record.advance()
     record.close()
     reader = Reader(record.model, lambda: None)
-    reading = reader._begin(record.model())
+    reading = reader.begin(record.model())
     write_model(reading, record.progress(1), tmp_path / "model.npz")
     np.testing.assert_array_equal(engine.load(tmp_path / "model.npz").components_, reading.summary.topics)
 
@@ -251,7 +252,7 @@ def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, t
     view = ExportPanel(Selection(), lambda: ())
     view.read(ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
     asyncio.run(view.take("pyldavis"))
-    assert "let the run continue" in view._said.object
+    assert "let the run continue" in view.said.object
     assert list(tmp_path.iterdir()) == []
     assert not view.buttons["pyldavis"].disabled
 
@@ -260,9 +261,9 @@ def test_a_later_topic_name_is_in_the_next_export(job, progress, take, tmp_path)
     other = next(int(t) for t in job.reading.summary.topic_ids if int(t) not in progress.names)
     view = ExportPanel(Selection(), lambda: ())
     view.read(job, replace(progress, names=MappingProxyType({other: "later"})))
-    view.mover._send_msg = lambda message: None
+    answer_with(view.mover, lambda message: None)
     asyncio.run(view.take("document-shares"))
-    path, _, name = view.mover._outgoing
+    path, _, name = view.mover.outgoing
     frame = read_table(name, path.read_bytes(), tmp_path)
     view.close()
     assert set(frame["name"]) <= {"", "later"}
