@@ -5,6 +5,7 @@ import shutil
 import time
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from numba.core import event
@@ -86,6 +87,9 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 def pytest_configure(config: pytest.Config):
+    # A busy machine must not fail a property that holds.
+    hypothesis.settings.register_profile("any machine", deadline=None)
+    hypothesis.settings.load_profile("any machine")
     # Kernels of notebooks inherit it: each then takes the small setting that fits into a minute.
     os.environ.setdefault("STICKBREAKER_FAST", "1")
     # Processes that tests start import the packages of this checkout too.
