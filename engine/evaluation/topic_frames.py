@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 NUM_WORDS = 10
 NUM_TOPICS_SHOWN = 10
@@ -34,7 +35,7 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
     tokens = summary.expected_tokens
     order = np.argsort(-tokens, kind="stable")
     used = order[tokens[order] >= TOKENS_OF_A_TOPIC]
-    top = _top_words(summary.topics[used], num_words)
+    top = find_top_words(summary.topics[used], num_words)
     return pd.DataFrame(
         {
             "topic_id": np.repeat(summary.topic_ids[used], top.shape[1]),
@@ -44,14 +45,6 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
             "probability": np.take_along_axis(summary.topics[used], top, 1).ravel().astype(float),
         }
     )
-
-
-def _top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
-    """Columns of each topic's most probable words (K, num_words), or of all words if there are fewer."""
-    num_words = min(num_words, topics.shape[1])
-    top = np.argpartition(-topics, num_words - 1, axis=1)[:, :num_words]
-    order = np.argsort(-np.take_along_axis(topics, top, 1), axis=1, kind="stable")
-    return np.take_along_axis(top, order, 1)
 
 
 def _name_words(columns: np.ndarray, words: Sequence[str] | None) -> list[str]:
