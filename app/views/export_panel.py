@@ -219,7 +219,7 @@ class ExportPanel(Viewer):
             text = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
             if text != self._codes[what].object:
                 self._codes[what].object = text
-        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), dict(progress.names))
+        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
         drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
         if self.is_open and drawn != self._drawn:
             self._drawn = drawn

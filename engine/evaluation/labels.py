@@ -8,7 +8,8 @@ The rule, for the topics in use, the largest first:
    most relevant ones, or three where a larger topic has these two. Two forms of one word count as one.
 3. No two topics have the same words. If a label is taken, the last word gives way to the next candidate.
 
-A topic that has a label keeps it as long as all its words are among the ten. So labels stay while a model learns.
+A topic that has a label keeps it as long as all the label's words are candidates and one of them is among the three
+most relevant. So labels stay while a model learns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -96,9 +97,13 @@ def _by_relevance(topics: np.ndarray, top: np.ndarray, tokens: np.ndarray) -> It
 
 
 def _keep(ids: Sequence[int], candidates: Sequence[Sequence[str]], kept: Mapping[int, str]) -> dict[int, str]:
-    """The earlier labels whose words are still candidates."""
-    pairs = zip(ids, candidates, strict=True)
-    return {k: kept[k] for k, row in pairs if k in kept and _key(kept[k]) <= set(row)}
+    """The earlier labels whose words are still candidates, one of them among the most relevant."""
+    labels = {}
+    for topic_id, row in zip(ids, candidates, strict=True):
+        words = _key(kept.get(topic_id, ""))
+        if words <= set(row) and words & set(row[: NUM_WORDS[-1]]):
+            labels[topic_id] = kept[topic_id]
+    return labels
 
 
 def _propose(candidates: Sequence[str], topic_id: int) -> Iterator[str]:

@@ -251,7 +251,7 @@ class TomotopyLDA(Tomotopy):
 
 
 class GensimLDA:
-    """gensim's online LDA, which learns α of each topic and η."""
+    """gensim's online LDA with its own chunks, which learns α of each topic and η."""
 
     def __init__(self, train, seed, size=100):
         self.documents, self.words = gensim_documents(train)
@@ -266,7 +266,6 @@ class GensimLDA:
             self.size,
             self.words,
             passes=passes,
-            chunksize=256,
             alpha="auto",
             eta="auto",
             eval_every=None,
