@@ -110,7 +110,7 @@ def measure(name, documents, system, seed):
 
 
 def find_stability(part):
-    """Mean stability of all pairs of seeds; NaN with one seed."""
+    """Mean stability of all pairs of seeds; NaN for one seed."""
     lists = [[topic["words"] for topic in listed] for listed in part["listed"]]
     places = {word: place for place, word in enumerate(sorted({w for one in lists for row in one for w in row}))}
     words = [np.array([[places[word] for word in row] for row in one]) for one in lists]
@@ -123,7 +123,8 @@ def tabulate(frame):
     grouped = frame.groupby(places, sort=False)
     table = grouped[["topics", *MEASURES, "seconds"]].mean()
     deviation = grouped["weighted_npmi"].std()
-    weighted = [f"{a:.3f} ± {b:.3f}" for a, b in zip(table["weighted_npmi"], deviation, strict=True)]
+    pairs = zip(table["weighted_npmi"], deviation, strict=True)
+    weighted = [f"{a:.3f}" + ("" if np.isnan(b) else f" ± {b:.3f}") for a, b in pairs]
     shown = pd.DataFrame({"seeds": grouped.size(), "topics": table["topics"].round(1)})
     shown["NPMI, by tokens"] = weighted
     shown["NPMI, by topic"] = table["npmi"].round(3)
@@ -132,7 +133,7 @@ def tabulate(frame):
     shown["diversity"] = table["diversity"].round(2)
     shown["stability"] = [round(find_stability(part), 2) for _, part in grouped]
     shown["seconds"] = table["seconds"].round(1)
-    return shown.reset_index()
+    return shown.reset_index().astype(object).where(lambda each: each.notna(), "-")
 
 
 def find_difference():
