@@ -4,11 +4,12 @@
                                          [--beside FILE ...] [--json FILE] [--check]
 
 Every system learns from all documents of the sample and is measured on the same counts (`evaluation/coherence.py`).
-Only topics in use count, those of one token or more. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it
-optimises; `tomotopy-hdp` has 600 sweeps from 100 topics; the other libraries read the corpus ten times, and gensim's
-HDP once. The JSON file lists each topic with its ten words, its share and its NPMI. `--beside FILE` adds rows of an
-earlier run to the tables; with `--systems` and no name after it nothing is measured. `--check` compares our NPMI with
-gensim's, of windows as long as the documents, on a small corpus.
+Topics in use count, those of one token or more; "below zero, counted" is of the fewest topics that cover 99 % of the
+tokens. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600 sweeps from 100
+topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its
+ten words, its share and its NPMI. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no
+name after it nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a
+small corpus.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import pandas as pd
 
 from stickbreaker.engine import load_corpus
 from stickbreaker.engine.evaluation.coherence import measure_quality, npmi, stability, sum_up
+from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.contestants import GensimHDP, GensimLDA, Ours, ScikitLearnLDA, TomotopyHDP, TomotopyLDA
 from tests.benchmarks.heldout import TEST_SEED, to_markdown
@@ -117,6 +119,13 @@ def find_stability(part):
     return float(np.mean([stability(*pair) for pair in combinations(words, 2)])) if len(words) > 1 else float("nan")
 
 
+def find_low(listed):
+    """Share of topics below zero among the fewest that cover 99 % of the tokens, the number of topics of the page."""
+    npmi = [topic["npmi"] for topic in sorted(listed, key=lambda topic: -topic["share"])]
+    counted = npmi[: count_topics(np.array([topic["share"] for topic in listed]))]
+    return sum(value < 0 for value in counted) / len(counted)
+
+
 def tabulate(frame):
     """A row for each corpus and system: means over seeds, with the deviation over seeds of the weighted NPMI."""
     places = ["corpus", "documents", "system"]
@@ -129,6 +138,8 @@ def tabulate(frame):
     shown["NPMI, by tokens"] = weighted
     shown["NPMI, by topic"] = table["npmi"].round(3)
     shown["below zero"] = [f"{100 * share:.1f} %" for share in table["below_zero"]]
+    counted = frame["listed"].map(find_low).groupby([frame[place] for place in places], sort=False).mean()
+    shown["below zero, counted"] = [f"{100 * share:.1f} %" for share in counted]
     shown["exclusivity"] = table["exclusivity"].round(3)
     shown["diversity"] = table["diversity"].round(2)
     shown["stability"] = [round(find_stability(part), 2) for _, part in grouped]
