@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from dataclasses import fields, replace
 from itertools import combinations
 from typing import get_type_hints
@@ -365,6 +366,18 @@ def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclu
     assert model.quality(tiny_corpus).npmi == pytest.approx(frame["npmi"].mean())
     np.testing.assert_array_equal(model.coherence(tiny_corpus.counts)["npmi"], frame["npmi"])
     assert model._summary().topics.tobytes() == state
+
+
+@of_all
+def test_a_model_writes_arrays_and_sheets_for_other_programs_and_for_people(kind, tiny_corpus, tmp_path):
+    model = make(kind).fit(tiny_corpus)
+    model.save_arrays(tmp_path / "arrays.zip", tiny_corpus)
+    with np.load(tmp_path / "arrays.zip") as arrays:
+        np.testing.assert_array_equal(arrays["theta"], model.transform(tiny_corpus).astype(np.float32))
+        np.testing.assert_array_equal(arrays["topics"], model.components_)
+    model.save_sheets(tmp_path / "sheets.zip", tiny_corpus)
+    with zipfile.ZipFile(tmp_path / "sheets.zip") as archive, archive.open("word-intrusion-key.csv") as file:
+        assert set(pd.read_csv(file)["topic_id"]) <= set(model.topic_ids_)
 
 
 def test_labels_come_from_a_callable_or_a_person_where_there_is_one(tiny_corpus):
