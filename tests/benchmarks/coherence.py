@@ -140,6 +140,8 @@ def tabulate(frame):
     shown["below zero"] = [f"{100 * share:.1f} %" for share in table["below_zero"]]
     counted = frame["listed"].map(find_low).groupby([frame[place] for place in places], sort=False).mean()
     shown["below zero, counted"] = [f"{100 * share:.1f} %" for share in counted]
+    tokens = [np.mean([sum(t["share"] for t in one if t["npmi"] < 0) for one in part["listed"]]) for _, part in grouped]
+    shown["tokens below zero"] = [f"{100 * share:.1f} %" for share in tokens]
     shown["exclusivity"] = table["exclusivity"].round(3)
     shown["diversity"] = table["diversity"].round(2)
     shown["stability"] = [round(find_stability(part), 2) for _, part in grouped]
