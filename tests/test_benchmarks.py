@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.prepared import split_corpus
-from tests.benchmarks import claims, heldout, profile, race, robust, soak, speed, systems, trials
+from tests.benchmarks import claims, coherence, heldout, profile, race, robust, soak, speed, systems, trials
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
@@ -134,6 +135,16 @@ def test_a_variational_run_goes_on_with_the_samplers_own_counts(sampled):
     of_words = np.zeros_like(of.topic_words)
     np.add.at(of_words, documents.words, tokens)
     np.testing.assert_array_equal(of_words, of.topic_words)
+
+
+def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
+    monkeypatch.setattr(coherence, "load", lambda name, documents: few(name))
+    rows = [coherence.measure(NAME, None, "hdp, one pass", seed) for seed in range(2)]
+    assert all(len(row["listed"]) == row["topics"] for row in rows)
+    assert rows[0]["npmi"] == pytest.approx(np.mean([topic["npmi"] for topic in rows[0]["listed"]]))
+    (line,) = coherence.tabulate(pd.DataFrame(rows)).to_dict("records")
+    assert 0 < line["stability"] < 1
+    assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == 1.0
 
 
 class Made:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
-from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, top_words, typical_rows, word_rows
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, typical_rows, word_rows
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Reading
@@ -141,7 +141,7 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
     return [
         {
             "id": int(ids[k]),
-            "title": f"{progress.topic_title(ids[k])} · {top_words(reading, k, 3)}",
+            "title": progress.topic_title(ids[k]),
             "words": [[row["title"], row["weight"]] for row in word_rows(reading, k, 1.0)],
             "documents": []
             if reading.doc_shares is None

@@ -1,6 +1,6 @@
-"""Exports of a run: tables, the input of pyLDAvis, and the model. Pure, except for the file that is written.
+"""Exports of a run: tables, sheets, arrays, the input of pyLDAvis, and the model. Pure, but for the file written.
 
-Each topic has its id and, in a second column, the name that a user has given it.
+Each topic has its id, the name that a user has given it, and its label.
 """
 
 import csv
@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, table_frame
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
+from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
+from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.runs.checkpoint import Position
 
 NUM_WORDS = 100
 ROWS_AT_ONCE = 20_000
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 UNITS = {
     "heldout": "nats per held-out word (disjoint_words, own)",
     "next_batch": "nats per held-out word (next_batch, own)",
@@ -31,12 +31,18 @@ UNITS = {
 }
 
 
-def topics_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
+def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """The topics in use, largest first, by their most probable words.
 
-    Columns topic_id, name, share (of all tokens), rank (from 1), word, probability.
+    Columns topic_id, name, label, npmi, exclusivity, share (of all tokens), rank (from 1), word, probability. NPMI is
+    that of the ten most probable words in the documents of the run's corpus.
     """
-    return _with_names(topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS), names)
+    frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
+    quality = reading.quality
+    for place, (name, values) in enumerate({"npmi": quality.npmi, "exclusivity": quality.exclusivity}.items()):
+        of_topic = dict(zip(quality.topic_ids.tolist(), values.tolist(), strict=True))
+        frame.insert(1 + place, name, frame["topic_id"].map(of_topic))
+    return _with_names(frame, progress)
 
 
 def take_shares(reading: Reading) -> csr_array:
@@ -46,10 +52,10 @@ def take_shares(reading: Reading) -> csr_array:
     return reading.doc_shares
 
 
-def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
+def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """Topic shares of at least 0.005 of all documents, largest first, rescaled to sum to 1 in each document.
 
-    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, share.
+    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, label, share.
     """
     corpus = reading.corpus
     shares = take_shares(reading).tocoo()
@@ -66,13 +72,13 @@ def shares_table(reading: Reading, names: Mapping[int, str]) -> pd.DataFrame:
             "share": shares.data[order],
         }
     )
-    return _with_names(frame, names, "topic_id")
+    return _with_names(frame, progress)
 
 
 def history_table(progress: Progress) -> pd.DataFrame:
     """The word lists of all topics at all checkpoints and now.
 
-    Columns topic_id, name, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new.
+    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new.
     """
     checkpoints = list(progress.checkpoints)
     now = progress.now
@@ -81,7 +87,7 @@ def history_table(progress: Progress) -> pd.DataFrame:
     topic_ids = sorted({int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids})
     frame = table_frame(checkpoints, progress.vocabulary or (), topic_ids)
     frame["rank"] += 1
-    return _with_names(frame.rename(columns={"column": "checkpoint", "weight": "share"}), progress.names)
+    return _with_names(frame.rename(columns={"column": "checkpoint", "weight": "share"}), progress)
 
 
 def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:
@@ -99,10 +105,13 @@ def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.Dat
     return pd.concat(frames, ignore_index=True)[columns]
 
 
-def _with_names(frame: pd.DataFrame, names: Mapping[int, str], before: str = "topic_id") -> pd.DataFrame:
-    """Insert a column "name" after the ids; it is empty for topics without a name."""
-    called = [names.get(int(topic_id), "") for topic_id in frame["topic_id"]]
-    frame.insert(frame.columns.get_loc(before) + 1, "name", pd.Series(called, dtype=str, index=frame.index))
+def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
+    """Insert columns "name" and "label" after the ids; a name is empty unless a person has given one."""
+    ids = [int(topic_id) for topic_id in frame["topic_id"]]
+    place = frame.columns.get_loc("topic_id")
+    for number, (column, called) in enumerate({"name": progress.names, "label": progress.labels}.items()):
+        texts = [called.get(topic_id, "") for topic_id in ids]
+        frame.insert(place + 1 + number, column, pd.Series(texts, dtype=str, index=frame.index))
     return frame
 
 
@@ -120,29 +129,6 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         for first in range(0, len(frame), ROWS_AT_ONCE):
             part = neutralise_formulas(frame.iloc[first : first + ROWS_AT_ONCE])
             part.to_csv(file, index=False, header=False, quoting=csv.QUOTE_MINIMAL)
-
-
-def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put an apostrophe before every text that a spreadsheet would read as a formula; numbers do not change.
-
-    Carriage returns become line feeds.
-
-    >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5, 0.5]}))["word"].tolist()
-    ['peace', "'=1+1"]
-    """
-    texts = {name: _neutralise(column) for name, column in frame.items() if not is_numeric_dtype(column.dtype)}
-    return frame.assign(**texts)
-
-
-def _neutralise(column: pd.Series) -> pd.Series:
-    cells = [_neutralise_cell(cell) if isinstance(cell, str) else cell for cell in column]
-    return pd.Series(cells, index=column.index, dtype=column.dtype)
-
-
-def _neutralise_cell(cell: str) -> str:
-    # Python's csv writes a carriage return without quotes, so the text after it would start a new row.
-    cell = cell.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:
@@ -191,6 +177,31 @@ def _write_rows(file: Any, head: str, rows: Any) -> None:
     for place, row in enumerate(rows):
         file.write((",\n" if place else "") + json.dumps(row))
     file.write("]")
+
+
+def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
+    """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
+    corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.settings.seed
+    read = Read(corpus.titles, corpus.doc_ids, corpus.counts, take_shares(reading))
+    sheets = {
+        "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
+        "topic-intrusion": ask_topics(reading.summary, words, read, seed),
+    }
+    write_sheets(path, sheets)
+
+
+def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
+    """Write θ and the topics as .npy and the vocabulary as JSON into a zip file."""
+    corpus, ids = reading.corpus, reading.summary.topic_ids.tolist()
+    about = {
+        "words": list(corpus.vocabulary.words),
+        "topic_ids": ids,
+        "labels": [progress.topic_title(topic_id) for topic_id in ids],
+        "expected_tokens": reading.summary.expected_tokens.tolist(),
+        "doc_ids": corpus.doc_ids.tolist(),
+        "titles": [str(title) for title in corpus.titles],
+    }
+    write_arrays(path, take_shares(reading), reading.summary.topics, about)
 
 
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stickbreaker.app.frames.progress_frames import topic_choices
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
@@ -108,17 +109,14 @@ def corpus_bound_frame(progress: Progress) -> pd.DataFrame:
     return pd.DataFrame({"x": curve["step"], "y": curve["nats_per_word"]})
 
 
-def topic_choices(progress: Progress) -> dict[str, int]:
-    """List the largest topics, as "topic 17 · 4.2 % · war, peace, army"."""
+def largest_choices(progress: Progress) -> dict[str, int]:
+    """List the largest topics, as "war, peace · 4.2 %"."""
     now = progress.now
     if now is None:
         return {}
     order = [k for k in np.argsort(-now.weights, kind="stable")[:NUM_TOPICS] if now.weights[k] > 0]
-    words = {k: ", ".join(progress.vocabulary[int(word)] for word in now.top_words[k][:3]) for k in order}
-    return {
-        f"{progress.topic_title(now.topic_ids[k])} · {100 * now.weights[k]:.1f} % · {words[k]}": int(now.topic_ids[k])
-        for k in order
-    }
+    ids = now.topic_ids[order].tolist()
+    return topic_choices([(k, progress.topic_title(k)) for k in ids], now.weights[order].tolist())
 
 
 def describe_moment(dissection: Dissection, progress: Progress) -> str:

@@ -7,14 +7,26 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values
+from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values, write_npmi
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import format_value, title_corpus
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
 
-COLUMNS = ("Run", "Corpus", "Held-out, nats per word", "Topics", "Read", "Seconds", "Seed", "Kept (UTC)")
+COLUMNS = (
+    "Run",
+    "Corpus",
+    "Held-out, nats per word",
+    "Topics",
+    "NPMI, mean",
+    "NPMI below 0",
+    "Diversity",
+    "Read",
+    "Seconds",
+    "Seed",
+    "Kept (UTC)",
+)
 NUM_SHOWN_WORDS = 12
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
@@ -55,6 +67,7 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
                 title_corpus(run.corpus_name),
                 "" if run.heldout is None else f"{run.heldout:.3f}".replace("-", "−"),
                 f"{run.num_topics:,}",
+                *quality_cells(run.quality),
                 f"{run.documents_seen:,}" + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
                 f"{run.seconds:.1f}",
                 str(run.settings.get("seed", "")),
@@ -64,6 +77,13 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
         }
         for run in runs
     ]
+
+
+def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
+    """Mean NPMI by tokens, share of topics below zero, and diversity as text; empty where they were not measured."""
+    if not quality:
+        return "", "", ""
+    return write_npmi(quality["weighted_npmi"]), f"{100 * quality['below_zero']:.0f} %", f"{quality['diversity']:.2f}"
 
 
 def describe_changes(run: KeptRun) -> str:
@@ -177,6 +197,6 @@ def all_words(content: KeptContent, place: int) -> set[str]:
 
 
 def topic_title(run: KeptRun, content: KeptContent, place: int) -> str:
-    """Return the name given to a topic, or "topic" with its id."""
-    topic_id = int(content.topic_ids[place])
-    return run.topic_names.get(str(topic_id)) or f"topic {topic_id}"
+    """Return the name given to a topic, else its label, else "topic" with its id."""
+    topic_id = str(content.topic_ids[place])
+    return run.topic_names.get(topic_id) or run.topic_labels.get(topic_id) or f"topic {topic_id}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from stickbreaker.app.frames.progress_frames import tell_apart
 from stickbreaker.app.frames.reading_frames import NUM_BANDS, REST, Title, period_frame
 from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint
 from stickbreaker.app.model.reading import Reading
@@ -33,7 +34,8 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     if place is not None and place not in shown:
         shown[-1:] = [place]
     ids = [int(first.topic_ids[k]) for k in shown]
-    frame = period_frame(periods, values, dict(zip(shown, ids, strict=True)), _titles(ids, title))
+    titles = [called for _, called in tell_apart([(topic_id, title(topic_id)) for topic_id in ids])]
+    frame = period_frame(periods, values, dict(zip(shown, ids, strict=True)), titles)
     earliest, latest = _moments(periods, first.seen)
     words: dict[tuple[int, int], str] = {}
     for period, seen in enumerate(latest):
@@ -43,12 +45,6 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
         words=[words.get(key, "") for key in zip(frame["place"], frame["topic_id"], strict=True)],
         read=[_name_moments(earliest[period], latest[period]) for period in frame["place"]],
     )
-
-
-def _titles(topic_ids: Sequence[int], title: Title) -> list[str]:
-    """Names of topics, with the id added if two topics have the same name."""
-    names = [title(topic_id) for topic_id in topic_ids]
-    return [f"{n} (topic {k})" if names.count(n) > 1 else n for n, k in zip(names, topic_ids, strict=True)]
 
 
 def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,6 @@
 """A run's progress as tidy data frames, and the rule that selects the topics shown first. Pure: no widget, no plot."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -169,6 +170,33 @@ def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None
             "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
         }
     )
+
+
+def topic_choices(titles: Sequence[tuple[int, str]], shares: Sequence[float]) -> dict[str, int]:
+    """Choices of a menu, from ids with titles, and shares: "war, peace · 4.2 %"; equal titles are told apart by the id.
+
+    >>> topic_choices([(7, "war"), (9, "war"), (4, "tax")], [0.2, 0.1, 0.05])
+    {'war (topic 7) · 20.0 %': 7, 'war (topic 9) · 10.0 %': 9, 'tax · 5.0 %': 4}
+    """
+    return {
+        f"{title} · {100 * share:.1f} %": int(topic_id)
+        for (topic_id, title), share in zip(tell_apart(titles), shares, strict=True)
+    }
+
+
+def write_npmi(value: float) -> str:
+    """Write an NPMI with three digits; empty if there is none.
+
+    >>> write_npmi(-0.0421), write_npmi(float("nan"))
+    ('−0.042', '')
+    """
+    return "" if np.isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def tell_apart(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Ids with titles; titles that occur twice get the id added."""
+    numbers = Counter(title for _, title in titles)
+    return [(k, f"{title} (topic {k})" if numbers[title] > 1 else title) for k, title in titles]
 
 
 def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.progress_frames import date_text, tell_apart, topic_choices
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.word_lists import find_top_words
@@ -63,12 +63,9 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
 
 
 def topic_options(reading: Reading, title: Title) -> dict[str, int]:
-    """List the topics in use, largest first, as "topic 17 · 4.2 % · war, peace, army"."""
-    ids = reading.summary.topic_ids
-    return {
-        f"{title(ids[k])} · {percent(topic_share(reading, k))} · {top_words(reading, k, 3)}": int(ids[k])
-        for k in reading.used
-    }
+    """List the topics in use, largest first, as "war, peace · 4.2 %"."""
+    ids = reading.summary.topic_ids[reading.used].tolist()
+    return topic_choices([(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used])
 
 
 def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:
@@ -213,7 +210,7 @@ def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None
     if chosen is not None and chosen not in shown:
         shown[-1:] = [chosen]
     ids = {k: int(reading.summary.topic_ids[k]) for k in shown}
-    titles = [f"{title(ids[k])} · {top_words(reading, k, 2)}" for k in shown]
+    titles = [called for _, called in tell_apart([(ids[k], title(ids[k])) for k in shown])]
     return period_frame(periods, values, ids, titles)
 
 

@@ -9,7 +9,7 @@ import secrets
 import threading
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -32,6 +32,8 @@ from stickbreaker.app.model.progress import (
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
+from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
+from stickbreaker.engine.evaluation.labels import rank_topics
 from stickbreaker.engine.whole_files import replacing
 
 MAX_KEPT = 50
@@ -56,7 +58,9 @@ class KeptRun:
 
     name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where it was left.
     config, settings: the last ones of the run; changes: those made while it learned, as [documents seen, text].
-    heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text.
+    heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text, those
+    that a person has given; topic_labels: the other titles. quality: `OverallQuality` on the run's corpus, by name;
+    empty where there is no topic, or where an older version kept the run.
     """
 
     key: str
@@ -78,6 +82,8 @@ class KeptRun:
     num_topics: int
     topic_names: dict[str, str]
     sweep: str = ""
+    topic_labels: dict[str, str] = field(default_factory=dict)
+    quality: dict[str, float] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -142,7 +148,8 @@ class KeptRuns:
         """
         if progress.status != "finished" and not len(progress.heldout):
             return None
-        run, content = replace(describe_run(progress), sweep=sweep), take_content(progress, model)
+        run = replace(describe_run(progress), sweep=sweep, quality=measure_topics(model))
+        content = take_content(progress, model)
         with self._lock:
             try:
                 self._write(run, content)
@@ -241,7 +248,19 @@ def describe_run(progress: Progress) -> KeptRun:
         heldout=float(heldout[-1]) if len(heldout) else None,
         num_topics=0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics),
         topic_names={str(topic_id): name for topic_id, name in progress.names.items() if name},
+        topic_labels={str(topic_id): label for topic_id, label in progress.labels.items()},
     )
+
+
+def measure_topics(model: Model) -> dict[str, float]:
+    """Coherence, exclusivity and diversity of a model's topics on its corpus; empty if no topic is in use."""
+    summary = model.algorithm.summarize(model.config, model.state)
+    used = rank_topics(summary)
+    if not len(used):
+        return {}
+    tokens = summary.expected_tokens[used]
+    quality = measure_quality(summary.topic_ids[used], summary.topics[used], tokens, model.corpus.counts)
+    return sum_up(quality)._asdict()
 
 
 def take_content(progress: Progress, model: Model) -> KeptContent:

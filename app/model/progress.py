@@ -112,7 +112,7 @@ class Progress:
     bounds: of the algorithm's own objective, where it computes that.
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the spec, for legends and titles.
-    names: what people have called topics, by id.
+    names: what people have called topics, by id. labels: of the topics at any column of the word lists, by id.
     work: what the engine is at, told as a step begins; begun_at: when that was, by the runner's clock.
     """
 
@@ -147,12 +147,18 @@ class Progress:
     planned_columns: tuple[int, ...] = ()
     label: str = ""
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     work: str = ""
     begun_at: float = 0.0
 
     def topic_title(self, topic_id: int) -> str:
-        """The name that a person gave a topic, or its id."""
-        return self.names.get(int(topic_id)) or f"topic {topic_id}"
+        """The name that a person gave a topic, else its label; its id before the first column that it is in."""
+        return self.names.get(int(topic_id)) or self.labels.get(int(topic_id)) or f"topic {topic_id}"
+
+    @property
+    def titles(self) -> dict[int, str]:
+        """All names and labels; a view draws its titles again when these change."""
+        return {**self.labels, **{topic_id: name for topic_id, name in self.names.items() if name}}
 
     @property
     def share_done(self) -> float:

@@ -10,10 +10,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
-from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint
+from stickbreaker.app.model.progress import Checkpoint
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
 from stickbreaker.engine.evaluation.doc_shares import read_shares
+from stickbreaker.engine.evaluation.labels import rank_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
 
 _log = logging.getLogger(__name__)
@@ -41,15 +43,16 @@ class Reading:
     """What a model says of its corpus.
 
     summary: its topics. used: (U,) places of those that explain a token or more, largest first; divergences: (U, U),
-    Jensen-Shannon, of these. doc_shares: (D, K) sparse, in the order of the corpus; None until all documents are read.
-    doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus. first: documents as the run first read them; None
-    where it has kept none.
+    Jensen-Shannon, of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the
+    order of the corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the
+    corpus. first: documents as the run first read them; None where it has kept none.
     """
 
     model: Model
     summary: TopicSummary
     used: np.ndarray
     divergences: np.ndarray
+    quality: TopicQuality
     word_shares: np.ndarray
     doc_tokens: np.ndarray
     doc_shares: csr_array | None = None
@@ -130,11 +133,12 @@ class Reader:
         counts = model.corpus.counts
         words = np.asarray(counts.sum(0), np.float64).ravel()
         summary = model.algorithm.summarize(model.config, model.state)
-        tokens = summary.expected_tokens
-        used = np.argsort(-tokens, kind="stable")[: int((tokens >= TOKENS_OF_A_TOPIC).sum())]
-        distances = divergences(summary.topics[used])
+        used = rank_topics(summary)
+        topics = summary.topics[used]
+        distances = divergences(topics)
+        quality = measure_quality(summary.topic_ids[used], topics, summary.expected_tokens[used], counts)
         word_shares = words / max(1.0, words.sum())
-        return Reading(model, summary, used, distances, word_shares, np.asarray(counts.sum(1)).ravel())
+        return Reading(model, summary, used, distances, quality, word_shares, np.asarray(counts.sum(1)).ravel())
 
     def _report(self, done: int) -> bool:
         reading = self.job.reading

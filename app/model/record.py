@@ -26,6 +26,7 @@ from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
 from stickbreaker.engine.algorithm import Phase, TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.evaluation.labels import label_topics
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
@@ -65,6 +66,7 @@ class Record:
         self._learned_config = spec.config
         self._times: deque[tuple[float, int]] = deque()
         self._names: dict[int, str] = {}
+        self._labels: dict[int, str] = {}
         self._begun_at, self._step_seconds = 0.0, 0.0
 
     @property
@@ -222,6 +224,7 @@ class Record:
             planned_columns=self._plan_columns(),
             label=spec.label(),
             names=MappingProxyType(dict(self._names)),
+            labels=MappingProxyType(dict(self._labels)),
             work=self._describe_step() if self.status == "running" and self._begun_at else "",
             begun_at=self._begun_at,
         )
@@ -260,6 +263,9 @@ class Record:
     def _take_snapshot(self, event: Snapshot) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
         self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
+        if self._corpus is not None:
+            # A topic that has gone keeps its last label, for its history.
+            self._labels |= label_topics(event.summary, self._corpus.vocabulary.words, self._labels)
 
     def _take_next_batch(self, event: Evaluated) -> None:
         row = (event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens)

@@ -15,6 +15,7 @@ from stickbreaker.app.views.reading_note import ReadingNote
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.app.views.topic_map import TopicMap
+from stickbreaker.app.views.topic_quality import TopicQuality
 from stickbreaker.app.views.word_life import WordLife
 
 
@@ -35,7 +36,7 @@ class Readers:
         self._word = WordLife(selection)
         self.explorer, self._documents = TopicExplorer(selection, rename, self._word), DocumentBrowser(selection)
         self._make = {
-            TOPICS: lambda: (TopicMap(selection),),
+            TOPICS: lambda: (TopicMap(selection), TopicQuality(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
             EXPORT: lambda: (ExportPanel(selection, earlier),),
         }
@@ -44,7 +45,8 @@ class Readers:
     def parts(self, name: str) -> tuple[Any, ...]:
         """Return the views of a page, from top to bottom."""
         shared = {TOPICS: (self.explorer,), DOCUMENTS: (self._documents,)}
-        return self._own(name) + shared.get(name, ())
+        own = self._own(name)
+        return own[:1] + shared.get(name, ()) + own[1:]
 
     def on_page(self, name: str) -> tuple[Any, ...]:
         """Return the views that follow a reading while a page is open.

@@ -77,11 +77,11 @@ class Calendar(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Draw the periods of a reading."""
-        before, self._job, names = self._job, job, dict(self._progress.names)
+        before, self._job, names = self._job, job, self._progress.titles
         self._progress = progress
         if job.reading is not None and (before.reading is None or before.reading.corpus is not job.reading.corpus):
             self.unit.value = fitting_unit(job.reading.corpus.dates)
-        if before.reading is not job.reading or names != dict(progress.names):
+        if before.reading is not job.reading or names != progress.titles:
             self._draw()
 
     def _draw(self) -> None:

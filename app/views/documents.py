@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.frames.reading_frames import (
     NUM_FOUND,
+    Title,
     document_row,
     find_documents,
     read_shares,
@@ -74,9 +75,9 @@ class DocumentBrowser(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the documents of a reading."""
-        before, names = self._job.reading, dict(self._progress.names)
+        before, names = self._job.reading, self._progress.titles
         self._job, self._progress = job, progress
-        if before is not job.reading or names != dict(progress.names):
+        if before is not job.reading or names != progress.titles:
             self._draw_found()
             self._draw_document()
 
@@ -112,7 +113,7 @@ class DocumentBrowser(Viewer):
             self.topics.show([])
             return
         self.topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
-        self.words.object = document_html(reading, row)
+        self.words.object = document_html(reading, row, self._progress.topic_title)
 
     def _open(self, row: int) -> None:
         self._selection.document = row
@@ -121,14 +122,14 @@ class DocumentBrowser(Viewer):
         self._selection.topic = topic_id
 
 
-def document_html(reading: Reading, row: int) -> str:
+def document_html(reading: Reading, row: int, title: Title) -> str:
     """Write a document's words, each underlined in the colour and pattern of its likeliest topic."""
     corpus, words = reading.corpus, word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     lines = {topic_id: LINES[place % len(LINES)] for place, topic_id in enumerate(order)}
     spans = [
-        f'<span style="text-decoration: underline {lines[topic_id]} {topic_color(topic_id)}" title="topic {topic_id}">'
-        f"{escape(word)}{f'<sub>×{count}</sub>' if count > 1 else ''}</span>"
+        f'<span style="text-decoration: underline {lines[topic_id]} {topic_color(topic_id)}"'
+        f' title="{escape(title(topic_id))}">{escape(word)}{f"<sub>×{count}</sub>" if count > 1 else ""}</span>'
         for word, count, topic_id in words
     ]
     head = f"<h3>{escape(str(corpus.titles[row]))}</h3><p>{escape(date_text(corpus.dates[row]))}</p>"

@@ -1,4 +1,4 @@
-"""Exports: tables, the whole run as a page, the model, the input of pyLDAvis, figures, and a link."""
+"""Exports: tables, sheets, arrays, the whole run as a page, the model, the input of pyLDAvis, figures, and a link."""
 
 import asyncio
 import logging
@@ -20,8 +20,10 @@ from stickbreaker.app.export.tables import (
     history_table,
     shares_table,
     topics_table,
+    write_array_files,
     write_model,
     write_pyldavis,
+    write_sheet_files,
     write_table,
 )
 from stickbreaker.app.model.counting import count
@@ -82,17 +84,17 @@ def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
 EXPORTS = {
     "topics": Export(
         "Table of topics",
-        f"The topics in use with their shares and their {NUM_WORDS} likeliest words.",
+        f"The topics in use with their labels, shares, coherence and {NUM_WORDS} likeliest words.",
         "topics",
         "",
-        _table(lambda taken: topics_table(taken.read(), taken.progress.names)),
+        _table(lambda taken: topics_table(taken.read(), taken.progress)),
     ),
     "document-shares": Export(
         "Document shares",
         "The topics of each document with at least 0.5 %, rescaled to sum to 1, with its title and date.",
         "documents",
         "",
-        _table(lambda taken: shares_table(taken.read(), taken.progress.names)),
+        _table(lambda taken: shares_table(taken.read(), taken.progress)),
     ),
     "word-lists": Export(
         "Word lists of the run",
@@ -107,6 +109,20 @@ EXPORTS = {
         "steps",
         "",
         _table(lambda taken: curves_table(taken.progress, taken.earlier)),
+    ),
+    "sheets": Export(
+        "Sheets for human evaluation",
+        "A zip file of CSV sheets on which people find the word or the topic that does not belong, with their keys.",
+        "documents",
+        ".zip",
+        lambda taken, path: write_sheet_files(taken.read(), taken.progress, path),
+    ),
+    "arrays": Export(
+        "Arrays",
+        "A zip file with document shares and topics as .npy, and words, labels and titles as JSON.",
+        "documents",
+        ".zip",
+        lambda taken, path: write_array_files(taken.read(), taken.progress, path),
     ),
     "page": Export(
         "Run as web page",
@@ -127,7 +143,7 @@ EXPORTS = {
         "A JSON file with the topics in use:",
         "documents",
         ".json",
-        lambda taken, path: write_pyldavis(taken.read(), taken.progress.names, path),
+        lambda taken, path: write_pyldavis(taken.read(), taken.progress.titles, path),
     ),
 }
 CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
@@ -219,7 +235,7 @@ class ExportPanel(Viewer):
             text = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
             if text != self._codes[what].object:
                 self._codes[what].object = text
-        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), dict(progress.names))
+        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
         drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
         if self.is_open and drawn != self._drawn:
             self._drawn = drawn

@@ -83,7 +83,7 @@ class TopicExplorer(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show a reading; the largest topic until the user selects one."""
-        is_same = job.reading is self._reading and dict(progress.names) == dict(self._progress.names)
+        is_same = job.reading is self._reading and progress.titles == self._progress.titles
         self._reading, self._progress = job.reading, progress
         if is_same:
             return

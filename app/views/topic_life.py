@@ -12,7 +12,6 @@ from stickbreaker.app.frames.life_frames import (
     event_rows,
     lane_frame,
     lane_topics,
-    last_words,
     mark_frame,
     summarize_life,
 )
@@ -80,7 +79,7 @@ class TopicLife(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the columns of a run; does nothing if there is no new column."""
-        shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], dict(progress.names))
+        shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], progress.titles)
         self._progress = progress
         if shown != self._shown:
             self._shown = shown
@@ -103,9 +102,9 @@ class TopicLife(Viewer):
         self._list()
 
     def _label(self, topic_id: int) -> str:
-        """A topic's name and first word, shortened so that it fits on a phone."""
+        """A topic's name or label, shortened so that it fits on a phone."""
         mark = "▸ " if topic_id == self._selection.topic else ""
-        label = f"{self._progress.topic_title(topic_id)} · {last_words(self._progress, topic_id, 1)}"
+        label = self._progress.topic_title(topic_id)
         return mark + (label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…")
 
     def _list(self) -> None:

@@ -39,7 +39,7 @@ class TopicMap(Viewer):
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the topics of a reading."""
         reading = job.reading
-        shown = (reading and reading.model, dict(progress.names))
+        shown = (reading and reading.model, progress.titles)
         if reading is None or shown == self._shown:
             return
         last = None

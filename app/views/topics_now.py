@@ -39,7 +39,7 @@ class TopicsNow(Viewer):
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show the topics of this progress; does nothing if they are already shown."""
-        moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, dict(progress.names))
+        moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, progress.titles)
         if moment == self._shown:
             return
         before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []

@@ -23,10 +23,10 @@ from stickbreaker.app.frames.anatomy_frames import (
     bound_frame,
     corpus_bound_frame,
     describe_moment,
+    largest_choices,
     slot_frame,
     slot_rows,
     stick_frame,
-    topic_choices,
 )
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Dissection, Question
@@ -161,7 +161,7 @@ class UnderTheHood(Viewer):
         self._write(self.texts["rate"], f"<p>{explain_rate(progress)}</p>")
         self._draw_bound()
         self._offer_topics(dissection)
-        shown = (dissection, dict(progress.names), bool(progress.documents_seen))
+        shown = (dissection, progress.titles, bool(progress.documents_seen))
         if shown != self._shown:
             self._shown = shown
             self._draw(dissection)
@@ -210,7 +210,7 @@ class UnderTheHood(Viewer):
         """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
         # With options but no value, the widget selects the first option and does not tell the browser.
-        options = {} if topic is None else topic_choices(self.progress)
+        options = {} if topic is None else largest_choices(self.progress)
         if topic is not None and topic not in options.values():
             options[self.progress.topic_title(topic)] = topic
         if options == self.topic.options and topic == self.topic.value:

@@ -19,6 +19,7 @@ from stickbreaker.app.frames.progress_frames import (
     date_text,
     default_topics,
     table_frame,
+    topic_choices,
     topics_frame,
 )
 from stickbreaker.app.model.counting import count
@@ -26,7 +27,6 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.theme import topic_color
 
 MAX_TOPICS = 8
-NUM_WORDS_IN_LIST = 3
 # If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16).
 ECHO_SECONDS = 2.0
 ROLES = ("clear early", "formed late")
@@ -124,7 +124,7 @@ class WordTable(Viewer):
             progress.planned_columns,
             progress.status in ("finished", "failed"),
             progress.vocabulary is None,
-            dict(progress.names),
+            progress.titles,
         )
         if shown == self._shown:
             return
@@ -158,11 +158,9 @@ def _explanation() -> str:
 
 
 def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
-    """List the topics by weight, as "topic 17 · 4.2 % · war, peace, army"; selected ones are always listed."""
-    options = {
-        f"{title(topic_id)} · {weight:.1%} · {', '.join(words[:NUM_WORDS_IN_LIST])}".replace("%", " %"): int(topic_id)
-        for topic_id, weight, words in topics.itertuples(index=False)
-    }
+    """List the topics by weight, as "war, peace · 4.2 %"; selected ones are always listed."""
+    ids = [int(topic_id) for topic_id in topics["topic_id"]]
+    options = topic_choices([(k, title(k)) for k in ids], topics["weight"].tolist())
     missing = set(chosen) - set(options.values())
     return options | {f"{title(topic_id)} · not in use now": topic_id for topic_id in sorted(missing)}
 

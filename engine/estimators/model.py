@@ -16,8 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
 from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
+from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
+from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import count_topics, score_own
-from stickbreaker.engine.evaluation.topic_frames import NUM_WORDS, checkpoint_frame, topics_frame, topics_html
+from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
+from stickbreaker.engine.evaluation.labels import Labeller, label_topics, rank_topics
+from stickbreaker.engine.evaluation.topic_frames import (
+    NUM_WORDS,
+    checkpoint_frame,
+    name_words,
+    quality_frame,
+    topics_frame,
+    topics_html,
+)
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
@@ -248,7 +259,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_], object)
 
-    def topics_frame(self, num_words: int = NUM_WORDS, words: Sequence[str] | None = None) -> pd.DataFrame:
+    def topics_frame(
+        self, num_words: int = NUM_WORDS, words: Sequence[str] | None = None, label_with: Labeller | None = None
+    ) -> pd.DataFrame:
         """The topics in use as a table, largest first.
 
         Parameters
@@ -257,13 +270,141 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             The number of words for each topic.
         words : sequence of str, optional
             The V words, for a model that does not know them, as in a pipeline: `vectorizer.get_feature_names_out()`.
+        label_with : callable, optional
+            As in `topic_labels`.
 
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, share (of all tokens), rank, word, probability.
+            Columns topic_id, label, share (of all tokens), rank, word, probability.
         """
-        return topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
+        frame = topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
+        labels = self.topic_labels(words, label_with)
+        frame.insert(1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str))
+        return frame
+
+    def topic_labels(self, words: Sequence[str] | None = None, label_with: Labeller | None = None) -> dict[int, str]:
+        """A readable label of each topic in use: two or three words that distinguish it from the other topics.
+
+        A name that a person has given on the page goes first. `engine.evaluation.labels` states the rule.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            As in `topics_frame`.
+        label_with : callable, optional
+            Replaces the rule: it gets the ten most probable words of a topic as a list, and returns the label. A
+            language model can write labels in this way.
+
+        Returns
+        -------
+        dict of int to str
+            Labels by topic id, the largest topic first.
+        """
+        summary = self._summary()
+        labels = label_topics(summary, self._name_words(words), label_with=label_with)
+        given = getattr(self, TOPIC_NAMES, {})
+        return {topic_id: given.get(topic_id) or label for topic_id, label in labels.items()}
+
+    def coherence(
+        self, X: Counts, words: Sequence[str] | None = None, label_with: Labeller | None = None
+    ) -> pd.DataFrame:
+        """How well people can read each topic in use, largest first. The model does not change.
+
+        `engine.evaluation.coherence` states the definitions.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            Reference documents, in which words occur together; the training documents are the usual choice.
+        words, label_with
+            As in `topics_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns topic_id, label, share (of all tokens), npmi, exclusivity, words (the ten most probable, as text).
+        """
+        return quality_frame(self._measure(X), self._name_words(words), self.topic_labels(words, label_with))
+
+    def quality(self, X: Counts) -> OverallQuality:
+        """How well people can read all topics in use: means over the topics of `coherence`. The model does not change.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            Reference documents, as in `coherence`.
+
+        Returns
+        -------
+        OverallQuality
+            Mean NPMI by topics and by tokens, share of topics with NPMI below zero, mean exclusivity, diversity.
+        """
+        return sum_up(self._measure(X))
+
+    def save_arrays(self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None) -> None:
+        """Write θ of documents and the topics for other programs, to a zip file. The model does not change.
+
+        It holds theta.npy (D, K) as by `transform`, topics.npy (K, V), and vocabulary.json with the words, the ids and
+        labels of the topics, and the titles of the documents.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents.
+        words : sequence of str, optional
+            As in `topics_frame`.
+        """
+        summary, documents = self._summary(), self._read(X)
+        labels = self.topic_labels(words)
+        about = {
+            "words": [str(word) for word in self._name_words(words)],
+            "topic_ids": summary.topic_ids.tolist(),
+            "labels": [labels.get(topic_id, f"topic {topic_id}") for topic_id in summary.topic_ids.tolist()],
+            "expected_tokens": summary.expected_tokens.tolist(),
+            "doc_ids": documents.doc_ids.tolist(),
+            "titles": [str(title) for title in documents.titles],
+        }
+        write_arrays(path, self.transform(X), summary.topics, about)
+
+    def save_sheets(
+        self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None, seed: int = 0
+    ) -> None:
+        """Write sheets on which people find intruders, with their keys, to a zip file of CSV files.
+
+        Word intrusion: a word that is not of the topic. Topic intrusion: a topic that is not of the document
+        (`engine.evaluation.intrusion`). The model does not change.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents of the topic-intrusion sheet.
+        words : sequence of str, optional
+            As in `topics_frame`.
+        seed : int
+            The seed of all draws.
+        """
+        summary, documents, named = self._summary(), self._read(X), self._name_words(words)
+        titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
+        read = Read(titles, documents.doc_ids, documents.counts, csr_array(self.transform(X)))
+        sheets = {
+            "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
+            "topic-intrusion": ask_topics(summary, named, read, seed),
+        }
+        write_sheets(path, sheets)
+
+    def _name_words(self, words: Sequence[str] | None) -> list[str]:
+        return name_words(words if self.words_ is None else self.words_, self.n_features_in_)
+
+    def _measure(self, X: Counts) -> TopicQuality:
+        summary = self._summary()
+        used = rank_topics(summary)
+        tokens = summary.expected_tokens[used]
+        return measure_quality(summary.topic_ids[used], summary.topics[used], tokens, self._read(X).counts)
 
     def _repr_html_(self) -> str:
         """scikit-learn's diagram of the parameters and, once fitted, the ten largest topics."""

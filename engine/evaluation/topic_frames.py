@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.coherence import TopicQuality
+from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 NUM_WORDS = 10
 NUM_TOPICS_SHOWN = 10
@@ -23,39 +25,54 @@ def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: 
     """
     if num_words < 1:
         raise ValueError(f"num_words is {num_words!r}: ask for at least one word per topic.")
-    if isinstance(words, (Set, Mapping)):
-        raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
-    # Indexing a pandas Series by place would look up labels.
-    words = None if words is None else list(words)
-    if words is not None and len(words) != summary.topics.shape[1]:
-        raise ValueError(
-            f"{len(words)} words for {summary.topics.shape[1]} columns of counts: give one word per column."
-        )
+    words = name_words(words, summary.topics.shape[1])
     tokens = summary.expected_tokens
     order = np.argsort(-tokens, kind="stable")
     used = order[tokens[order] >= TOKENS_OF_A_TOPIC]
-    top = _top_words(summary.topics[used], num_words)
+    top = find_top_words(summary.topics[used], num_words)
     return pd.DataFrame(
         {
             "topic_id": np.repeat(summary.topic_ids[used], top.shape[1]),
             "share": np.repeat(tokens[used] / max(tokens.sum(), TOKENS_OF_A_TOPIC), top.shape[1]),
             "rank": np.tile(np.arange(1, top.shape[1] + 1), len(used)),
-            "word": pd.Series(_name_words(top.ravel(), words), dtype=str),
+            "word": pd.Series([str(words[column]) for column in top.ravel()], dtype=str),
             "probability": np.take_along_axis(summary.topics[used], top, 1).ravel().astype(float),
         }
     )
 
 
-def _top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
-    """Columns of each topic's most probable words (K, num_words), or of all words if there are fewer."""
-    num_words = min(num_words, topics.shape[1])
-    top = np.argpartition(-topics, num_words - 1, axis=1)[:, :num_words]
-    order = np.argsort(-np.take_along_axis(topics, top, 1), axis=1, kind="stable")
-    return np.take_along_axis(top, order, 1)
+def name_words(words: Sequence[str] | None, vocab_size: int) -> list[str]:
+    """The V words as a list; without words, x0, x1, ... Raises ValueError as `topics_frame` does.
+
+    >>> name_words(None, 2)
+    ['x0', 'x1']
+    """
+    if words is None:
+        return [f"x{column}" for column in range(vocab_size)]
+    if isinstance(words, (Set, Mapping)):
+        raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
+    # Indexing a pandas Series by place would look up labels.
+    words = list(words)
+    if len(words) != vocab_size:
+        raise ValueError(f"{len(words)} words for {vocab_size} columns of counts: give one word per column.")
+    return words
 
 
-def _name_words(columns: np.ndarray, words: Sequence[str] | None) -> list[str]:
-    return [f"x{column}" if words is None else str(words[column]) for column in columns]
+def quality_frame(quality: TopicQuality, words: Sequence[str], labels: Mapping[int, str]) -> pd.DataFrame:
+    """The quality of topics, one row each: columns topic_id, label, share, npmi, exclusivity, words (ten, as text).
+
+    words: the V words; labels: by topic id.
+    """
+    return pd.DataFrame(
+        {
+            "topic_id": quality.topic_ids,
+            "label": pd.Series([labels[topic_id] for topic_id in quality.topic_ids.tolist()], dtype=str),
+            "share": quality.shares,
+            "npmi": quality.npmi,
+            "exclusivity": quality.exclusivity,
+            "words": pd.Series([", ".join(words[w] for w in row) for row in quality.top_words.tolist()], dtype=str),
+        }
+    )
 
 
 def checkpoint_frame(
@@ -73,23 +90,23 @@ def checkpoint_frame(
 
 
 def topics_html(topics: pd.DataFrame, caption: str) -> str:
-    """The largest topics of `topics_frame` as an HTML table; every word is escaped.
+    """The largest topics of an estimator's `topics_frame` as an HTML table; every word is escaped.
 
-    >>> row = {"topic_id": [7], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
+    >>> row = {"topic_id": [7], "label": ["bold"], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
     >>> topics_html(pd.DataFrame(row), "One topic").partition("<tbody>")[2]
-    '<tr><td>7</td><td>25.0 %</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
+    '<tr><td>7</td><td>bold</td><td>25.0 %</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
     """
     rows = [
-        f"<tr><td>{topic_id}</td><td>{100 * share:.1f} %</td>"
+        f"<tr><td>{topic_id}</td><td>{escape(label)}</td><td>{100 * share:.1f} %</td>"
         f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
-        for (topic_id, share), words in _largest(topics)
+        for (topic_id, label, share), words in _largest(topics)
     ]
-    head = "<tr><th>topic</th><th>share of tokens</th><th>most probable words</th></tr>"
+    head = "<tr><th>topic</th><th>label</th><th>share of tokens</th><th>most probable words</th></tr>"
     return (
         f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>" + "".join(rows) + "</tbody></table>"
     )
 
 
-def _largest(topics: pd.DataFrame) -> list[tuple[tuple[int, float], list[str]]]:
-    grouped = topics.groupby(["topic_id", "share"], sort=False)["word"]
+def _largest(topics: pd.DataFrame) -> list[tuple[tuple[int, str, float], list[str]]]:
+    grouped = topics.groupby(["topic_id", "label", "share"], sort=False)["word"]
     return [(key, list(words)) for key, words in grouped][:NUM_TOPICS_SHOWN]

@@ -24,6 +24,18 @@ def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.n
     return np.where(word_shares > 0, weight * np.log(topic) + (1 - weight) * lift, -np.inf)
 
 
+def find_top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
+    """Columns of each topic's most probable words (K, num_words), the most probable first; all if there are fewer.
+
+    >>> find_top_words(np.array([[0.1, 0.6, 0.3]]), 2)
+    array([[1, 2]])
+    """
+    num_words = min(num_words, topics.shape[1])
+    top = np.argpartition(-topics, num_words - 1, axis=1)[:, :num_words]
+    order = np.argsort(-np.take_along_axis(topics, top, 1), axis=1, kind="stable")
+    return np.take_along_axis(top, order, 1)
+
+
 def divergences(topics: np.ndarray) -> np.ndarray:
     """Jensen-Shannon divergences (K, K) of topics (K, V), in nats: 0 for equal topics, log 2 without a common word.
 

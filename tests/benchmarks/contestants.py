@@ -137,16 +137,21 @@ class ScikitLearnLDA:
         return self.size
 
 
+def gensim_documents(train):
+    """Documents as gensim takes them, and its dictionary of the words."""
+    documents = train.documents()
+    pairs = list(zip(documents.words.tolist(), documents.counts.tolist(), strict=True))
+    return [pairs[start:end] for start, end in pairwise(documents.starts)], dict(enumerate(train.vocabulary))
+
+
 class GensimHDP:
     """gensim's online HDP at Wang's settings, whose T is our K and whose K is our T. It learns a corpus at once."""
 
     doc_concentration = 1.0
 
     def __init__(self, train, seed):
-        documents = train.documents()
-        pairs = list(zip(documents.words.tolist(), documents.counts.tolist(), strict=True))
-        self.documents = [pairs[start:end] for start, end in pairwise(documents.starts)]
-        self.words, self.seed = dict(enumerate(train.vocabulary)), seed
+        self.documents, self.words = gensim_documents(train)
+        self.seed = seed
 
     def learn_all(self):
         """One pass."""
@@ -182,18 +187,11 @@ class GensimHDP:
         return self.doc_concentration * on * np.append(1.0, np.cumprod(1.0 - on[:-1]))
 
 
-class TomotopyHDP:
-    """tomotopy's Gibbs sampler of the HDP, on all cores; begun at 100 topics, which scores better than from 2."""
+class Tomotopy:
+    """A Gibbs sampler of tomotopy, on all cores."""
 
-    initial_topics = 100
-
-    def __init__(self, train, seed):
-        import tomotopy
-
-        self.vocab_size, self.seconds = train.vocab_size, 0.0
-        self.model = tomotopy.HDPModel(
-            initial_k=self.initial_topics, alpha=1.0, gamma=1.0, eta=WORD_CONCENTRATION, seed=seed
-        )
+    def __init__(self, model, train):
+        self.vocab_size, self.seconds, self.model = train.vocab_size, 0.0, model
         documents = train.documents()
         words = np.repeat(documents.words, documents.counts).astype(str)
         ends = np.cumsum(documents.counts)[documents.starts[1:] - 1]
@@ -207,7 +205,7 @@ class TomotopyHDP:
         self.seconds += time.perf_counter() - began
 
     def _live(self):
-        return [k for k in range(self.model.k) if self.model.is_live_topic(k)]
+        return list(range(self.model.k))
 
     def topics(self):
         """Topics (K, V); a word it never saw gets the least share of any."""
@@ -216,7 +214,64 @@ class TomotopyHDP:
         topics[:, [int(word) for word in self.model.used_vocabs]] = found
         return topics / topics.sum(1, keepdims=True)
 
+    def tokens(self):
+        """Tokens (K,) of each topic."""
+        return np.array(self.model.get_count_by_topics(), float)[self._live()]
+
+
+class TomotopyHDP(Tomotopy):
+    """tomotopy's HDP; begun at 100 topics, which scores better than from 2."""
+
+    initial_topics = 100
+
+    def __init__(self, train, seed):
+        import tomotopy
+
+        eta = WORD_CONCENTRATION
+        model = tomotopy.HDPModel(initial_k=self.initial_topics, alpha=1.0, gamma=1.0, eta=eta, seed=seed)
+        super().__init__(model, train)
+
+    def _live(self):
+        return [k for k in range(self.model.k) if self.model.is_live_topic(k)]
+
     def prior(self):
         """Its α₀, by the tokens of each topic."""
-        tokens = np.array(self.model.get_count_by_topics(), float)[self._live()]
+        tokens = self.tokens()
         return self.model.alpha * tokens / tokens.sum()
+
+
+class TomotopyLDA(Tomotopy):
+    """tomotopy's LDA, whose α of each topic and η it optimises every ten sweeps."""
+
+    def __init__(self, train, seed, size=100):
+        import tomotopy
+
+        super().__init__(tomotopy.LDAModel(k=size, eta=WORD_CONCENTRATION, seed=seed), train)
+        self.model.optim_interval = 10
+
+
+class GensimLDA:
+    """gensim's online LDA with its own chunks, which learns α of each topic and η."""
+
+    def __init__(self, train, seed, size=100):
+        self.documents, self.words = gensim_documents(train)
+        self.size, self.seed = size, seed
+
+    def learn_all(self, passes):
+        """Some passes."""
+        from gensim.models import LdaModel
+
+        self.model = LdaModel(
+            self.documents,
+            self.size,
+            self.words,
+            passes=passes,
+            alpha="auto",
+            eta="auto",
+            eval_every=None,
+            random_state=self.seed,
+        )
+
+    def topics(self):
+        """E[topics] (K, V)."""
+        return self.model.get_topics()

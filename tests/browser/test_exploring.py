@@ -64,7 +64,7 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     finished.button("Under the hood").click()
     expect(page.get_by_text("The model after 9,384 documents.")).to_be_visible(timeout=60_000)
     slot = page.get_by_role("button", name=re.compile("^choose topic: slot")).last
-    topic = re.search(r"topic \d+$", slot.get_attribute("aria-label") or slot.inner_text())[0]
+    topic = re.search(r"slot \d+: (.+)$", slot.get_attribute("aria-label") or slot.inner_text())[1]
     slot.click()
     expect(page.get_by_text(f"Shown for {topic}, from")).to_be_visible()
     found = Axe().run(page).response["violations"]

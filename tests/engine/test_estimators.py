@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from dataclasses import fields, replace
 from itertools import combinations
 from typing import get_type_hints
@@ -22,6 +23,7 @@ from stickbreaker.engine import estimators
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.write_classes import TARGET, write_source
+from stickbreaker.engine.evaluation.coherence import npmi
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.prepared import prepare_training
@@ -353,13 +355,51 @@ def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind
     assert 0.5 < shares.sum() <= 1 + 1e-6
 
 
+@of_all
+def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclusivity(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    state, frame = model._summary().topics.tobytes(), model.coherence(tiny_corpus)
+    assert list(frame) == ["topic_id", "label", "share", "npmi", "exclusivity", "words"]
+    assert dict(zip(frame["topic_id"], frame["label"], strict=True)) == model.topic_labels()
+    top = [[tiny_corpus.vocabulary.index(word) for word in words.split(", ")] for words in frame["words"]]
+    np.testing.assert_array_equal(frame["npmi"], npmi(np.array(top), tiny_corpus.counts))
+    assert model.quality(tiny_corpus).npmi == pytest.approx(frame["npmi"].mean())
+    np.testing.assert_array_equal(model.coherence(tiny_corpus.counts)["npmi"], frame["npmi"])
+    assert model._summary().topics.tobytes() == state
+
+
+@of_all
+def test_a_model_writes_arrays_and_sheets_for_other_programs_and_for_people(kind, tiny_corpus, tmp_path):
+    model = make(kind).fit(tiny_corpus)
+    model.save_arrays(tmp_path / "arrays.zip", tiny_corpus)
+    with np.load(tmp_path / "arrays.zip") as arrays:
+        np.testing.assert_array_equal(arrays["theta"], model.transform(tiny_corpus).astype(np.float32))
+        np.testing.assert_array_equal(arrays["topics"], model.components_)
+    model.save_sheets(tmp_path / "sheets.zip", tiny_corpus)
+    with zipfile.ZipFile(tmp_path / "sheets.zip") as archive, archive.open("word-intrusion-key.csv") as file:
+        assert set(pd.read_csv(file)["topic_id"]) <= set(model.topic_ids_)
+
+
+def test_labels_come_from_a_callable_or_a_person_where_there_is_one(tiny_corpus):
+    model = make(engine.OnlineHDP).fit(tiny_corpus)
+    first = next(iter(model.topic_labels()))
+    assert len(set(model.topic_labels().values())) == len(model.topic_labels())
+    named = model.topics_frame(label_with=lambda words: words[0].upper())
+    firsts = named[named["rank"] == 1]
+    assert (firsts["label"] == firsts["word"].str.upper()).all()
+    model.topic_names_ = {first: "War and peace"}
+    assert model.topic_labels()[first] == "War and peace"
+    assert model.coherence(tiny_corpus)["label"].iloc[0] == "War and peace"
+
+
 @of_online
 def test_the_history_has_each_topic_at_each_checkpoint_under_its_own_id(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
     columns = ["topic_id", "checkpoint", "documents_seen", "date", "share", "rank", "word", "probability"]
     assert list(model.history_) == columns
     last = model.history_.query("checkpoint == checkpoint.max()").reset_index(drop=True)
-    pd.testing.assert_frame_equal(last[list(model.topics_frame())], model.topics_frame())
+    now = model.topics_frame().drop(columns="label")
+    pd.testing.assert_frame_equal(last[list(now)], now)
     ends = model.history_.groupby("checkpoint")[["documents_seen", "date"]].first()
     assert ends["documents_seen"].tolist() == list(range(4, 40, 4))
     assert ends["date"].dt.year.tolist() == [1791, 1793, 1795] * 3

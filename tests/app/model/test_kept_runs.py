@@ -4,12 +4,20 @@ import json
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames.compare_frames import differing_settings, match_runs, overlay_frame, run_rows
+from stickbreaker.app.frames.compare_frames import (
+    differing_settings,
+    match_runs,
+    overlay_frame,
+    quality_cells,
+    run_rows,
+    topic_title,
+)
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.model.kept_runs import MAX_KEPT, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
@@ -71,6 +79,25 @@ def test_a_run_comes_back_as_it_was_kept(kept, tmp_path):
     assert content.words[content.top_words[:, 0]].tolist() == ["word0", "word1", "word2"]
     np.testing.assert_array_equal(content.top_shares[:, 0], 1)
     np.testing.assert_allclose(content.weights.sum(), 1, rtol=1e-12)
+
+
+def test_a_kept_run_has_the_coherence_of_its_topics_and_their_labels(kept, tmp_path):
+    run = kept.keep(make_progress(labels={1: "war, peace", 2: "tax"}), make_model())
+    assert KeptRuns(tmp_path / "runs").listing().runs == (run,)
+    summary = summarize_evenly(small_config(), 100)
+    quality = measure_quality(summary.topic_ids, summary.topics, summary.expected_tokens, small_corpus().counts)
+    assert run.quality == sum_up(quality)._asdict()
+    (row,) = run_rows([run], ())
+    assert row["cells"][3:6] == list(quality_cells(run.quality))
+    content = kept.load(run.key)
+    titles = {int(content.topic_ids[place]): topic_title(run, content, place) for place in range(3)}
+    assert titles == {0: "topic 0", 1: "<b>war</b>", 2: "tax"}
+
+
+def test_a_run_without_topics_has_no_coherence(kept):
+    run = kept.keep(make_progress(), make_model(tokens=0.5))
+    assert run.quality == {}
+    assert run_rows([run], ())[0]["cells"][3:6] == ["", "", ""]
 
 
 def test_topics_of_which_none_explains_a_word_are_none_and_the_table_says_so(kept):

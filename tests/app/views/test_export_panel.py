@@ -1,8 +1,10 @@
 """Every export is read back: tables, the input of pyLDAvis, the model, the offline page."""
 
 import asyncio
+import io
 import json
 import re
+import zipfile
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -190,6 +192,36 @@ def test_the_model_loads_with_one_call_and_infers_what_the_page_shows(take, job,
     )
     model.save(tmp_path / "again.npz")
     assert engine.load(tmp_path / "again.npz").topic_names_ == {named: NAMED}
+
+
+def test_the_arrays_are_those_of_the_reading_with_their_words_and_titles(take, job, named, progress):
+    name, content = take("arrays")
+    assert name == "tiny-hdp-arrays.zip"
+    with np.load(io.BytesIO(content)) as arrays:
+        np.testing.assert_array_equal(arrays["theta"], job.reading.doc_shares.toarray())
+        np.testing.assert_array_equal(arrays["topics"], job.reading.summary.topics)
+    about = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("vocabulary.json"))
+    assert tuple(about["words"]) == job.reading.corpus.vocabulary.words
+    assert about["labels"][about["topic_ids"].index(named)] == NAMED
+    assert about["labels"] == [progress.topic_title(topic_id) for topic_id in about["topic_ids"]]
+
+
+def test_the_sheets_have_a_row_in_the_key_for_each_question(take):
+    _, content = take("sheets")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        frames = {each: pd.read_csv(archive.open(each)) for each in archive.namelist()}
+    assert set(frames) == {f"{kind}-intrusion{end}.csv" for kind in ("word", "topic") for end in ("", "-key")}
+    for kind in ("word", "topic"):
+        questions, key = frames[f"{kind}-intrusion.csv"], frames[f"{kind}-intrusion-key.csv"]
+        assert questions["question"].tolist() == key["question"].tolist()
+        assert questions["answer"].isna().all()
+
+
+def test_the_table_of_topics_has_coherence_and_labels(take, job, progress, tmp_path):
+    frame = read_table(*take("topics"), tmp_path).drop_duplicates("topic_id")
+    assert frame["topic_id"].tolist() == job.reading.quality.topic_ids.tolist()
+    np.testing.assert_allclose(frame["npmi"], job.reading.quality.npmi)
+    np.testing.assert_allclose(frame["exclusivity"], job.reading.quality.exclusivity)
 
 
 @pytest.mark.parametrize("algorithm", [each.name for each in engine.REGISTRY])

@@ -1,0 +1,56 @@
+"""How well people can read the topics of a reading: rows of a table, and a sentence about all of them. Pure."""
+
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.frames.progress_frames import write_npmi
+from stickbreaker.app.frames.reading_frames import Title, percent, topic_share
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.theme import topic_color
+from stickbreaker.engine.evaluation.coherence import sum_up
+from stickbreaker.engine.evaluation.held_out import count_topics
+
+COLUMNS = ("Share", "NPMI", "Exclusivity")
+LOW, RESIDUAL = "low coherence", "residual"
+
+
+def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
+    """Rows of the topics in use, largest first: their numbers as text (`cells`) and for sorting (`values`).
+
+    A topic whose NPMI is below 0 has the mark "low coherence"; one outside the number of topics, "residual".
+    """
+    quality, vocabulary = reading.quality, reading.corpus.vocabulary
+    number = count_topics(reading.summary.expected_tokens)
+    rows = []
+    for place, topic_id in enumerate(quality.topic_ids.tolist()):
+        share, value = topic_share(reading, reading.used[place]), float(quality.npmi[place])
+        exclusivity = float(quality.exclusivity[place])
+        rows.append(
+            {
+                "key": topic_id,
+                "title": title(topic_id),
+                "color": topic_color(topic_id),
+                "mark": ", ".join([*([LOW] if value < 0 else []), *([RESIDUAL] if place >= number else [])]),
+                "cells": [percent(share), write_npmi(value), f"{exclusivity:.2f}"],
+                "values": [share, None if np.isnan(value) else value, exclusivity],
+                "words": ", ".join(vocabulary[word] for word in quality.top_words[place].tolist()),
+            }
+        )
+    return rows
+
+
+def describe_quality(reading: Reading) -> str:
+    """Say how coherent the topics are as a whole; empty without topics."""
+    quality = reading.quality
+    if not len(quality.npmi) or np.isnan(quality.npmi).any():
+        return ""
+    overall, number = sum_up(quality), int((quality.npmi < 0).sum())
+    low_share = float(quality.shares[quality.npmi < 0].sum())
+    return (
+        f"{count(len(quality.npmi), 'topic')} in use. "
+        f"Mean NPMI, weighted by tokens: {write_npmi(overall.weighted_npmi)}. "
+        f"{count(number, 'topic')} with low coherence: {percent(low_share)} of the tokens. "
+        f"Diversity: {overall.diversity:.2f}."
+    )

@@ -1,0 +1,76 @@
+function make(tag, attributes, ...children) {
+  const node = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children)
+  return node
+}
+
+function put(node, text) { if (node.textContent !== text) node.textContent = text }
+
+export function render({ model }) {
+  // What the table is sorted by: the place of a column, and whether the largest value is first.
+  let sorted = {place: 0, falls: true}
+  const body = make("tbody", {})
+  const heads = model.columns.map((name, place) => {
+    const button = make("button", {type: "button"}, name)
+    button.addEventListener("click", () => {
+      sorted = {place, falls: sorted.place === place ? !sorted.falls : true}
+      write()
+    })
+    return make("th", {scope: "col"}, button)
+  })
+  const head = make("tr", {}, make("th", {scope: "col"}, "Topic"), ...heads, make("th", {scope: "col"}, "Ten top words"))
+  const table = make("table", {}, make("thead", {}, head), body)
+  const scroller = make("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Topics in use"}, table)
+  const empty = make("p", {})
+  const items = new Map()
+
+  function make_item(key) {
+    const chip = make("span", {class: "chip", "aria-hidden": "true"})
+    const button = make("button", {type: "button"})
+    const mark = make("span", {class: "mark"})
+    const cells = model.columns.map(name => make("td", {"data-column": name}))
+    const words = make("td", {class: "words"})
+    button.addEventListener("click", () => model.send_msg({key}))
+    const node = make("tr", {}, make("th", {scope: "row"}, chip, button, mark), ...cells, words)
+    return {node, chip, button, mark, cells, words}
+  }
+
+  function write_item(item, row) {
+    item.chip.style.background = row.color
+    put(item.button, row.title)
+    item.button.setAttribute("aria-pressed", String(row.key === model.chosen))
+    put(item.mark, row.mark)
+    row.cells.forEach((text, place) => put(item.cells[place], text))
+    put(item.words, row.words)
+  }
+
+  // Rows without a value come last in both directions.
+  function compare(one, other) {
+    const [a, b] = [one.values[sorted.place], other.values[sorted.place]]
+    if (a === null || b === null) return (a === null) - (b === null)
+    return sorted.falls ? b - a : a - b
+  }
+
+  function write() {
+    heads.forEach((node, place) => {
+      if (place === sorted.place) node.setAttribute("aria-sort", sorted.falls ? "descending" : "ascending")
+      else node.removeAttribute("aria-sort")
+    })
+    const wanted = new Set(model.rows.map(row => row.key))
+    for (const [key, item] of items) if (!wanted.has(key)) { item.node.remove(); items.delete(key) }
+    const rows = [...model.rows].sort(compare)
+    rows.forEach((row, index) => {
+      if (!items.has(row.key)) items.set(row.key, make_item(row.key))
+      const item = items.get(row.key)
+      if (body.children[index] !== item.node) body.insertBefore(item.node, body.children[index] ?? null)
+      write_item(item, row)
+    })
+    put(empty, model.rows.length ? "" : model.empty)
+    scroller.hidden = model.rows.length === 0
+  }
+
+  model.on(["rows", "chosen", "empty"], write)
+  write()
+  return make("div", {}, scroller, empty)
+}

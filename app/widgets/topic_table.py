@@ -1,0 +1,33 @@
+"""A table of topics with numbers by which a user sorts; a press of a topic's name selects it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import panel as pn
+import param
+
+from stickbreaker.app.frames.quality_frames import COLUMNS
+
+
+class TopicTable(pn.custom.JSComponent):
+    """Topics by id, written as text; a press of a name calls `choose(topic_id)`."""
+
+    rows = param.List(doc="As `quality_frames.quality_rows` makes them.")
+    columns = param.List(default=list(COLUMNS))
+    chosen = param.Integer(default=None, allow_None=True, doc="The id of the selected topic.")
+    empty = param.String(default="")
+
+    _esm = Path(__file__).with_name("topic_table.js")
+
+    _stylesheets: ClassVar = [Path(__file__).with_name("topic_table.css").read_text(encoding="utf-8")]
+
+    def __init__(self, choose: Callable[[int], None], **params: Any):
+        self._choose = choose
+        super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
+
+    def _handle_msg(self, message: Any) -> None:
+        key = message.get("key") if isinstance(message, dict) else None
+        found = [row["key"] for row in self.rows if row["key"] == key]
+        if found:
+            self._choose(found[0])

@@ -1,0 +1,90 @@
+"""Zip files of what a model has learned: arrays for other programs, and sheets for people who judge topics."""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.evaluation.intrusion import Sheet
+from stickbreaker.engine.whole_files import replacing
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
+ROWS_AT_ONCE = 4096
+
+
+def write_arrays(
+    path: str | PathLike[str], shares: csr_array | np.ndarray, topics: np.ndarray, about: Mapping[str, Any]
+) -> None:
+    """Write θ and the topics as .npy, and everything that names their rows and columns as JSON.
+
+    Parameters
+    ----------
+    path : str or path
+        The zip file, which is written completely or not at all. It holds theta.npy (D, K), topics.npy (K, V), both
+        float32, and vocabulary.json.
+    shares : sparse or dense (D, K)
+        Topic shares of documents; rows sum to 1.
+    topics : (K, V)
+        E[topic]; rows sum to 1.
+    about : mapping
+        The content of vocabulary.json: "words" (V,), "topic_ids" (K,), and more.
+    """
+    with replacing(Path(path)) as work, zipfile.ZipFile(work, "w", zipfile.ZIP_DEFLATED) as archive:
+        _write_rows(archive, "theta.npy", shares)
+        _write_rows(archive, "topics.npy", topics)
+        archive.writestr("vocabulary.json", json.dumps(about, ensure_ascii=False, indent=1))
+
+
+def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarray) -> None:
+    """Write a matrix as .npy, some rows at a time: the shares of a large corpus would need much memory as a whole."""
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype("<f4")), "fortran_order": False, "shape": rows.shape}
+    with archive.open(name, "w", force_zip64=True) as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for first in range(0, rows.shape[0], ROWS_AT_ONCE):
+            part = rows[first : first + ROWS_AT_ONCE]
+            dense = part if isinstance(part, np.ndarray) else part.toarray()
+            file.write(np.ascontiguousarray(dense, "<f4").tobytes())
+
+
+def write_sheets(path: str | PathLike[str], sheets: Mapping[str, Sheet]) -> None:
+    """Write sheets and their keys as CSV into a zip file: NAME.csv and NAME-key.csv.
+
+    The file is written completely or not at all.
+    """
+    with replacing(Path(path)) as work, zipfile.ZipFile(work, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, sheet in sheets.items():
+            archive.writestr(f"{name}.csv", _as_csv(sheet.questions))
+            archive.writestr(f"{name}-key.csv", _as_csv(sheet.key))
+
+
+def _as_csv(frame: pd.DataFrame) -> str:
+    return str(neutralise_formulas(frame).to_csv(index=False))
+
+
+def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put an apostrophe before every text that a spreadsheet would read as a formula; numbers do not change.
+
+    Carriage returns become line feeds.
+
+    >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5, 0.5]}))["word"].tolist()
+    ['peace', "'=1+1"]
+    """
+    texts = {name: _neutralise(column) for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}
+    return frame.assign(**texts)
+
+
+def _neutralise(column: pd.Series) -> pd.Series:
+    cells = [_neutralise_cell(cell) if isinstance(cell, str) else cell for cell in column]
+    return pd.Series(cells, index=column.index, dtype=column.dtype)
+
+
+def _neutralise_cell(cell: str) -> str:
+    # Python's csv writes a carriage return without quotes, so the text after it would start a new row.
+    cell = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell

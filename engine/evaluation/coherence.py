@@ -1,0 +1,227 @@
+"""Whether people can read topics: NPMI of their top words, exclusivity, diversity, and stability over seeds.
+
+The top words of a topic are its ten most probable words. Topics are rows of E[topic]; words that occur together are
+counted over whole documents of reference counts.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csc_array
+
+from stickbreaker.engine.evaluation.topic_space import find_top_words
+
+NUM_TOP_WORDS = 10
+# The weight of exclusivity in FREX; frequency has the rest.
+EXCLUSIVITY_WEIGHT = 0.5
+NEVER_TOGETHER = -1.0
+
+
+class TopicQuality(NamedTuple):
+    """How well people can read each of U topics.
+
+    topic_ids: (U,) int64. shares: (U,) of the tokens that these topics explain, sum 1. npmi: (U,) in [-1, 1].
+    exclusivity: (U,) in (0, 1]. top_words: (U, 10) word ids, the most probable first.
+    """
+
+    topic_ids: np.ndarray
+    shares: np.ndarray
+    npmi: np.ndarray
+    exclusivity: np.ndarray
+    top_words: np.ndarray
+
+
+class OverallQuality(NamedTuple):
+    """All topics in five numbers.
+
+    npmi: mean over the topics. weighted_npmi: mean over the tokens. below_zero: share of the topics whose NPMI is below
+    zero. exclusivity: mean over the topics. diversity: share of distinct words among the top words of all topics.
+    """
+
+    npmi: float
+    weighted_npmi: float
+    below_zero: float
+    exclusivity: float
+    diversity: float
+
+
+def measure_quality(topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarray, counts: Any) -> TopicQuality:
+    """Measure NPMI and exclusivity of each topic.
+
+    Parameters
+    ----------
+    topic_ids : (U,) int
+        The ids of the topics.
+    topics : (U, V) float
+        E[topic]; pass the topics in use only, since exclusivity compares them with each other.
+    tokens : (U,) float
+        Expected tokens of each topic.
+    counts : sparse or dense (D, V)
+        Reference counts of words in documents.
+
+    Returns
+    -------
+    TopicQuality
+        The values of each topic.
+    """
+    top = find_top_words(topics, NUM_TOP_WORDS)
+    shares = np.asarray(tokens, np.float64) / max(float(np.sum(tokens)), 1e-300)
+    return TopicQuality(np.asarray(topic_ids), shares, npmi(top, counts), exclusivity(topics, top), top)
+
+
+def sum_up(quality: TopicQuality) -> OverallQuality:
+    """The quality of all topics together; every number is NaN if there is no topic."""
+    if not len(quality.npmi):
+        return OverallQuality(*(float("nan"),) * len(OverallQuality._fields))
+    return OverallQuality(
+        npmi=float(quality.npmi.mean()),
+        weighted_npmi=float((quality.shares * quality.npmi).sum()),
+        below_zero=float((quality.npmi < 0).mean()),
+        exclusivity=float(quality.exclusivity.mean()),
+        diversity=diversity(quality.top_words),
+    )
+
+
+def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
+    """Mean normalised pointwise mutual information of all pairs of a topic's top words.
+
+        NPMI(v, w) = log [p(v, w) / (p(v) p(w))] / -log p(v, w)
+
+    p(v) is the share of the reference documents that contain v, and p(v, w) the share that contain both. A pair that
+    never occurs together has the limit -1, also if a word is in no document. A pair that occurs together in every
+    document has 0: its words are independent.
+
+    Parameters
+    ----------
+    top_words : (K, N) int
+        Word ids.
+    counts : sparse or dense (D, V)
+        Reference counts; only whether a count is positive matters.
+
+    Returns
+    -------
+    (K,) float
+        In [-1, 1]; NaN for topics of fewer than two words.
+
+    Notes
+    -----
+    Source: Bouma 2009, Eq. 8; Lau, Newman & Baldwin 2014 for topics. They count in sliding windows; this counts whole
+    documents.
+
+    Examples
+    --------
+    >>> npmi(np.array([[0, 1], [0, 2]]), np.array([[1, 2, 0], [3, 1, 0], [0, 0, 1], [0, 0, 4]]))
+    array([ 1., -1.])
+    """
+    top_words = np.asarray(top_words)
+    first, second = np.triu_indices(top_words.shape[1], 1)
+    if not len(first):
+        return np.full(len(top_words), np.nan)
+    words, places = np.unique(top_words, return_inverse=True)
+    places = places.reshape(top_words.shape)
+    present = csc_array(csc_array(counts)[:, words] > 0, dtype=np.float64)
+    together = csc_array(present.T @ present)
+    num_documents = max(1, present.shape[0])
+    single = together.diagonal() / num_documents
+    both = np.asarray(together[places[:, first], places[:, second]].todense()) / num_documents
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.log(both / (single[places[:, first]] * single[places[:, second]])) / -np.log(both)
+    values = np.where(both >= 1, 0.0, np.where(both > 0, values, NEVER_TOGETHER))
+    means: np.ndarray = values.mean(1)
+    return means
+
+
+def exclusivity(topics: np.ndarray, top_words: np.ndarray, weight: float = EXCLUSIVITY_WEIGHT) -> np.ndarray:
+    """Mean FREX of each topic's top words.
+
+        FREX(k, w) = [ω / ECDF(φ_kw / Σ_j φ_jw) + (1 - ω) / ECDF(φ_kw)]⁻¹
+
+    Each ECDF is over the V words of topic k: the share of words whose value is at most this one. So FREX is the
+    weighted harmonic mean of two ranks, and 1 is the word that is both the most frequent and the most exclusive.
+
+    Parameters
+    ----------
+    topics : (K, V) float
+        E[topic], φ.
+    top_words : (K, N) int
+        Word ids.
+    weight : float
+        ω, the weight of exclusivity.
+
+    Returns
+    -------
+    (K,) float
+        In (0, 1].
+
+    Notes
+    -----
+    Source: Bischof & Airoldi 2012, Eq. 5, with ω = .5 as there.
+
+    Examples
+    --------
+    >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), np.array([[1], [0]])).round(2).tolist()
+    [1.0, 0.8]
+    """
+    topics = np.asarray(topics)
+    scores = frex(topics, top_words, weight)
+    return np.asarray(scores.mean(1))
+
+
+def frex(topics: np.ndarray, words: np.ndarray, weight: float = EXCLUSIVITY_WEIGHT) -> np.ndarray:
+    """FREX (K, N) of some words (K, N) of each topic (K, V); see `exclusivity`."""
+    totals = np.maximum(topics.sum(0, dtype=np.float64), 1e-300)
+    scores = np.empty(words.shape)
+    for k, row in enumerate(topics):
+        exclusive = _rank(row / totals, words[k])
+        frequent = _rank(row, words[k])
+        scores[k] = 1.0 / (weight / exclusive + (1.0 - weight) / frequent)
+    return scores
+
+
+def _rank(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The share of values (V,) that are at most the one at each place (N,)."""
+    ranks: np.ndarray = np.searchsorted(np.sort(values), values[places], side="right") / len(values)
+    return ranks
+
+
+def diversity(top_words: ArrayLike) -> float:
+    """Share of distinct words among the top words (K, N) of all topics, 1/K to 1; NaN without topics.
+
+    Source: Dieng, Ruiz & Blei 2020, sec. 5 (with 25 words).
+
+    >>> diversity([[0, 1], [1, 2]])
+    0.75
+    """
+    words = np.asarray(top_words)
+    return len(np.unique(words)) / words.size if words.size else float("nan")
+
+
+def stability(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """How far two fits find the same topics, from the top words (K, N) and (L, N) of each.
+
+    The similarity of two topics is the Jaccard index of their top words. Topics are matched one to one so that the sum
+    of similarities is largest. The stability is that sum divided by the number of topics of the larger fit, so that a
+    topic without a partner counts 0.
+
+    Source: Greene, O'Callaghan & Cunningham 2014, with whole lists instead of their average over depths.
+
+    >>> stability(np.array([[0, 1], [2, 3]]), np.array([[3, 2], [0, 4], [5, 6]])).__round__(4)
+    0.4444
+    """
+    if not len(ours) or not len(theirs):
+        return float("nan")
+    num_words = 1 + max(int(ours.max()), int(theirs.max()))
+    one, other = (_membership(words, num_words) for words in (ours, theirs))
+    common = (one @ other.T).toarray()
+    sizes = np.asarray(one.sum(1)).ravel()[:, None] + np.asarray(other.sum(1)).ravel()
+    similarity = common / (sizes - common)
+    rows, columns = linear_sum_assignment(-similarity)
+    return float(similarity[rows, columns].sum() / max(similarity.shape))
+
+
+def _membership(words: np.ndarray, num_words: int) -> csc_array:
+    """Which words (K, W) are in each list (K, N)."""
+    rows = np.repeat(np.arange(len(words)), words.shape[1])
+    return csc_array((np.ones(words.size), (rows, words.ravel())), shape=(len(words), num_words))

@@ -1,0 +1,145 @@
+"""Sheets on which people find the intruder: a word that is not of a topic, a topic that is not of a document.
+
+Source: Chang, Boyd-Graber, Gerrish, Wang & Blei 2009, sec. 3. A share of right answers well above chance (one in six
+words, one in four topics) means that people see what the model means.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.evaluation.topic_space import find_top_words
+
+NUM_WORDS, NUM_TOPICS = 5, 3
+# Top words of other topics from which an intruder comes, words by which a sheet shows a topic or a document.
+NUM_POOL, NUM_TOPIC_WORDS, NUM_DOCUMENT_WORDS = 10, 8, 20
+NUM_DOCUMENTS = 50
+
+
+class Sheet(NamedTuple):
+    """Questions for people, with an empty column "answer", and the key with a row for each of them."""
+
+    questions: pd.DataFrame
+    key: pd.DataFrame
+
+
+def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0) -> Sheet:
+    """Ask for the intruder among six words of each topic: its five most probable words, and one that is not of it.
+
+    The intruder is drawn from the ten top words of other topics whose probability in this one is at most the median of
+    its words. Only topics count that cover 99 % of the tokens. Questions and words are in random order.
+
+    Parameters
+    ----------
+    summary : TopicSummary
+        The topics.
+    words : sequence of V str
+        The words.
+    labels : mapping of int to str
+        Labels by topic id, for the key.
+    seed : int
+        The seed of all draws.
+
+    Returns
+    -------
+    Sheet
+        Questions: question, word_1 to word_6, answer. Key: question, topic_id, label, intruder, place (from 1).
+    """
+    rng = np.random.default_rng([seed, 0])
+    topics = summary.topics[_counted(summary)]
+    ids = summary.topic_ids[_counted(summary)].tolist()
+    top = find_top_words(topics, NUM_POOL)
+    questions, key = [], []
+    for number, k in enumerate(rng.permutation(len(ids))):
+        pool = np.setdiff1d(np.delete(top, k, 0), top[k])
+        pool = pool[topics[k, pool] <= np.median(topics[k])]
+        if len(pool):
+            shown = [*top[k, :NUM_WORDS], rng.choice(pool)]
+            order = rng.permutation(len(shown))
+            place = 1 + int(order.argmax())
+            questions.append([number + 1, *(words[int(shown[i])] for i in order), ""])
+            key.append([number + 1, ids[k], labels.get(ids[k], ""), words[int(shown[-1])], place])
+    shown_columns = [f"word_{place}" for place in range(1, NUM_WORDS + 2)]
+    return _sheet(questions, shown_columns, key, ["topic_id", "label", "intruder", "place"])
+
+
+class Read(NamedTuple):
+    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V) and topic shares (D, K), both sparse."""
+
+    titles: Sequence[str]
+    doc_ids: np.ndarray
+    counts: csr_array
+    shares: csr_array
+
+
+def ask_topics(summary: TopicSummary, words: Sequence[str], read: Read, seed: int = 0) -> Sheet:
+    """Ask for the intruder among four topics of each document: its three largest, and one that is not of it.
+
+    The intruder is drawn from the half of the other topics that have the smallest shares in the document. Fifty
+    documents are drawn from those that have three topics or more. A document is shown by its title and its most
+    frequent words, since a corpus keeps counts and no text; a topic by its eight most probable words.
+
+    Parameters
+    ----------
+    summary : TopicSummary
+        The topics.
+    words : sequence of V str
+        The words.
+    read : Read
+        The documents.
+    seed : int
+        The seed of all draws.
+
+    Returns
+    -------
+    Sheet
+        Questions: question, title, words, topic_1 to topic_4, answer. Key: question, doc_id, topic_ids (in the order
+        shown), intruder (its id), place (from 1).
+    """
+    rng = np.random.default_rng([seed, 1])
+    counted = _counted(summary)
+    shares = read.shares[:, counted]
+    able = np.flatnonzero(np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS)
+    drawn = rng.permutation(able)[:NUM_DOCUMENTS] if len(counted) > NUM_TOPICS else able[:0]
+    texts = [_join(words, row) for row in find_top_words(summary.topics[counted], NUM_TOPIC_WORDS)]
+    questions, key = [], []
+    for number, row in enumerate(drawn):
+        own = np.asarray(shares[[row]].todense()).ravel()
+        order = np.argsort(-own, kind="stable")
+        others = order[NUM_TOPICS:][(len(order) - NUM_TOPICS) // 2 :]
+        shown = np.array([*order[:NUM_TOPICS], rng.choice(others)])
+        places = rng.permutation(len(shown))
+        about = [str(read.titles[row]), _frequent(words, read.counts[[row]])]
+        questions.append([number + 1, *about, *(texts[k] for k in shown[places]), ""])
+        ids = summary.topic_ids[counted][shown]
+        listed = " ".join(str(topic_id) for topic_id in ids[places])
+        key.append([number + 1, int(read.doc_ids[row]), listed, int(ids[-1]), 1 + int(places.argmax())])
+    shown_columns = ["title", "words", *(f"topic_{place}" for place in range(1, NUM_TOPICS + 2))]
+    return _sheet(questions, shown_columns, key, ["doc_id", "topic_ids", "intruder", "place"])
+
+
+def _counted(summary: TopicSummary) -> np.ndarray:
+    """Places of the fewest topics that cover 99 % of the tokens, the largest first."""
+    tokens = summary.expected_tokens
+    return np.argsort(-tokens, kind="stable")[: count_topics(tokens)]
+
+
+def _join(words: Sequence[str], row: np.ndarray) -> str:
+    return ", ".join(words[int(word)] for word in row)
+
+
+def _frequent(words: Sequence[str], counts: csr_array) -> str:
+    """The most frequent words of a document (1, V), the most frequent first."""
+    order = np.argsort(-counts.data, kind="stable")[:NUM_DOCUMENT_WORDS]
+    return _join(words, counts.indices[order])
+
+
+def _sheet(questions: list[list[object]], shown: Sequence[str], key: list[list[object]], known: Sequence[str]) -> Sheet:
+    return Sheet(
+        pd.DataFrame(questions, columns=["question", *shown, "answer"]), pd.DataFrame(key, columns=["question", *known])
+    )

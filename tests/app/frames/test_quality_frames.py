@@ -1,0 +1,77 @@
+"""The table of topics by coherence, and the view that shows it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.app.frames.quality_frames import LOW, RESIDUAL, describe_quality, quality_rows
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model, Reader, ReadingJob
+from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.views.topic_quality import TopicQuality
+from stickbreaker.engine.algorithm import TopicSummary
+from tests.app.small_runs import HDP, small_config
+
+WORDS = ("army", "navy", "tariff", "trade")
+SUMMARY = TopicSummary(
+    topic_ids=np.array([3, 8, 5]),
+    topics=np.array([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.5]]),
+    weights=np.array([0.5, 0.2, 0.3]),
+    expected_tokens=np.array([50.0, 20.0, 30.0]),
+)
+
+
+@pytest.fixture
+def reading():
+    """Army and navy always meet, tariff and trade sometimes, all other pairs never."""
+    counts = [[1, 1, 0, 0]] * 4 + [[0, 0, 1, 1]] * 2 + [[0, 0, 1, 0], [0, 0, 0, 1]]
+    vocabulary, dates = engine.Vocabulary(WORDS), np.full(8, "NaT", "datetime64[D]")
+    corpus = engine.Corpus("pairs", counts, vocabulary, dates, ("",) * 8)
+    algorithm = replace(HDP, summarize=lambda config, state: SUMMARY)
+    return Reader(lambda: None, lambda: None).begin(Model(1, algorithm, small_config(), None, corpus, 8))
+
+
+def title(topic_id):
+    return f"topic {topic_id}"
+
+
+def test_topics_come_largest_first_with_numbers_as_text_and_for_sorting(reading):
+    rows = quality_rows(reading, title)
+    assert [row["key"] for row in rows] == [3, 5, 8]
+    assert rows[0]["cells"][0] == "50.0 %"
+    assert rows[0]["words"].startswith("army, navy")
+    for row, npmi in zip(rows, reading.quality.npmi, strict=True):
+        assert row["values"][1] == npmi
+        assert row["cells"][1] == f"{npmi:.3f}".replace("-", "−")
+        assert row["mark"] == (LOW if npmi < 0 else "")
+
+
+def test_a_topic_that_is_not_among_those_that_cover_the_tokens_is_residual(reading):
+    summary = SUMMARY._replace(expected_tokens=np.array([50.0, 1e-4, 30.0]))
+    rows = quality_rows(replace(reading, summary=summary), title)
+    assert [RESIDUAL in row["mark"] for row in rows] == [False, False, True]
+
+
+def test_one_sentence_sums_the_topics_up(reading):
+    quality = reading.quality
+    low = quality.npmi < 0
+    text = describe_quality(reading)
+    assert text.startswith("3 topics in use.")
+    assert f"{low.sum()} topic" in text
+    assert f"{100 * quality.shares[low].sum():.1f} % of the tokens" in text
+    assert describe_quality(replace(reading, quality=quality._replace(npmi=np.zeros(0)))) == ""
+
+
+def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(reading):
+    selection = Selection()
+    view = TopicQuality(selection)
+    view.read(ReadingJob("ready", 1.0, reading), Progress())
+    view.table._handle_msg({"key": 8})
+    assert (selection.topic, view.table.chosen) == (8, 8)
+    view.table._handle_msg({"key": 99})
+    view.table._handle_msg("8")
+    assert selection.topic == 8
+    view.read(ReadingJob("ready", 1.0, reading), Progress(labels={3: "army, navy"}))
+    assert view.table.rows[0]["title"] == "army, navy"

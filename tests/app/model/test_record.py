@@ -1,0 +1,39 @@
+"""A run written down: its topics get labels at the columns of the word lists, and keep their titles."""
+
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.app.model.record import Record
+from tests.app.small_runs import small_corpus, small_spec
+
+
+@pytest.fixture
+def record():
+    spec = small_spec()
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    return record
+
+
+def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_words_from_then_on(record):
+    record.advance()
+    first = record.progress(1)
+    assert not first.checkpoints
+    assert first.topic_title(first.now.topic_ids[0]) == f"topic {first.now.topic_ids[0]}"
+    while not record.is_over:
+        record.advance()
+    last = record.progress(2)
+    assert set(last.labels) == set(last.checkpoints[-1].lists.topic_ids.tolist())
+    for topic_id, words in zip(last.checkpoints[-1].topic_ids.tolist(), last.checkpoints[-1].top_words, strict=True):
+        listed = {last.vocabulary[int(word)] for word in words}
+        assert set(last.topic_title(topic_id).split(", ")) <= listed
+
+
+def test_a_name_goes_before_the_label_and_an_empty_name_brings_the_label_back(record):
+    while not record.is_over:
+        record.advance()
+    topic_id, label = next(iter(record.progress(1).labels.items()))
+    record.rename(topic_id, "weather")
+    assert record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
+    record.rename(topic_id, "")
+    assert record.progress(3).topic_title(topic_id) == record.progress(3).titles[topic_id] == label
