@@ -143,7 +143,7 @@ def own_corpora(tmp_path_factory) -> Path:
         yield folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny_corpus() -> Corpus:
     """Twelve documents, two a year from 1790 on: war in the even ones, trade in the odd ones, peace in all."""
     words = ("army", "cotton", "navy", "peace", "ship", "tariff")
