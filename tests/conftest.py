@@ -1,5 +1,6 @@
 """What all tests share: tiny corpora, the order of the tiers, and the browser."""
 
+import gc
 import os
 import shutil
 import time
@@ -105,6 +106,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.flaky(reruns=1))
     # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
+
+
+def pytest_collection_finish(session: pytest.Session):
+    """Modules and tests stay to the end, so the garbage collector need not look through them each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_runtest_setup(item: pytest.Item):
