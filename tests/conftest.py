@@ -1,5 +1,6 @@
 """What all tests share: tiny corpora, the order of the tiers, and the browser."""
 
+import gc
 import os
 import shutil
 import time
@@ -111,6 +112,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
 
+def pytest_collection_finish(session: pytest.Session):
+    """Modules and tests stay to the end, so the garbage collector need not look through them each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
 def pytest_runtest_setup(item: pytest.Item):
     if item.get_closest_marker("browser") and find_browser() is None:
         if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1":
@@ -147,7 +155,7 @@ def own_corpora(tmp_path_factory) -> Path:
         yield folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny_corpus() -> Corpus:
     """Twelve documents, two a year from 1790 on: war in the even ones, trade in the odd ones, peace in all."""
     words = ("army", "cotton", "navy", "peace", "ship", "tariff")

@@ -4,6 +4,7 @@ A chain's state here is a dict of lists; draws are taken from the generator in t
 generator leads a kernel and its twin along the same path.
 """
 
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import betaln, gammaln, logsumexp
 from tests.enumeration import relabel
 
 
+@cache
 def stirling(n, m):
     """Permutations of n things with m cycles, counted one by one."""
     return sum(count_cycles(each) == m for each in permutations(range(n)))

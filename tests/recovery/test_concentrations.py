@@ -5,6 +5,8 @@ that has to find the assignments has errors of its own, which are reported in en
 of long documents finds nearly all of them, and its α is held to the same.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
@@ -26,6 +28,7 @@ DOC, CORPUS, WORD, ERRORS = 2.0, 20.0, 0.02, 4
 pytestmark = pytest.mark.parametrize("seed", range(3))
 
 
+@cache
 def draw(seed):
     """Tokens of documents in topics (D, K), of words in topics (V, K), and a batch: an LDA's draw."""
     rng = np.random.default_rng(seed)

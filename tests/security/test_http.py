@@ -1,9 +1,11 @@
 """Attacks with plain requests: redirects, passwords, frames, paths, and what every response has to say."""
 
 import json
+import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pandas as pd
@@ -285,25 +287,36 @@ def test_secrets_of_the_administrator_are_taken_where_they_are_long_enough():
             choose_secret(environment)
 
 
-@pytest.mark.parametrize(
-    ("options", "variables", "said"),
-    [
-        (["--allow-websocket-origin", "*"], {}, "wildcard"),
-        (["--session-ids", "unsigned"], {}, "signature"),
-        ([], {"BOKEH_ALLOW_WS_ORIGIN": "*"}, "wildcard"),
-        ([], {"STICKBREAKER_TOKEN": "short"}, "too short"),
-    ],
+NOT_STARTED = (
+    (("--allow-websocket-origin", "*"), {}, "wildcard"),
+    (("--session-ids", "unsigned"), {}, "signature"),
+    ((), {"BOKEH_ALLOW_WS_ORIGIN": "*"}, "wildcard"),
+    ((), {"STICKBREAKER_TOKEN": "short"}, "too short"),
 )
-def test_panel_serve_does_not_start_with_it(options, variables, said, monkeypatch):
-    monkeypatch.setenv("STICKBREAKER_TOKEN", TOKEN)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+
+
+def serve_unsafely(options, variables):
+    """Start a server with these options and variables; gives its exit code and what it says of errors."""
     command = [sys.executable, "-m", "panel", "serve", "app", "--port", "0", *options]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 1
-    assert "Not started." in ended.stderr
-    assert said in ended.stderr
-    assert "Traceback" not in ended.stderr
+    environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN} | variables
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False)
+    return ended.returncode, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def ended_servers():
+    """What all servers that are not to start say, two at a time."""
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(lambda each: serve_unsafely(*each[:2]), NOT_STARTED))
+
+
+@pytest.mark.parametrize(("place", "said"), [(place, said) for place, (*_, said) in enumerate(NOT_STARTED)])
+def test_panel_serve_does_not_start_with_it(ended_servers, place, said):
+    code, errors = ended_servers[place]
+    assert code == 1
+    assert "Not started." in errors
+    assert said in errors
+    assert "Traceback" not in errors
 
 
 def test_a_server_stays_up_after_all_this(address):

@@ -63,7 +63,9 @@ def test_a_socket_needs_the_rights_of_its_page_by_its_own_request(address, cooki
     assert knock(address, token, cookie=cookie, **headers) == 403
     assert knock(address, token) == 403
     assert knock(address, token, cookie=cookie) == 101
-    # A page without rights does not get them from a socket that has them.
+
+
+def test_a_page_without_rights_does_not_get_them_from_a_socket_that_has_them(address, cookie):
     assert knock(address, open_page(address).token, cookie=cookie) == 101
 
 

@@ -21,17 +21,22 @@ def forge(token, secret, **changes):
     return generate_jwt_token(get_session_id(token), secret_key=secret, signed=bool(secret), extra_payload=payload)
 
 
+@pytest.fixture(scope="module")
+def token(address):
+    """The token of one page; what is refused does not use it up."""
+    return open_page(address).token
+
+
+@pytest.mark.parametrize("origin", [EVIL, "null", "http://localhost", "http://localhost:1", "http://localhost.evil:5006"])
+def test_a_foreign_origin_opens_no_websocket(address, token, origin):
+    assert knock(address, token, origin) == 403
+
+
 def test_a_page_of_the_served_address_opens_its_websocket(address):
     assert knock(address, open_page(address).token) == 101
 
 
-@pytest.mark.parametrize("origin", [EVIL, "null", "http://localhost", "http://localhost:1", "http://localhost.evil:5006"])
-def test_a_foreign_origin_opens_no_websocket(address, origin):
-    assert knock(address, open_page(address).token, origin) == 403
-
-
-def test_a_token_without_a_signature_or_with_a_foreign_one_is_refused(address):
-    token = open_page(address).token
+def test_a_token_without_a_signature_or_with_a_foreign_one_is_refused(address, token):
     rights = {"stickbreaker": {"user": None, "rights": ["manage", "paths"]}}
     for forged in (
         forge(token, None),

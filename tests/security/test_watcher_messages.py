@@ -9,7 +9,7 @@ import pytest
 
 from tests.security.served import Page, make_event
 
-NUM_MESSAGES, AT_ONCE, SEED = 10_000, 200, 7
+NUM_MESSAGES, AT_ONCE, SEED = 10_000, 1_000, 7
 RUN = re.compile(r"run=([\w-]+)")
 WATCH = re.compile(r"\?watch=[\w-]+")
 # How many watch is shown to the presenter too.

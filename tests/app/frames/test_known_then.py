@@ -44,7 +44,7 @@ def read(record):
     return reader.job
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def job(tiny_corpus):
     return read(learn(tiny_corpus, max_topics=6, batch_size=4, delay=1.0))
 

@@ -40,7 +40,7 @@ def title(topic_id):
     return f"topic {topic_id}"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model(tiny_corpus):
     words = (HOSTILE, *tiny_corpus.vocabulary.words[1:])
     titles = (HOSTILE, *tiny_corpus.titles[1:])
@@ -51,7 +51,7 @@ def model(tiny_corpus):
     return Model(1, algorithm, config, stepped[-1].state, corpus, stepped[-1].documents_seen)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def job(model):
     reader = Reader(lambda: model, lambda: None)
     reader.ask()

@@ -1,6 +1,7 @@
 """Under the hood: every algorithm shows its parts and explains missing ones, only while the page is open."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.evaluation.anatomy import NO_TOPIC
+from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -31,20 +33,21 @@ def title(topic_id):
     return f"topic {topic_id}"
 
 
-@pytest.fixture
-def learn(tiny_corpus, until):
-    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile."""
+@pytest.fixture(scope="module")
+def learn(tiny_corpus):
+    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile; once for all tests."""
     words = Vocabulary((HOSTILE, *tiny_corpus.vocabulary.words[1:]))
     corpus, runners = replace(tiny_corpus, vocabulary=words, titles=[HOSTILE] * 12), []
 
-    def make(name, passes=6):
+    @cache
+    def make(name):
         algorithm = find_algorithm(name)
         runner = Runner(lambda name: corpus, CpuQueue(1), Compiled())
         runners.append(runner)
         runner.set_pace(0)
-        settings = RunSettings(passes=min(algorithm.passes, passes), num_snapshots=2)
+        settings = RunSettings(passes=min(algorithm.passes, 6), num_snapshots=2)
         runner.restart(RunSpec("tiny", algorithm, algorithm.config(), settings))
-        until(lambda: runner.progress.status in ("finished", "failed"), 60)
+        eventually(lambda: runner.progress.status in ("finished", "failed"), 60)
         return runner
 
     yield make

@@ -15,6 +15,10 @@ from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, log_restaurant, 
 CONFIG = HDPConfig(doc_concentration=0.5, corpus_concentration=0.7, word_concentration=0.4)
 
 
+words_of = cache(log_words)
+
+
+@cache
 def log_stick_draws(places, num_places, concentration):
     """log p of places drawn from one truncated stick-breaking prior, its sticks integrated out."""
     counts = np.bincount(places, minlength=num_places)
@@ -32,8 +36,8 @@ def log_evidence_truncated(num_topics, num_slots):
         for topics in product(range(num_topics), repeat=len(used)):
             at = dict(zip(used, topics, strict=True))
             log_topics = log_stick_draws(topics, num_topics, CONFIG.corpus_concentration)
-            served = [at[j, t] for j, z in enumerate(slots) for t in z]
-            terms.append(log_slots + log_topics + log_words(served, CONFIG.word_concentration))
+            served = tuple(at[j, t] for j, z in enumerate(slots) for t in z)
+            terms.append(log_slots + log_topics + words_of(served, CONFIG.word_concentration))
     return logsumexp(terms)
 
 

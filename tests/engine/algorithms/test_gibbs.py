@@ -119,7 +119,8 @@ def assert_frequencies(found, exact, num_errors=5):
     """The frequencies of outcomes are within the given number of standard errors of their probabilities."""
     outcomes = sorted(exact)
     assert set(found) <= set(outcomes)
-    hits = np.array([[each == outcome for outcome in outcomes] for each in found], float)
+    places = {outcome: place for place, outcome in enumerate(outcomes)}
+    hits = np.eye(len(outcomes))[[places[each] for each in found]]
     expected = np.array([exact[outcome] for outcome in outcomes])
     error = np.maximum(standard_error(hits), np.sqrt(expected * (1 - expected) / len(found)))
     distance = abs(hits.mean(0) - expected) / error

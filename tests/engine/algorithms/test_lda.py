@@ -199,7 +199,7 @@ def ascend(config, batch, topic_words, num_rounds):
         B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)
         prior = np.full(config.max_topics, config.doc_concentration / config.max_topics)
         documents = naive.split_rows(batch.documents)
-        fits = [naive.fit_dirichlet_document(B[words], c, prior, 500) for words, c in documents]
+        fits = [naive.fit_dirichlet_document(B[words], c, prior, 200) for words, c in documents]
         state, info = executors.step(lda.ALGORITHM, config, state._replace(step=0), batch)
         assert info.learning_rate == 1.0
         bound = naive.lda_bound(documents, fits, topic_words_of(config, state), prior[0], config.word_concentration)

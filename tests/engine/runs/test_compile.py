@@ -21,7 +21,7 @@ from stickbreaker.engine.runs.compile import compile_algorithm, find_kernels
 def count_signatures():
     return sum(len(getattr(import_module(module), name).signatures) for module, name in find_kernels())
 
-corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 40))
+corpus = engine.load_corpus("state-of-the-union").select(range(0, 10000, 160))
 for line in sys.stdin:
     if os.fork():
         _, status = os.wait()
