@@ -120,14 +120,17 @@ def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
     if not len(first):
         return np.full(len(top_words), np.nan)
     words, places = np.unique(top_words, return_inverse=True)
-    places = places.reshape(top_words.shape)
-    present = csc_array(csc_array(counts)[:, words] > 0, dtype=np.float64)
-    together = csc_array(present.T @ present)
-    num_documents = max(1, present.shape[0])
-    single = together.diagonal() / num_documents
-    both = np.asarray(together[places[:, first], places[:, second]].todense()) / num_documents
+    present = csc_array(csc_array(counts)[:, words] > 0, dtype=np.float32)
+    shares = np.empty((len(top_words), top_words.shape[1], top_words.shape[1]))
+    # A dense product for each topic is faster than a sparse one for all. float32 counts 16 million documents exactly.
+    for k, row in enumerate(places.reshape(top_words.shape)):
+        is_in = present[:, row].toarray()
+        shares[k] = is_in.T @ is_in
+    shares /= max(1, present.shape[0])
+    single = np.diagonal(shares, axis1=1, axis2=2)
+    both = shares[:, first, second]
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.log(both / (single[places[:, first]] * single[places[:, second]])) / -np.log(both)
+        values = np.log(both / (single[:, first] * single[:, second])) / -np.log(both)
     values = np.where(both >= 1, 0.0, np.where(both > 0, values, NEVER_TOGETHER))
     means: np.ndarray = values.mean(1)
     return means
