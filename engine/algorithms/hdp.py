@@ -9,6 +9,7 @@ that ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
+from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.two_level import (
     START_SWEEPS,
@@ -129,7 +131,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
+    return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
