@@ -19,6 +19,7 @@ from stickbreaker.app.frames.progress_frames import (
     curve_columns,
     earlier_frame,
     mark_frame,
+    topics_by_pass,
     warm_up_columns,
 )
 from stickbreaker.app.model.counting import count
@@ -39,7 +40,10 @@ HELP_WHOLE = (
     "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
     "each next batch is scored just before the model learns from it. "
 )
-MERGING_LINE = " Topics that other topics explain are removed from time to time, so the number can drop."
+MERGING_LINE = (
+    " Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can drop, "
+    "and another pass can change it."
+)
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
     "the temperature falls to 1."
@@ -185,7 +189,10 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
     is_whole = progress.held_out_by == "group"
     reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
     merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
-    lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}{merging}"]
+    lines = [reading + f"Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}"]
+    numbers = topics_by_pass(progress)
+    if len(numbers) > 1:
+        lines.append(f"<b>Topics in use after each pass</b>: {', '.join(f'{number:,}' for number in numbers)}.")
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():

@@ -44,7 +44,7 @@ class DirectHDPConfig:
 
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)

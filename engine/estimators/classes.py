@@ -21,7 +21,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Where duplicates are removed, values above 1 keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -98,7 +98,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -234,7 +234,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Where duplicates are removed, values above 1 keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
