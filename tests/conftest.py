@@ -4,12 +4,15 @@ import gc
 import os
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
 from numba.core import event
+from xdist.scheduler import LoadScopeScheduling
 
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -98,6 +101,24 @@ def pytest_configure(config: pytest.Config):
     os.environ["PYTHONPATH"] = os.pathsep.join((str(root / ".import"), str(root)))
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes for whole tiers, one for files that are named."""
+    names_files = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return 0 if names_files or (os.cpu_count() or 1) < 2 else 2
+
+
+class ByFile(LoadScopeScheduling):
+    """A file stays in one process; notebooks, servers and browsers share a process, since they need both cores."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        alone = nodeid.startswith(("notebooks/", "tests/security/", "tests/browser/"))
+        return "alone" if alone else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     for item in items:
         tier = name_tier(item)
@@ -130,13 +151,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
     skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
-    seconds = dict.fromkeys(SHARES, 0.0)
+    # By part and process: processes run side by side, so the longest counts.
+    seconds = {part: Counter() for part in SHARES}
     for report in (each for reports in terminalreporter.stats.values() for each in reports):
         tier = next((tier for tier in TIERS[1:] if tier in getattr(report, "keywords", ())), "fast")
+        process = getattr(report, "worker_id", "main")
         compiling = getattr(report, "seconds_compiling", 0.0)
-        seconds[tier] += getattr(report, "duration", 0.0) - compiling
-        seconds["compiling"] += compiling
-    told = (f"{part} {seconds[part] / 60:.1f} of {share}" for part, share in SHARES.items() if seconds[part])
+        seconds[tier][process] += getattr(report, "duration", 0.0) - compiling
+        seconds["compiling"][process] += compiling
+    longest = {part: max(each.values(), default=0.0) for part, each in seconds.items()}
+    told = (f"{part} {longest[part] / 60:.1f} of {share}" for part, share in SHARES.items() if longest[part])
     terminalreporter.write_line(f"minutes: {', '.join(told)}")
 
 
