@@ -6,13 +6,11 @@ import shutil
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
 from numba.core import event
-from xdist.scheduler import LoadScopeScheduling
 
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -107,18 +105,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if names_files or (os.cpu_count() or 1) < 2 else 2
 
 
-class ByFile(LoadScopeScheduling):
-    """A file stays in one process; notebooks, servers and browsers share a process, since they need both cores."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        alone = nodeid.startswith(("notebooks/", "tests/security/", "tests/browser/"))
-        return "alone" if alone else nodeid.partition("::")[0]
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
-    return ByFile(config, log)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     for item in items:
         tier = name_tier(item)
@@ -126,9 +112,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(tier)
         if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
-        if tier == "browser":
-            # Two cores serve the page, draw it and learn: what came too late is tried once more, and named.
-            item.add_marker(pytest.mark.flaky(reruns=1))
     # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
