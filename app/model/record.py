@@ -53,6 +53,7 @@ class Record:
         self._corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
         self._date: np.datetime64 | None = None
+        self._date_span: tuple[np.datetime64, np.datetime64] | None = None
         self._seconds = 0.0
         self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
         self._state: Any = None
@@ -96,6 +97,8 @@ class Record:
         self._corpus, self.prepared = corpus, prepared
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
+        dates = prepared.train.dates
+        self._date_span = (dates.min(), dates.max()) if prepared.train.has_dates else None
         self.batch_size = step_size(prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
@@ -206,6 +209,7 @@ class Record:
             held_out_by=self._corpus.split_by if self._corpus is not None else "document",
             corpus_size=self.corpus_size,
             num_held_out=self.prepared.num_held_out if self.prepared is not None else None,
+            date_span=self._date_span,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
             date=self._date,
