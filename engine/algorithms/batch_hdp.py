@@ -48,7 +48,7 @@ class BatchHDPConfig:
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
-    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
+    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as printed", choices=("warm", "wang"))
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting(
