@@ -37,7 +37,7 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -112,7 +112,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -250,7 +250,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"

@@ -78,7 +78,7 @@ def learn(algorithm, config, state, train, passes, seed):
             state, info = take_step(algorithm, config, state, batch, np.random.default_rng([seed, state.step + 1]))
             infos.append(info)
             topics.append(count_topics(state.expected_tokens))
-        if infos[-1].has_converged:
+        if infos[-1].ends_run:
             break
     return state, infos, topics
 

@@ -153,7 +153,9 @@ def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():
     bounds = np.array([state.bound for state, _ in passes])
     is_enough = np.diff(bounds) <= 1e-3 * abs(bounds[:-1])
     assert is_enough.any()
-    assert [info.has_converged for _, info in passes] == [False, *is_enough]
+    assert [info.ends_run for _, info in passes] == [False, *is_enough]
+    assert [info.has_fallen for _, info in passes] == [False, *(np.diff(bounds) == 0)]
+    assert not any(info.has_converged and info.has_fallen for _, info in passes)
 
 
 @pytest.mark.parametrize("start", ["hoffman", "warm"])
