@@ -206,9 +206,9 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 
 def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
-    """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new,
-    has_risen.
+    """The table of word lists, tidy.
 
+    Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
     One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
     checkpoint, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
     that explains less than one token has no rows.
