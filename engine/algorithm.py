@@ -80,7 +80,8 @@ class StepInfo(NamedTuple):
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
     temperature: that of the warm-up; 1 otherwise.
     bound: the objective in nats per token, if the algorithm computes it.
-    has_converged: whether the run should end here.
+    has_converged: whether the objective settled, so that the run ends here.
+    has_fallen: whether the step lowered the objective and was rejected, so that the run ends without having converged.
     """
 
     step: int
@@ -90,6 +91,12 @@ class StepInfo(NamedTuple):
     temperature: float = 1.0
     bound: float | None = None
     has_converged: bool = False
+    has_fallen: bool = False
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the run ends with this step."""
+        return self.has_converged or self.has_fallen
 
 
 class TopicSummary(NamedTuple):

@@ -139,11 +139,13 @@ def fit_document(B, c, prior, log_beta, sweeps, limits):
         phi = np.eye(T, len(active))
         zeta = update_word_slots(np.log(B[:, active]), phi, log_sticks(a, b))
     before = None
-    for _ in range(limits.num_iterations):
+    for iteration in range(limits.num_iterations):
+        # In Wang's code an iteration is Eq. 17, then 18; the first few have neither E[log β] nor E[log π].
+        has_log_beta, has_log_pi = (float(i >= limits.num_without_priors) for i in (iteration, iteration - 1))
         if before is not None:
-            zeta = update_word_slots(np.log(B[:, active]), phi, log_sticks(a, b))
+            zeta = update_word_slots(np.log(B[:, active]), phi, has_log_pi * log_sticks(a, b))
         a, b = update_sticks(c, zeta, limits.doc_concentration)
-        phi = update_slot_topics(np.log(B[:, active]), c, zeta, log_beta[active])
+        phi = update_slot_topics(np.log(B[:, active]), c, zeta, has_log_beta * log_beta[active])
         tokens = c @ zeta
         if before is not None and abs(tokens - before).sum() < limits.tolerance * tokens.sum():
             break

@@ -218,11 +218,12 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 
 def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
-    """The table of word lists, tidy, with one row for each topic, checkpoint and rank.
+    """The table of word lists, tidy.
 
-    Columns: topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen. A word is new
-    if it is not in the topic's list at the previous checkpoint, and has risen if it was there at least two ranks lower;
-    a topic's first list has no such words. A topic that explains less than one token has no rows.
+    Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
+    One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
+    checkpoint, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
+    that explains less than one token has no rows.
     """
     rows = []
     for topic_id in topic_ids:

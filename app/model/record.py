@@ -36,6 +36,7 @@ MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
 MAX_NAME = 60
+FALLEN = "Ended without converging: documents start again in each pass, and one more pass would lower the bound."
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
 Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
@@ -173,7 +174,7 @@ class Record:
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
-            self._finish()
+            self._finish(FALLEN if update.stepped.info.has_fallen else "")
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:
@@ -202,9 +203,9 @@ class Record:
         if self._updates is not None:
             self._updates.close()
 
-    def _finish(self) -> None:
+    def _finish(self, message: str) -> None:
         self.is_over = True
-        self.status, self.message = "finished", ""
+        self.status, self.message = "finished", message
         self._times.clear()
 
     def stand_still(self) -> None:

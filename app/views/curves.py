@@ -34,11 +34,13 @@ GRID_STYLE = """
 """
 HELP = (
     "Higher is better for both likelihoods. Held-out passages come from all years; "
-    "each next batch is scored just before the model learns from it. "
+    "each next batch is scored just before the model learns from it: progressive validation with known D and "
+    "vocabulary. "
 )
 HELP_WHOLE = (
     "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
-    "each next batch is scored just before the model learns from it. "
+    "each next batch is scored just before the model learns from it: progressive validation with known D and "
+    "vocabulary. "
 )
 MERGING_LINE = (
     " Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can drop, "

@@ -1,7 +1,9 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
 Settings name what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
-document's slots start on its own best topics. `start="wang"` starts the slots uniform, from the first batch on.
+document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts the slots uniform, from the
+first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β] and E[log π] out of the first three
+iterations of each document. Uniform slots stay equal in these, so a document settles in the second one.
 `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ overwrites the initial ζ, which
 leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives every topic the same tables.
 `topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has log E[topic] in its place: the
@@ -45,8 +47,8 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
 
-START_HELP = "warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013"
-STARTS = ("warm", "wang", "svi")
+START_HELP = "warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013"
+STARTS = ("warm", "wang", "wang-code", "svi")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class HDPConfig:
     start: str = setting("warm", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting("merge", **declared.DUPLICATES)
+    duplicates: str = setting("merge", **declared.DUPLICATES_IN_GROUPS)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -86,7 +88,7 @@ class SVIHDPConfig(HDPConfig):
     batch_size: int | None = setting(500, **declared.BATCH_SIZE)
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
-    duplicates: str = setting("keep", **declared.DUPLICATES)
+    duplicates: str = setting("keep", **declared.DUPLICATES_IN_GROUPS)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:

@@ -20,7 +20,9 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, Slots, fit_one, fit_two_level
 
 START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
-MAX_ITERATIONS = {"warm": 3, "wang": 100, "svi": 100}
+MAX_ITERATIONS = {"warm": 3, "wang": 100, "wang-code": 100, "svi": 100}
+# Iterations of a document without E[log β] and E[log π], where a start has any.
+WITHOUT_PRIORS = {"wang-code": 3}
 TOLERANCE = 1e-3
 
 
@@ -64,6 +66,7 @@ def limits_of(config: SlotConfig) -> Limits:
         tolerance=TOLERANCE,
         doc_concentration=float(config.doc_concentration),
         is_uniform_start=is_uniform,
+        num_without_priors=WITHOUT_PRIORS.get(config.start, 0),
     )
 
 

@@ -169,6 +169,7 @@ class Start(NamedTuple):
 STARTS = {
     "warm": Start(draw=_draw_uniform, is_by_document=True, has_warm_up=True),
     "wang": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
+    "wang-code": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
     "svi": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
     "hoffman": Start(draw=_draw_gamma, is_by_document=False, has_warm_up=False),
 }

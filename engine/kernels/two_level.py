@@ -37,7 +37,10 @@ from stickbreaker.engine.kernels.special import FAST, fast_log
 
 
 class Limits(NamedTuple):
-    """Sizes and options of the two-level kernel."""
+    """Sizes and options of the two-level kernel.
+
+    num_without_priors: how many iterations (Eq. 17, then 18) leave out E[log β] and E[log π].
+    """
 
     num_slots: int
     max_active: int
@@ -45,6 +48,7 @@ class Limits(NamedTuple):
     tolerance: float
     doc_concentration: float
     is_uniform_start: bool
+    num_without_priors: int = 0
 
 
 class Asked(NamedTuple):
@@ -221,13 +225,26 @@ def sum_tokens(tokens: np.ndarray, now: np.ndarray, before: np.ndarray) -> tuple
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
+    """E[log β] (A,) with equal weights for all topics; padding stays padding."""
+    flat = expected_log_weights.copy()
+    for m in range(flat.shape[0]):
+        if flat[m] > LOWEST / 2:
+            flat[m] = 0.0
+    return flat
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
     """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; overwrites `slots`."""
-    num_slots = limits.num_slots
+    num_slots, num_without = limits.num_slots, limits.num_without_priors
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
+    log_beta = flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
             expected_log_sticks(slots.sticks, scratch.digammas, scratch.log_pi)
+            if 0 < iteration <= num_without:  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
+                scratch.log_pi[:] = 0.0
             if iteration > 0:
                 multiply(phi, chosen.by_topic, tokens)
             else:
@@ -238,7 +255,9 @@ def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scrat
             assign_words(c, scratch.log_pi, scratch.per_word, tokens)
         change, size = sum_tokens(tokens, now, before)
         update_sticks(now, limits.doc_concentration, slots.sticks)
-        update_slot_topics(chosen.log_weights, tokens, chosen.expected_log_weights, phi)
+        if iteration == num_without:
+            log_beta = chosen.expected_log_weights
+        update_slot_topics(chosen.log_weights, tokens, log_beta, phi)
         if iteration > 0 and change < limits.tolerance * size:
             break
 

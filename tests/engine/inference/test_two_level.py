@@ -223,6 +223,43 @@ def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
     assert np.ptp(tokens[:2, :20] / c, axis=0).max() < 1e-12
 
 
+def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
+    """θ (K,) by the loop of Wang's code: priors enter in the fourth iteration; E: log weights (K, n)."""
+    zeta, log_pi = np.full((len(c), num_slots), 1 / num_slots), np.zeros(num_slots)
+    for iteration in range(num_iterations):
+        has_priors = iteration >= 3
+        phi = naive.softmax(zeta.T @ (E * c).T + has_priors * log_beta, axis=1)
+        zeta = naive.softmax((phi @ E).T + has_priors * log_pi, axis=1)
+        a, b = naive.update_sticks(c, zeta, alpha)
+        log_pi = naive.log_sticks(a, b)
+    return naive.mean_sticks(a, b) @ naive.softmax(zeta.T @ (E * c).T + (num_iterations >= 3) * log_beta, axis=1)
+
+
+@pytest.mark.parametrize("num_iterations", [1, 2, 3, 4, 12])
+def test_priors_enter_in_the_fourth_iteration_as_the_authors_ran_it(num_iterations):
+    documents, topics, prior, log_beta = draw_problem(4)
+    # Their iteration sets φ first, from uniform slots; here φ is set last.
+    limits = limits_of("wang", num_iterations + 1, tolerance=0.0)._replace(num_without_priors=3)
+    _, _, shares = fit(documents, topics, prior, log_beta, limits)
+    for (words, c), ours in zip(naive.split_rows(documents)[:-1], shares, strict=False):
+        theirs = fit_as_its_authors_ran_it(np.log(topics[words]).T, c, log_beta, T, 0.8, num_iterations)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_as_the_authors_ran_it_a_document_settles_before_its_priors_enter():
+    documents, topics, prior, log_beta = draw_problem(4)
+    documents = documents.cut(0, documents.num_documents - 1)  # The last has no words.
+    limits = limits_of("wang", 100)._replace(num_without_priors=3)
+    for once, again in zip(
+        fit(documents, topics, prior, log_beta, limits),
+        fit(documents, topics, prior, np.roll(log_beta, 1), limits._replace(num_iterations=2)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(once, again)
+    with_priors = fit(documents, topics, prior, log_beta, limits._replace(num_without_priors=0))
+    assert abs(with_priors[2] - fit(documents, topics, prior, log_beta, limits)[2]).max() > 0.1
+
+
 def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
     prior, tokens = np.array([0.1, 0.4, 0.3, 0.2]), np.array([2.0, 0.001, 0.0, 5.0])
     active, limits = np.zeros(4, np.int64), Limits(2, 4, 1, 0.0, 1.0, False)
