@@ -32,6 +32,8 @@ RATIOS = (0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
 LEAST_GAIN, MOST_LOSS = 1.0, 2.0
 # Only documents of which the group has this share are fitted again.
 LEAST_SHARE = 0.01
+# A typical mini-batch overlaps with the corpus by this share of the overlap of its two halves: topics still change.
+LEAST_OVERLAP = 0.85
 
 
 def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
@@ -78,7 +80,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
 
 
 def _is_typical(state: OnlineHDPState, split: Split, shares: np.ndarray) -> bool:
-    """Whether the topics of a mini-batch overlap with those of the corpus as much as those of its two halves do.
+    """Whether the topics of a mini-batch overlap with those of the corpus about as much as those of its halves do.
 
     shares: (S, K) of its documents; the overlap of two distributions is Σ_k min(p_k, q_k).
     """
@@ -86,7 +88,7 @@ def _is_typical(state: OnlineHDPState, split: Split, shares: np.ndarray) -> bool
     by_document = np.add(*np.split(tokens, 2))
     one, other, all_ = (part.sum(0) / part.sum() for part in (by_document[::2], by_document[1::2], by_document))
     corpus = state.expected_tokens / state.expected_tokens.sum()
-    return bool(np.minimum(all_, corpus).sum() >= np.minimum(one, other).sum())
+    return bool(np.minimum(all_, corpus).sum() >= LEAST_OVERLAP * np.minimum(one, other).sum())
 
 
 def _gains(before: Scored, after: Scored, removal: Removal) -> np.ndarray:
