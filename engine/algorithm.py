@@ -134,7 +134,8 @@ class SlotTrace(NamedTuple):
     """The T slots of a document after each of I iterations. A run takes the first `num_taken` of these iterations.
 
     topic_ids: (A,) the topics that the document considers; slot_topics: (I, T, A) φ_jt; tokens: (I, T) Σ_n ζ_jnt;
-    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats.
+    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats, with log E[topic] in place
+    of E[log topic] where the local step has it.
     """
 
     topic_ids: np.ndarray

@@ -199,8 +199,7 @@ def trace(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, nu
     """The slots of the first document after each iteration; a warm-up is treated as finished."""
     document = documents.cut(0, 1)
     expectations = _expect_words(config, state, document, Phase.TWO_LEVEL)
-    known = state.topic_counts, config.word_concentration
-    return trace_slots(*known, document, expectations, limits_of(config), num_iterations)
+    return trace_slots(document, expectations, limits_of(config), num_iterations)
 
 
 def summarize(config: BatchHDPConfig, state: BatchHDPState) -> TopicSummary:

@@ -6,8 +6,8 @@ first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β
 iterations of each document. Uniform slots stay equal in these, so a document settles in the second one.
 `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ overwrites the initial ζ, which
 leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives every topic the same tables.
-`topic_expectation="mean"` uses E[topic] in the local step (the locally collapsed form of Wang & Blei 2012 Eq. 6), so
-that ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E[log topic] and Eq. 17-18 as printed.
+`topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has log E[topic] in its place: the
+local step then ascends the bound of a document whose topics are at their means, and the steps of λ are stepwise EM.
 """
 
 from dataclasses import dataclass, replace
@@ -151,8 +151,7 @@ def trace(config: HDPConfig, state: OnlineHDPState, documents: Documents, num_it
     """The slots of the first document after each iteration; a warm-up is treated as finished."""
     document = documents.cut(0, 1)
     expectations = _expect_words(config, state, document.distinct_words(), Phase.TWO_LEVEL)
-    word = state.concentrations.word
-    return trace_slots(state.topic_counts, word, document, expectations, limits_of(config), num_iterations)
+    return trace_slots(document, expectations, limits_of(config), num_iterations)
 
 
 ALGORITHM = Algorithm(

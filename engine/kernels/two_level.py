@@ -48,7 +48,6 @@ class Limits(NamedTuple):
     tolerance: float
     doc_concentration: float
     is_uniform_start: bool
-    is_geometric: bool
     num_without_priors: int = 0
 
 
@@ -68,11 +67,11 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, B or log B to mix (A, N), log B (N, A), and E[log β] (A,)."""
+    """A document's own A topics: ids, log B by word (N, A) and by topic (A, N), and E[log β] (A,)."""
 
     topic_ids: np.ndarray
-    mixed: np.ndarray
     log_weights: np.ndarray
+    by_topic: np.ndarray
     expected_log_weights: np.ndarray
 
 
@@ -91,8 +90,8 @@ class Scratch(NamedTuple):
     per_word: (2, N); sums: (3, A).
     """
 
-    weights: np.ndarray
     log_weights: np.ndarray
+    by_topic: np.ndarray
     expected_log_weights: np.ndarray
     phi: np.ndarray
     tokens: np.ndarray
@@ -177,33 +176,29 @@ def load_chosen(
     j: int,
     topics: np.ndarray,
     prior: Prior,
-    is_geometric: bool,
     topic_ids: np.ndarray,
     scratch: Scratch,
 ) -> Chosen:
-    """Copy B, log B and E[log β] of document j's topics to the working memory."""
+    """Write log B and E[log β] of document j's topics to the working memory."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
-    mixed = scratch.weights[: width * num_words].reshape(width, num_words)
+    by_topic = scratch.by_topic[: width * num_words].reshape(width, num_words)
     log_weights = scratch.log_weights[: width * num_words].reshape(num_words, width)
     log_weights[:] = 1.0
     for i in range(last - first):
         row, out = topics[documents.words[first + i]], log_weights[i]
         for m in range(num_topics):
             out[m] = row[topic_ids[m]]
-    if not is_geometric:
-        transpose(log_weights, mixed)
     flat = scratch.log_weights
     for place in range(width * num_words):
         flat[place] = fast_log(flat[place])
-    if is_geometric:
-        transpose(log_weights, mixed)
+    transpose(log_weights, by_topic)
     expected_log_weights = scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
     for m in range(num_topics):
         expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
-    return Chosen(topic_ids, mixed, log_weights, expected_log_weights)
+    return Chosen(topic_ids, log_weights, by_topic, expected_log_weights)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -251,13 +246,13 @@ def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scrat
             if 0 < iteration <= num_without:  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
                 scratch.log_pi[:] = 0.0
             if iteration > 0:
-                multiply(phi, chosen.mixed, tokens)
+                multiply(phi, chosen.by_topic, tokens)
             else:
                 # At the start, slot t holds only the document's topic t.
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
-                        tokens[t, i] = chosen.mixed[t, i]
-            assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
+                        tokens[t, i] = chosen.by_topic[t, i]
+            assign_words(c, scratch.log_pi, scratch.per_word, tokens)
         change, size = sum_tokens(tokens, now, before)
         update_sticks(now, limits.doc_concentration, slots.sticks)
         if iteration == num_without:
@@ -304,7 +299,7 @@ def add_sums(
 @njit(nogil=True, cache=True, error_model="numpy")
 def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, scratch: Scratch) -> Slots:
     """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
-    width, num_words = chosen.mixed.shape
+    width, num_words = chosen.by_topic.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
     phi = scratch.phi[: most * width].reshape(most, width)
     tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
@@ -346,7 +341,7 @@ def fit_document(
             room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
         )
     own = active[:num_active]
-    chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
+    chosen = load_chosen(documents, j, topics, prior, own, scratch)
     slots = start_slots(chosen, c, room.h, limits, scratch)
     fit_slots(c, chosen, limits, slots, scratch)
     return c, own, slots

@@ -149,7 +149,7 @@ def test_no_single_update_of_equations_15_to_18_lowers_a_document_s_bound():
         updates = (
             lambda fit, sticks=(a, b): fit._replace(a=sticks[0], b=sticks[1]),
             lambda fit: fit._replace(phi=naive.update_slot_topics(np.log(B), c, fit.zeta, log_beta)),
-            lambda fit, log_pi=log_pi: fit._replace(zeta=naive.update_word_slots(B, fit.phi, log_pi, True)),
+            lambda fit, log_pi=log_pi: fit._replace(zeta=naive.update_word_slots(np.log(B), fit.phi, log_pi)),
         )
         for update in updates:
             fit = update(fit)
