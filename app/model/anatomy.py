@@ -147,7 +147,7 @@ class Anatomist:
     def _answer(self, question: Question) -> Dissection:
         model = question.model
         train = self._split(question)
-        batch = next_batch(model.config, train, model.documents_seen)
+        batch = next_batch(model.algorithm, model.config, train, model.documents_seen)
         row = question.document
         if row is None:
             next_id = train.doc_ids[(model.documents_seen + question.place) % train.num_documents]

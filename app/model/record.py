@@ -96,7 +96,7 @@ class Record:
         self._corpus, self.prepared = corpus, prepared
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
-        self.batch_size = step_size(prepared.config, prepared.corpus_size)
+        self.batch_size = step_size(prepared.algorithm, prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
         """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
@@ -231,7 +231,8 @@ class Record:
 
     def _describe_step(self) -> str:
         """Describe the documents of the present step."""
-        size, num_passes = step_size(self.spec.config, self.corpus_size), self.documents_seen // self.corpus_size
+        size = step_size(self.spec.algorithm, self.spec.config, self.corpus_size)
+        num_passes = self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
