@@ -119,7 +119,7 @@ class Record:
     def model(self) -> Model | None:
         """Return the present model; None before the first mini-batch."""
         spec = self.spec
-        if self._state is None or self._corpus is None:
+        if self._state is None or self._corpus is None or self.prepared is None:
             return None
         return Model(
             run_id=self.run_id,
@@ -127,6 +127,7 @@ class Record:
             config=spec.config,
             state=self._state,
             corpus=self._corpus,
+            train=self.prepared.train,
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
             checkpoints=tuple(self._checkpoints),

@@ -152,8 +152,7 @@ class UnderTheHood(Viewer):
         """Start a computation for the present model, the selected topic and the selected document."""
         model, chosen = self._find_model(), self._selection
         if self._is_open and model is not None:
-            settings = self.progress.settings
-            self.anatomist.ask(Question(model, settings, chosen.topic, chosen.document, self._place))
+            self.anatomist.ask(Question(model, chosen.topic, chosen.document, self._place))
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection

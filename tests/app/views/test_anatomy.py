@@ -61,7 +61,7 @@ def answer(learn):
 
     def ask(name="hdp", **chosen):
         runner, anatomist = learn(name), Anatomist(lambda: None)
-        anatomist.ask(Question(runner.model(), runner.progress.settings, **chosen))
+        anatomist.ask(Question(runner.model(), **chosen))
         anatomist.join(30)
         assert anatomist.job.status == "ready"
         return anatomist.job.dissection
