@@ -100,6 +100,14 @@ def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
 
 
+def test_a_new_label_of_the_selected_topic_is_shown_in_the_browser(learn):
+    page, _ = open_page(learn("hdp"))
+    topic = page.job.dissection.topic
+    page.look(replace(page.progress, names={topic: "war"}))
+    assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
+    assert page.sent.data.value.startswith("war")
+
+
 def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
     runner, selection = learn("hdp"), Selection()
     page = UnderTheHood(selection, RateSketch, runner.model, lambda: None)
