@@ -5,6 +5,7 @@
 
 import asyncio
 import time
+from functools import cache
 from typing import Any
 
 import holoviews as hv
@@ -22,6 +23,7 @@ from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.evaluation.labels import Labeller
 
 SHOW_SECONDS = 0.25
 
@@ -35,10 +37,20 @@ def load_panel() -> None:
     fix_notebook(asyncio.get_running_loop())
 
 
+def _label_once(label_with: Labeller | None) -> Labeller | None:
+    """The same labels, without a second call for the same words: a call may take long, as that of a language model."""
+    if label_with is None:
+        return None
+    label = cache(lambda words: label_with(list(words)))
+    return lambda words: label(tuple(words))
+
+
 class LiveRun(Viewer):
     """The curves, word lists and largest topics of one run. Show it in one cell and `await` its `learn()` in the next.
 
     corpus, algorithm, config, settings: as for `engine.prepare`; the defaults are those of a new page.
+    label_with: gets the ten most probable words of a topic and returns its label, in place of the rule; it is called
+    once for the same words.
     """
 
     def __init__(
@@ -47,11 +59,13 @@ class LiveRun(Viewer):
         algorithm: Algorithm = engine.REGISTRY[0],
         config: Any = None,
         settings: engine.RunSettings | None = None,
+        label_with: Labeller | None = None,
     ) -> None:
         super().__init__()
         settings = settings or engine.RunSettings()
         config = config or algorithm.config()
-        self._record = Record(RunSpec(corpus.name, algorithm, config, settings), 1, time.perf_counter)
+        spec = RunSpec(corpus.name, algorithm, config, settings)
+        self._record = Record(spec, 1, time.perf_counter, label_with=_label_once(label_with))
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
         self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
@@ -120,4 +134,3 @@ class LiveRun(Viewer):
 
     def _pick(self, event: Any) -> None:
         self.table.show(event.new)
-

@@ -80,7 +80,8 @@ class StepInfo(NamedTuple):
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
     temperature: that of the warm-up; 1 otherwise.
     bound: the objective in nats per token, if the algorithm computes it.
-    has_converged: whether the run should end here.
+    has_converged: whether the objective settled, so that the run ends here.
+    has_fallen: whether the step lowered the objective and was rejected, so that the run ends without having converged.
     """
 
     step: int
@@ -90,6 +91,12 @@ class StepInfo(NamedTuple):
     temperature: float = 1.0
     bound: float | None = None
     has_converged: bool = False
+    has_fallen: bool = False
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the run ends with this step."""
+        return self.has_converged or self.has_fallen
 
 
 class TopicSummary(NamedTuple):
@@ -127,7 +134,8 @@ class SlotTrace(NamedTuple):
     """The T slots of a document after each of I iterations. A run takes the first `num_taken` of these iterations.
 
     topic_ids: (A,) the topics that the document considers; slot_topics: (I, T, A) φ_jt; tokens: (I, T) Σ_n ζ_jnt;
-    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats.
+    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats, with log E[topic] in place
+    of E[log topic] where the local step has it.
     """
 
     topic_ids: np.ndarray

@@ -107,7 +107,11 @@ TOPIC_EXPECTATION = _choice(
 )
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: soft warm-up", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
-DUPLICATES = _choice("merge: remove topics that a mixture of other topics explains; keep: keep them", "merge", "keep")
+DUPLICATES = _choice(
+    "merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree",
+    "merge",
+    "keep",
+)
 PRECISION = _choice("Floating-point precision of topics and local steps", "float32", "float64")
 TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this share of it")
 SWEEP_TOLERANCE = _number("", (0.0, 1.0), "Stop when the relative change of the bound falls below this")

@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -98,6 +99,12 @@ def pytest_configure(config: pytest.Config):
     os.environ["PYTHONPATH"] = os.pathsep.join((str(root / ".import"), str(root)))
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes for whole tiers, one for files that are named."""
+    names_files = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return 0 if names_files or (os.cpu_count() or 1) < 2 else 2
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     for item in items:
         tier = name_tier(item)
@@ -105,9 +112,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(tier)
         if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
-        if tier == "browser":
-            # Two cores serve the page, draw it and learn: what came too late is tried once more, and named.
-            item.add_marker(pytest.mark.flaky(reruns=1))
     # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
@@ -130,13 +134,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
     skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
-    seconds = dict.fromkeys(SHARES, 0.0)
+    # By part and process: processes run side by side, so the longest counts.
+    seconds = {part: Counter() for part in SHARES}
     for report in (each for reports in terminalreporter.stats.values() for each in reports):
         tier = next((tier for tier in TIERS[1:] if tier in getattr(report, "keywords", ())), "fast")
+        process = getattr(report, "worker_id", "main")
         compiling = getattr(report, "seconds_compiling", 0.0)
-        seconds[tier] += getattr(report, "duration", 0.0) - compiling
-        seconds["compiling"] += compiling
-    told = (f"{part} {seconds[part] / 60:.1f} of {share}" for part, share in SHARES.items() if seconds[part])
+        seconds[tier][process] += getattr(report, "duration", 0.0) - compiling
+        seconds["compiling"][process] += compiling
+    longest = {part: max(each.values(), default=0.0) for part, each in seconds.items()}
+    told = (f"{part} {longest[part] / 60:.1f} of {share}" for part, share in SHARES.items() if longest[part])
     terminalreporter.write_line(f"minutes: {', '.join(told)}")
 
 

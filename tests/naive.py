@@ -111,12 +111,11 @@ def update_slot_topics(logs, c, zeta, log_beta):
     return phi
 
 
-def update_word_slots(B, phi, log_pi, is_geometric):
-    """Eq. 18, or its collapsed form ζ_it ∝ exp(E log π_t) Σ_k φ_tk B_ik."""
-    zeta = np.empty((len(B), len(phi)))
-    for i in range(len(B)):
-        mixed = [phi[t] @ np.log(B[i]) if is_geometric else np.log(phi[t] @ B[i]) for t in range(len(phi))]
-        zeta[i] = softmax(np.array(mixed) + log_pi)
+def update_word_slots(logs, phi, log_pi):
+    """Eq. 18."""
+    zeta = np.empty((len(logs), len(phi)))
+    for i in range(len(logs)):
+        zeta[i] = softmax(np.array([phi[t] @ logs[i] for t in range(len(phi))]) + log_pi)
     return zeta
 
 
@@ -138,13 +137,15 @@ def fit_document(B, c, prior, log_beta, sweeps, limits):
         active = choose_topics(found, prior, limits, sweeps.negligible)
         a, b = sticks_of(np.where(found >= sweeps.negligible, found, 0.0)[active[:T]], limits.doc_concentration)
         phi = np.eye(T, len(active))
-        zeta = update_word_slots(B[:, active], phi, log_sticks(a, b), limits.is_geometric)
+        zeta = update_word_slots(np.log(B[:, active]), phi, log_sticks(a, b))
     before = None
-    for _ in range(limits.num_iterations):
+    for iteration in range(limits.num_iterations):
+        # In Wang's code an iteration is Eq. 17, then 18; the first few have neither E[log β] nor E[log π].
+        has_log_beta, has_log_pi = (float(i >= limits.num_without_priors) for i in (iteration, iteration - 1))
         if before is not None:
-            zeta = update_word_slots(B[:, active], phi, log_sticks(a, b), limits.is_geometric)
+            zeta = update_word_slots(np.log(B[:, active]), phi, has_log_pi * log_sticks(a, b))
         a, b = update_sticks(c, zeta, limits.doc_concentration)
-        phi = update_slot_topics(np.log(B[:, active]), c, zeta, log_beta[active])
+        phi = update_slot_topics(np.log(B[:, active]), c, zeta, has_log_beta * log_beta[active])
         tokens = c @ zeta
         if before is not None and abs(tokens - before).sum() < limits.tolerance * tokens.sum():
             break
@@ -252,6 +253,18 @@ def bound(documents, fits, u, v, lam, config):
     logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
     log_beta = log_sticks(u, v)
     total = -beta_divergence(u, v, config.corpus_concentration) - dirichlet_divergence(lam, config.word_concentration)
+    for (words, c), fit in zip(documents, fits, strict=True):
+        total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
+    return total
+
+
+def bound_at_means(documents, fits, u, v, lam, config):
+    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, but for a constant.
+
+    Σ of the documents' parts with log b, - KL of the corpus' sticks + Σ_kw η log b_kw.
+    """
+    logs, log_beta = np.log(lam / lam.sum(1, keepdims=True)).T, log_sticks(u, v)
+    total = config.word_concentration * logs.sum() - beta_divergence(u, v, config.corpus_concentration)
     for (words, c), fit in zip(documents, fits, strict=True):
         total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
     return total

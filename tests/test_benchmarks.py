@@ -9,7 +9,19 @@ import pytest
 from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.prepared import split_corpus
-from tests.benchmarks import claims, coherence, heldout, profile, race, robust, soak, speed, systems, trials
+from tests.benchmarks import (
+    claims,
+    coherence,
+    heldout,
+    local_steps,
+    profile,
+    race,
+    robust,
+    soak,
+    speed,
+    systems,
+    trials,
+)
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
@@ -190,3 +202,15 @@ def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engin
     assert found["megabytes_a_session"] == pytest.approx(0.4)
     assert found["engine_with_1_browsers"] == pytest.approx(0.9)
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
+
+
+def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_as_it_was(few, monkeypatch):
+    train, test = split_corpus(few(NAME), RunSettings(order="shuffled"))
+    monkeypatch.setattr(local_steps, "divide", lambda setup, order, seed: (train, test))
+    engines = local_steps.two_level.fit_two_level
+    rows = pd.DataFrame(local_steps.measure(NAME, None, 0)).set_index("step")
+    assert list(rows.index) == list(local_steps.STEPS)
+    assert rows["own"].between(-12, -5).all()
+    assert rows["own"].nunique() == len(rows)
+    assert local_steps.two_level.fit_two_level is engines
+    assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()

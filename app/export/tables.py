@@ -78,7 +78,8 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 def history_table(progress: Progress) -> pd.DataFrame:
     """The word lists of all topics at all checkpoints and now.
 
-    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new.
+    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new,
+    has_risen.
     """
     checkpoints = list(progress.checkpoints)
     now = progress.now

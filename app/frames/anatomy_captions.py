@@ -27,12 +27,13 @@ WARM_UP = (
     "the warm-up."
 )
 DOCUMENT_BOUND = (
-    "The document's part of the bound: the terms in braces in Eq. 14. The updates of Eq. 15 to 18, as printed, never "
-    "lower it."
+    "The document's part of the bound: the terms in braces in Eq. 14. The updates of Eq. 15 to 18 never lower it, "
+    "except by rounding."
 )
 MEAN = (
-    "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). Its "
-    "updates therefore maximize a slightly different objective, and this bound may fall."
+    "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). The updates "
+    "and the bound have log E[φ<sub>k</sub>] in place of E[log φ<sub>k</sub>]: it is the bound of a document whose "
+    "topics are known to be at their means."
 )
 RATE = (
     "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves λ, u and v. The dot is "
@@ -46,6 +47,10 @@ GRADIENT = (
 ARROWS = (
     "A thin arrow leads from λ (the dot) to λ̂ (the diamond). The thick arrow is the step that is taken: "
     "<b>λ ← λ + ρ<sub>t</sub> ∂λ</b> (Eq. 25)."
+)
+STEPWISE = (
+    "With the means of the topics, this is stepwise EM (Cappé and Moulines 2009): for given ζ and φ<sub>j</sub>, the "
+    "topics λ̂ / Σ<sub>w</sub> λ̂ are the most probable ones under the prior Dirichlet(1 + η)."
 )
 BOUND = "The bound on the log likelihood of all documents (Eq. 14 for the HDP) after each pass over them."
 
@@ -79,8 +84,7 @@ def explain_end(num_taken: int, num_shown: int) -> str:
 
 def explain_document_bound(dissection: Dissection) -> str:
     """Describe the document's bound."""
-    uses_means = asdict(dissection.model.config).get("topic_expectation") == "mean"
-    return f"{DOCUMENT_BOUND}</p><p>{MEAN}" if uses_means else DOCUMENT_BOUND
+    return f"{DOCUMENT_BOUND}</p><p>{MEAN}" if _uses_means(dissection) else DOCUMENT_BOUND
 
 
 def explain_rate(progress: Progress) -> str:
@@ -105,7 +109,8 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
             f"Shown for {title}, from the present λ and the next mini-batch: t = {noisy.step:,}, "
             f"ρ = {noisy.learning_rate:.4f}, D/S = {noisy.scale:.1f}."
         )
-        return f"{GRADIENT}</p><p>{ARROWS}</p><p>{step} {_other_source(dissection)}".strip()
+        arrows = f"{ARROWS}</p><p>{STEPWISE}" if _uses_means(dissection) else ARROWS
+        return f"{GRADIENT}</p><p>{arrows}</p><p>{step} {_other_source(dissection)}".strip()
     if algorithm.reads is Reads.BATCHES:
         return (
             f"{algorithm.title} samples the topics of each mini-batch, and some of them are new. Its target λ̂ is not "
@@ -114,6 +119,10 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
     if algorithm.step is not None:
         return f"{algorithm.title} has no λ: it counts the words of each topic and uses no gradient."
     return f"{algorithm.title} takes full steps: each pass over all documents sets λ to its target (Eq. 21), so ρ is 1."
+
+
+def _uses_means(dissection: Dissection) -> bool:
+    return asdict(dissection.model.config).get("topic_expectation") == "mean"
 
 
 def _other_source(dissection: Dissection) -> str:

@@ -24,6 +24,7 @@ END_ROOM = 0.02
 
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
+RANKS_RISEN = 2
 NO_TOPIC = "No topic is in use: each explains less than one word."
 DEFAULT_TOPICS_RULE = (
     f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown, chosen again at each column. One was "
@@ -205,10 +206,12 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 
 def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
-    """The table of word lists, tidy: columns topic_id, column, documents_seen, date, weight, rank, word, is_new.
+    """The table of word lists, tidy.
 
+    Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
     One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
-    checkpoint; in a topic's first list no word is new. A topic that explains less than one token has no rows.
+    checkpoint, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
+    that explains less than one token has no rows.
     """
     rows = []
     for topic_id in topic_ids:
@@ -218,10 +221,11 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
             words = () if position is None else list_words(checkpoint.top_words[position], vocabulary)
             for rank, word in enumerate(words):
                 is_new = bool(before) and word not in before
+                has_risen = word in before and before.index(word) - rank >= RANKS_RISEN
                 head = (int(topic_id), column, checkpoint.documents_seen, date_text(checkpoint.date))
-                rows.append((*head, float(checkpoint.weights[position]), rank, word, is_new))
+                rows.append((*head, float(checkpoint.weights[position]), rank, word, is_new, has_risen))
             before = words
-    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new"]
+    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new", "has_risen"]
     return pd.DataFrame(rows, columns=columns)
 
 

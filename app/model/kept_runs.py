@@ -175,13 +175,24 @@ class KeptRuns:
 
     def rename(self, key: str, name: str) -> None:
         """Give a run a name; an empty one takes it back. Raises KeptRunError where it cannot be read."""
+        self._change(key, name=" ".join(name.split())[:MAX_NAME])
+
+    def _change(self, key: str, **values: Any) -> None:
         content = self.load(key)
         with self._lock:
             run = self._look(self._place(key))
             if isinstance(run, str):
                 raise KeptRunError(run)
-            self._write(replace(run, name=" ".join(name.split())[:MAX_NAME]), content)
+            self._write(replace(run, **values), content)
             self.version += 1
+
+    def name_topics(self, key: str, names: Mapping[int, str]) -> None:
+        """Give the topics of a run these names, by id, in place of earlier ones; a run that has gone is no error.
+
+        Raises KeptRunError where it cannot be read or written.
+        """
+        if self._place(key).exists():
+            self._change(key, topic_names=_name_by_text(names))
 
     def delete(self, key: str) -> None:
         """Remove a run; one that has gone already is no error."""
@@ -247,7 +258,7 @@ def describe_run(progress: Progress) -> KeptRun:
         seconds=float(seconds[-1]) if len(seconds) else 0.0,
         heldout=float(heldout[-1]) if len(heldout) else None,
         num_topics=0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics),
-        topic_names={str(topic_id): name for topic_id, name in progress.names.items() if name},
+        topic_names=_name_by_text(progress.names),
         topic_labels={str(topic_id): label for topic_id, label in progress.labels.items()},
     )
 
@@ -293,6 +304,11 @@ def find_versions() -> Mapping[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed"
     return MappingProxyType(found)
+
+
+def _name_by_text(names: Mapping[int, str]) -> dict[str, str]:
+    """The names that are not empty, with ids as text, as in JSON."""
+    return {str(topic_id): name for topic_id, name in names.items() if name}
 
 
 def _worth(run: KeptRun) -> tuple[bool, str]:

@@ -107,6 +107,7 @@ class Progress:
     corpus_size: training documents; documents_total: the same times the passes.
     num_held_out: documents set aside; None before the corpus is open.
     config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
+    date_span: the first and the last date of the training documents; None if not all have one.
     held_out_by: what is held out, a "document" or a whole "group" at a time.
     phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
     bounds: of the algorithm's own objective, where it computes that.
@@ -129,6 +130,7 @@ class Progress:
     held_out_by: str = "document"
     corpus_size: int = 0
     num_held_out: int | None = None
+    date_span: tuple[Any, Any] | None = None
     documents_seen: int = 0
     documents_total: int = 0
     date: Any = None

@@ -1,10 +1,10 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
 from stickbreaker.engine.algorithm import Phase, TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.evaluation.labels import label_topics
+from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
@@ -36,15 +36,28 @@ MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
 MAX_NAME = 60
+FALLEN = "Ended without converging: documents start again in each pass, and one more pass would lower the bound."
+
+# What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
+Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 
 
 class Record:
     """The state of one run, from its spec to its last mini-batch.
 
-    prepared: what the engine runs; None until the corpus is open.
+    prepared: what the engine runs; None until the corpus is open. name_kept: names the topics of the kept run.
+    known: names of topics in runs before, from which this one takes those of a run with the same settings.
+    label_with: as for `label_topics`.
     """
 
-    def __init__(self, spec: RunSpec, run_id: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        run_id: int,
+        clock: Callable[[], float],
+        known: Names | None = None,
+        label_with: Labeller | None = None,
+    ) -> None:
         self.spec, self.run_id, self._clock = spec, run_id, clock
         self.status, self.message, self.compile_share = "ready", "", 0.0
         self.is_over = self.is_kept = False
@@ -53,6 +66,7 @@ class Record:
         self._corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
         self._date: np.datetime64 | None = None
+        self._date_span: tuple[np.datetime64, np.datetime64] | None = None
         self._seconds = 0.0
         self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
         self._state: Any = None
@@ -65,7 +79,10 @@ class Record:
         self._first_readings = FirstReadings()
         self._learned_config = spec.config
         self._times: deque[tuple[float, int]] = deque()
+        self._known: Names = {} if known is None else known
+        self._label_with = label_with
         self._names: dict[int, str] = {}
+        self.name_kept: Callable[[Mapping[int, str]], None] | None = None
         self._labels: dict[int, str] = {}
         self._begun_at, self._step_seconds = 0.0, 0.0
 
@@ -96,6 +113,8 @@ class Record:
         self._corpus, self.prepared = corpus, prepared
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
+        dates = prepared.train.dates
+        self._date_span = (dates.min(), dates.max()) if prepared.train.has_dates else None
         self.batch_size = step_size(prepared.algorithm, prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
@@ -109,12 +128,19 @@ class Record:
         marks = [mark for mark in self._marks if mark.documents_seen != self.documents_seen]
         text = describe_change(self._learned_config, spec.config)
         if text:
+            # From here on the run learns other topics than one that begins with its settings.
+            self._names = dict(self._names)
             marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
         self._marks = marks[-MAX_MARKS:]
 
     def rename(self, topic_id: int, name: str) -> None:
         """Name a topic; an empty name restores its default name."""
         self._names[topic_id] = name.strip()[:MAX_NAME]
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """What a person has called topics, by id; an empty name is none."""
+        return MappingProxyType(dict(self._names))
 
     def model(self) -> Model | None:
         """Return the present model; None before the first mini-batch."""
@@ -149,7 +175,7 @@ class Record:
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
-            self._finish()
+            self._finish(FALLEN if update.stepped.info.has_fallen else "")
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:
@@ -161,17 +187,26 @@ class Record:
             return self._updates.send(config if is_changed else None)
         if self.prepared is None:
             raise RuntimeError("The corpus is not open yet.")
+        self._share_names(config)
         self._updates = engine.run(replace(self.prepared, config=config))
         return next(self._updates)
+
+    def _share_names(self, config: Any) -> None:
+        """Share the names of topics with earlier and later runs of the same settings, which learn the same topics."""
+        spec, corpus = self.spec, self._corpus
+        sizes = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens) if corpus is not None else ()
+        shared = self._known.setdefault((spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings), {})
+        shared.update(self._names)
+        self._names = shared
 
     def close(self) -> None:
         """Stop the engine; nothing more is learned."""
         if self._updates is not None:
             self._updates.close()
 
-    def _finish(self) -> None:
+    def _finish(self, message: str) -> None:
         self.is_over = True
-        self.status, self.message = "finished", ""
+        self.status, self.message = "finished", message
         self._times.clear()
 
     def stand_still(self) -> None:
@@ -207,6 +242,7 @@ class Record:
             held_out_by=self._corpus.split_by if self._corpus is not None else "document",
             corpus_size=self.corpus_size,
             num_held_out=self.prepared.num_held_out if self.prepared is not None else None,
+            date_span=self._date_span,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
             date=self._date,
@@ -224,7 +260,7 @@ class Record:
             vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
             planned_columns=self._plan_columns(),
             label=spec.label(),
-            names=MappingProxyType(dict(self._names)),
+            names=self.names,
             labels=MappingProxyType(dict(self._labels)),
             work=self._describe_step() if self.status == "running" and self._begun_at else "",
             begun_at=self._begun_at,
@@ -267,7 +303,8 @@ class Record:
         self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
         if self._corpus is not None:
             # A topic that has gone keeps its last label, for its history.
-            self._labels |= label_topics(event.summary, self._corpus.vocabulary.words, self._labels)
+            words = self._corpus.vocabulary.words
+            self._labels |= label_topics(event.summary, words, self._labels, self._label_with)
 
     def _take_next_batch(self, event: Evaluated) -> None:
         row = (event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens)

@@ -33,7 +33,7 @@ from stickbreaker.app.panel_fixes import hide_tools, unseen_points
 from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
-CURVE_HEIGHT = 270
+CURVE_HEIGHT = 220
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
@@ -126,6 +126,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
         min_border_right=16,
         output_backend="canvas",
     )
+    fig.title.offset = -LEFT_BORDER
     fig.extra_x_ranges = {"frame": Range1d(0, 1)}
     fig.extra_y_ranges = {"frame": Range1d(0, 1)}
     hide_tools(fig)

@@ -7,14 +7,14 @@ looks at the requests and does one thing: begin, change a setting, wait, or lear
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.record import Names, Record
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
@@ -29,7 +29,8 @@ LONG_PAUSE_SECONDS = 15.0
 PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
 MAX_EARLIER = 6
 
-Keep = Callable[[Progress, Model], None]
+# Keeps a run. Returns what gives new names, by topic id, to the topics of the kept run; None if it is not kept.
+Keep = Callable[[Progress, Model], Callable[[Mapping[int, str]], None] | None]
 
 _log = logging.getLogger(__name__)
 
@@ -83,6 +84,7 @@ class Runner:
         self._due = self._published_at = float("-inf")
         self.seconds_per_batch: float | None = None
         self.earlier: tuple[Progress, ...] = ()
+        self._names: Names = {}
         self.progress = Progress()
         self._thread = threading.Thread(target=self._work, name="run", daemon=True)
         self._thread.start()
@@ -129,7 +131,10 @@ class Runner:
         self._request(forgets_earlier=True)
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Name a topic of the present run on every page; an empty name restores its default name."""
+        """Name a topic of the present run on every page; an empty name restores its default name.
+
+        A run with the same settings begins with the names of the run before it, since it learns the same topics.
+        """
         self._request(names={**self.requests.names, topic_id: name})
 
     def model(self) -> Model | None:
@@ -202,10 +207,13 @@ class Runner:
             for topic_id, name in names.items():
                 if self._record is not None:
                     self._record.rename(topic_id, name)
+            renamed = self._record if names else None
             if spec is not None:
                 left = self._record_new(spec)
             if changed is not None and self._record is not None:
                 self._record.change(changed)
+        if renamed is not None:
+            self._rename_kept(renamed)
         if left is not None:
             self._hand_over(left, self.earlier[-1])
         if forgets:
@@ -225,7 +233,7 @@ class Runner:
         if self._record is not None:
             self._record.close()
         self._num_runs += 1
-        self._record = Record(spec, self._num_runs, self._clock)
+        self._record = Record(spec, self._num_runs, self._clock, self._names)
         return left
 
     def _hand_over(self, record: Record, progress: Progress) -> None:
@@ -235,9 +243,18 @@ class Runner:
             return
         record.is_kept = True
         try:
-            self._keep(progress, model)
+            record.name_kept = self._keep(progress, model)
         except Exception:
             _log.exception("The run could not be kept")
+
+    def _rename_kept(self, record: Record) -> None:
+        """Give the names of the topics to the kept run too; an error there does not end the run."""
+        if record.name_kept is None:
+            return
+        try:
+            record.name_kept(record.names)
+        except Exception:
+            _log.exception("The topics of the kept run could not be named")
 
     def _begin(self, record: Record) -> None:
         """Open the corpus and prepare the run."""

@@ -4,7 +4,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -37,9 +37,7 @@ SERVICE = "stickbreaker-service"
 # A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
 FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
-NOTHING_TO_WATCH = (
-    "The run of this link has ended or does not exist, so a new run was started."
-)
+NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
 
 
 @dataclass
@@ -207,7 +205,11 @@ class Service:
         def notify() -> None:
             run.notify()
 
-        runner = make_runner(notify, kept.keep)
+        def keep(progress: Progress, model: Model) -> Callable[[Mapping[int, str]], None] | None:
+            kept_run = kept.keep(progress, model)
+            return partial(kept.name_topics, kept_run.key) if kept_run is not None else None
+
+        runner = make_runner(notify, keep)
         sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         run = Run(key, watch, user, runner, reader, sweep, subscribers, presenters)

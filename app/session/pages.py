@@ -18,6 +18,11 @@ from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.app.views.topic_quality import TopicQuality
 from stickbreaker.app.views.word_life import WordLife
 
+SIDE_BY_SIDE_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
+@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 5fr) minmax(300px, 2fr); } }
+"""
+
 
 class Readers:
     """The views of a reading of the corpus, by page; a page's own views are made when it is opened.
@@ -100,10 +105,6 @@ class Pages:
             page.objects = list(self._find_parts(name))
 
 
-def lay_side_by_side(wide: Any, narrow: Any) -> pn.FlexBox:
+def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     """Lay out two views side by side, or one below the other in a narrow window."""
-    columns = [
-        pn.Column(view, styles={"flex": flex, "min-width": "0"}, sizing_mode="stretch_width")
-        for view, flex in ((wide, "3 1 690px"), (narrow, "1 1 300px"))
-    ]
-    return pn.FlexBox(*columns, gap="16px", align_items="flex-start", sizing_mode="stretch_width")
+    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)

@@ -26,6 +26,7 @@ from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.sharing import WATCHING, Sharing
 from stickbreaker.app.views.sweep import SweepActions, SweepPanel
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -64,7 +65,7 @@ class Session:
         self.sketch = RateSketch()
         self.controls = self._make_controls(corpora)
         self.bring = self._make_bring()
-        self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
+        self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
@@ -188,7 +189,7 @@ class Session:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
         if self.tabs.value == LIVE and has_moved and self._run is not None:
             self._attempt(self._draw_curves)
-            for view in (self.table, self.now):
+            for view in (self.summary, self.table, self.now):
                 self._attempt(view.update, self._run.runner.progress)
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
@@ -335,8 +336,10 @@ class Session:
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
-        lists = lay_side_by_side(self.table, self.now)
-        live = pn.Column(self.curves, lists, sizing_mode="stretch_width", margin=0)
+        beside = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
+        live = pn.Column(
+            self.summary, lay_side_by_side(self.table, beside), self.curves, sizing_mode="stretch_width", margin=0
+        )
         own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
         self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
         # Bokeh limits the height to the window, so that later parts would overlap.

@@ -8,7 +8,7 @@ READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 STYLE = {
     # The default colour has too little contrast under the pointer.
     "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
-    "& .MuiButtonBase-root": {"whiteSpace": "nowrap"},
+    "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "textTransform": "none", "fontSize": "15px"},
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",
         "& .MuiButtonBase-root": {

@@ -10,11 +10,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS, CompletePreset, Preset, describe_rates
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
-from stickbreaker.app.widgets.sliders import PRESETS, SENTENCES, Preset, asked_of, make_sliders, show_value
+from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
 
@@ -267,6 +268,16 @@ class Controls(pn.viewable.Viewer):
         self._choose_live(values)
         self._actions.configure(values)
 
+    def run_complete(self, preset: CompletePreset) -> None:
+        """Choose a complete system and start a new run with it."""
+        self.algorithm.value = preset.algorithm
+        config = self.forms[0].config_class(**preset.settings)
+        self.forms[0].edits.forget()
+        self.forms[0].fill(config)
+        self._choose_live({name: read_fields(config)[name] for name in self._asked()})
+        self.chosen = frozenset((*left_fields(config), *self._asked()))
+        self._actions.restart()
+
     def choose_defaults(self) -> None:
         """Let the learning settings follow the corpus size again."""
         self.chosen = frozenset()
@@ -300,7 +311,7 @@ class Controls(pn.viewable.Viewer):
         self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
         self._learning = _heading("Learning, from the next mini-batch")
         self._presets = (_heading("Presets"), self.defaults, *presets)
-        self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
+        self._choices = pn.Column(*self._presets, *self._list_complete(), sizing_mode="stretch_width", margin=0)
         self._show_asked()
         return pn.Column(
             self.corpus,
@@ -319,6 +330,17 @@ class Controls(pn.viewable.Viewer):
 
     def _choose_preset(self, preset: Preset, event: Any) -> None:
         self.choose(preset)
+
+    def _list_complete(self) -> list[pn.viewable.Viewable]:
+        """The complete presets of the algorithms on offer, under a heading."""
+        offered = [each for each in COMPLETE_PRESETS if each.algorithm in self._algorithms]
+        if not offered:
+            return []
+        links = [_make_link(each.label, partial(self._run_complete_preset, each)) for each in offered]
+        return [_heading("Complete systems"), _note("Set every setting and restart."), *links]
+
+    def _run_complete_preset(self, preset: CompletePreset, event: Any) -> None:
+        self.run_complete(preset)
 
     def _show_forms(self) -> None:
         """Send the forms when they are first opened: they are a third of the page, and few users open them."""
@@ -349,8 +371,7 @@ def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
 
 def describe_defaults(config: Any, corpus_size: int) -> str:
     """Name the defaults with their values for a corpus of this size."""
-    config = fill_in(config, corpus_size)
-    return Preset("Defaults for this corpus", config.forgetting_rate, config.delay, config.batch_size).label
+    return f"Defaults for this corpus: {describe_rates(fill_in(config, corpus_size))}"
 
 
 def describe_forecast(expected: Forecast, corpus_size: int) -> str:

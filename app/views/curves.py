@@ -29,15 +29,17 @@ from stickbreaker.app.widgets.config_form import read_fields
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
-:host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 12px; }
+:host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); gap: 12px; }
 """
 HELP = (
     "Higher is better for both likelihoods. Held-out passages come from all years; "
-    "each next batch is scored just before the model learns from it. "
+    "each next batch is scored just before the model learns from it: progressive validation with known D and "
+    "vocabulary. "
 )
 HELP_WHOLE = (
     "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
-    "each next batch is scored just before the model learns from it. "
+    "each next batch is scored just before the model learns from it: progressive validation with known D and "
+    "vocabulary. "
 )
 MERGING_LINE = " Topics that other topics explain are removed from time to time, so the number can drop."
 WARM_UP_LINE = (
@@ -53,7 +55,10 @@ NOTES = {
 
 
 class Curves(Viewer):
-    """The curves of the run, with earlier runs as faint lines. `update` shows a new progress."""
+    """The curves of the run, with earlier runs as faint lines. `update` shows a new progress.
+
+    held_out: the curve of held-out words, which the page places by itself.
+    """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
 
@@ -70,9 +75,11 @@ class Curves(Viewer):
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
-        panes = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()]
-        grid = pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
-        heading = pn.pane.HTML("<h2 style='margin:0'>Curves</h2>", margin=(0, 10))
+        held_out, *others = (
+            pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()
+        )
+        self.held_out, grid = _lay_in_grid(held_out), _lay_in_grid(*others)
+        heading = pn.pane.HTML("<h2 style='margin:0;font-size:18px'>More curves</h2>", margin=(0, 10))
         self._layout = pn.Column(
             heading, picker, grid, self._legend, sizing_mode="stretch_width", css_classes=["curves"], margin=0
         )
@@ -148,6 +155,10 @@ class Curves(Viewer):
         text = legend_html(self._progress, self.earlier, self.axis)
         if text != self._legend.object:
             self._legend.object = text
+
+
+def _lay_in_grid(*panes: pn.pane.Bokeh) -> pn.Column:
+    return pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
 
 
 def reads_corpus(progress: Progress) -> bool:

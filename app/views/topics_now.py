@@ -1,4 +1,4 @@
-"""The largest topics now: id, colour, weight and ten words, updated with the run."""
+"""The largest topics now: label, colour, weight and top words, updated with the run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,8 @@ from stickbreaker.app.model.progress import Progress, has_no_topic, rank_topics
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
 
-NUM_TOPICS_SHOWN = 12
+NUM_TOPICS_SHOWN = 6
+NUM_WORDS_SHOWN = 3
 STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
 
@@ -26,8 +27,8 @@ class TopicsNow(Viewer):
         self._shown: tuple[object, ...] = ()
         self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
-            "<h2 style='margin:0'>Largest topics now</h2>"
-            "<p style='margin:4px 0'>Each topic's share of all words, and its ten top words now.</p>",
+            "<h2 style='margin:0;font-size:18px'>Largest topics now</h2>"
+            "<p style='margin:2px 0;font-size:13px'>Weight now; recent text counts more.</p>",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
@@ -71,8 +72,9 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
             "color": topic_color(topic_ids[row]),
             "weight": f"{100 * weights[row]:.1f} %",
             "share": round(float(weights[row]) / largest, 3),
-            "words": " ".join(list_words(now.top_words[ranked[row]], progress.vocabulary)),
+            "words": " ".join(list_words(now.top_words[ranked[row]], progress.vocabulary)[:NUM_WORDS_SHOWN]),
             "action": "show in table",
+            "button": "show",
         }
         for row in steady_order(topic_ids, weights, shown, NUM_TOPICS_SHOWN)
     ]

@@ -3,23 +3,33 @@ const NUM_RANKS = 10
 function put(node, text) { if (node.textContent !== text) node.textContent = text }
 
 function write_cell(cell, value) {
-  const [word, is_new] = value ?? [null, false]
-  const key = word === null ? "" : (is_new ? "+" : " ") + word
+  const [word, mark] = value ?? [null, ""]
+  const key = word === null ? "" : (mark || " ") + word
   if (cell.dataset.key === key) return
   cell.dataset.key = key
   cell.replaceChildren()
-  cell.className = word === null ? "blank" : is_new ? "new" : ""
+  cell.className = word === null ? "blank" : {"+": "new", "↑": "risen"}[mark] ?? ""
   if (word === null) return
-  if (!is_new) { cell.textContent = word; return }
-  const plus = document.createElement("span")
-  plus.textContent = "+"
-  plus.setAttribute("aria-hidden", "true")
-  const strong = document.createElement("strong")
-  strong.textContent = word
+  if (mark === "") { cell.textContent = word; return }
+  const sign = document.createElement("span")
+  sign.textContent = mark
+  sign.setAttribute("aria-hidden", "true")
+  const text = document.createElement(mark === "+" ? "strong" : "span")
+  text.textContent = word
   const said = document.createElement("span")
   said.className = "said"
-  said.textContent = " (new)"
-  cell.append(plus, strong, said)
+  said.textContent = mark === "+" ? " (new)" : " (risen)"
+  cell.append(sign, text, said)
+}
+
+const SLIDE = {duration: 700, easing: "ease-out"}
+
+// Words of a new column come from their ranks in the column before; new words fade in.
+function slide(cell, word, rank, before) {
+  if (word === null || matchMedia("(prefers-reduced-motion: reduce)").matches) return
+  const start = before.indexOf(word)
+  const moved = `translate(${-cell.offsetWidth}px, ${(start - rank) * cell.offsetHeight}px)`
+  cell.animate([start < 0 ? {opacity: 0} : {transform: moved, opacity: 0.5}, {transform: "none", opacity: 1}], SLIDE)
 }
 
 function make(tag, attributes, ...children) {
@@ -32,12 +42,13 @@ function make(tag, attributes, ...children) {
 export function render({ model }) {
   const head = make("tr", {})
   const caption = make("caption", {class: "said"},
-    "Ten top words of each chosen topic, a column for each checkpoint; a word that the column before lacks is marked as new")
+    "Ten top words of each chosen topic, a column for each checkpoint; a word that the column before lacks is marked as new, and one at least two ranks higher as risen")
   const table = make("table", {}, caption, make("thead", {}, head))
   const scroller = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Word lists over time"}, table)
   const empty = make("p", {class: "empty"})
   const bodies = new Map()
   let follows = true
+  let shown = -2
   for (const event of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     scroller.addEventListener(event, () => { follows = false }, {passive: true})
   }
@@ -65,18 +76,25 @@ export function render({ model }) {
     return body
   }
 
-  function write_block(body, block) {
+  function write_block(body, block, newest) {
+    const before = newest > 0 ? block.cells.map(row => row[newest - 1]?.[0]) : []
     const title = body.rows[0].cells[0]
     title.colSpan = model.columns.length + 1
     const [chip, name, note] = title.firstChild.children
     chip.style.background = block.color
+    body.style.setProperty("--topic", block.color)
     put(name, block.title)
     put(note, block.note)
     for (let rank = 0; rank < NUM_RANKS; rank++) {
       const row = body.rows[rank + 1]
       while (row.cells.length > model.columns.length + 1) row.lastChild.remove()
       while (row.cells.length < model.columns.length + 1) row.append(make("td", {class: "blank"}))
-      for (let i = 0; i < model.columns.length; i++) write_cell(row.cells[i + 1], block.cells[rank][i])
+      for (let i = 0; i < model.columns.length; i++) {
+        const cell = row.cells[i + 1]
+        write_cell(cell, block.cells[rank][i])
+        cell.classList.toggle("now", i === newest)
+        if (i === newest && newest === shown + 1) slide(cell, block.cells[rank][i]?.[0] ?? null, rank, before)
+      }
     }
   }
 
@@ -89,14 +107,16 @@ export function render({ model }) {
 
   function write() {
     write_head()
+    const newest = model.columns.filter(column => column.reached).length - 1
     const wanted = new Set(model.blocks.map(block => block.topic_id))
     for (const [id, body] of bodies) if (!wanted.has(id)) { body.remove(); bodies.delete(id) }
     model.blocks.forEach((block, index) => {
       if (!bodies.has(block.topic_id)) bodies.set(block.topic_id, make_body(block))
       const body = bodies.get(block.topic_id)
       if (table.tBodies[index] !== body) table.insertBefore(body, table.tBodies[index] ?? null)
-      write_block(body, block)
+      write_block(body, block, newest)
     })
+    shown = newest
     put(empty, model.empty)
     empty.hidden = model.empty === ""
     follow()

@@ -27,8 +27,9 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.theme import topic_color
 
 MAX_TOPICS = 8
-# If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16).
-ECHO_SECONDS = 2.0
+# If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16), and on
+# a busy machine it does so late.
+ECHO_SECONDS = 30.0
 ROLES = ("clear early", "formed late")
 
 
@@ -36,7 +37,7 @@ class WordCells(pn.custom.JSComponent):
     """The table in HTML; only cells that have changed are written."""
 
     columns = param.List(doc="One dict a checkpoint: documents, date, reached.")
-    blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, is_new].")
+    blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, mark].")
     empty = param.String(doc="The text to show if there is no block.")
 
     _esm = Path(__file__).with_name("word_table.js")
@@ -54,7 +55,7 @@ class WordTable(Viewer):
         self._clock = clock
         self._progress = Progress()
         self._shown: tuple[object, ...] = ()
-        self._written_over: tuple[list[int] | None, float] = [], float("-inf")
+        self._written_over: list[tuple[list[int], float]] = []
         self.is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
@@ -70,10 +71,11 @@ class WordTable(Viewer):
         self._reset = pmui.Button(label="Show default topics", variant="text", size="small", visible=False)
         self._reset.on_click(self.go_back)
         self._layout = pn.Column(
-            pn.pane.HTML(_explanation(), sizing_mode="stretch_width", margin=(0, 10)),
+            pn.pane.HTML("<h2 style='margin:0;font-size:18px'>Word lists over time</h2>", margin=(0, 10)),
+            self.cells,
             self.picker,
             self._reset,
-            self.cells,
+            pn.pane.HTML(f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>", margin=(0, 10)),
             sizing_mode="stretch_width",
             css_classes=["word-table"],
             margin=0,
@@ -98,10 +100,11 @@ class WordTable(Viewer):
     def _choose(self, event: param.parameterized.Event) -> None:
         if self._is_writing:
             return
-        before, at = self._written_over
-        if event.new == before and self._clock() - at < ECHO_SECONDS:
+        now = self._clock()
+        if any(event.new == before and now - at < ECHO_SECONDS for before, at in self._written_over):
             self._write_picker()
         else:
+            self._written_over.clear()
             self._set_topics(list(event.new), is_chosen=True)
 
     def go_back(self, event: object = None) -> None:
@@ -139,22 +142,15 @@ class WordTable(Viewer):
         last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
         options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         if self.picker.value != self.topics:
-            self._written_over = self.picker.value, self._clock()
+            now = self._clock()
+            recent = [(value, at) for value, at in self._written_over if now - at < ECHO_SECONDS]
+            self._written_over = [*recent, (list(self.picker.value or ()), now)]
         self._is_writing = True
         try:
             self.picker.param.update(options=options, value=list(self.topics))
             self._reset.visible = self.is_chosen
         finally:
             self._is_writing = False
-
-
-def _explanation() -> str:
-    return (
-        "<h2 style='margin:0'>Word lists over time</h2>"
-        "<p style='margin:4px 0'>Each column is a checkpoint, and each block lists the ten top words of one topic. "
-        "A word that is new in a column is marked <strong>+<u>so</u></strong>.</p>"
-        f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>"
-    )
 
 
 def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
@@ -197,7 +193,7 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
     }
     for row in frame.itertuples(index=False):
         cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
-        cells[int(row.rank)][int(row.column)] = [row.word, row.is_new]
+        cells[int(row.rank)][int(row.column)] = [row.word, "+" if row.is_new else "↑" if row.has_risen else ""]
     for position, (topic_id, block) in enumerate(blocks.items()):
         role = "" if is_chosen or position >= len(ROLES) or len(blocks) < len(ROLES) else ROLES[position]
         block["note"] = ", ".join(filter(None, [role, _last_weight(frame, topic_id, len(progress.checkpoints) - 1)]))
@@ -207,7 +203,7 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
 def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int) -> str:
     weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
     return (
-        f"{100 * weights.iloc[0]:.1f} % of the words in the last column"
+        f"{100 * weights.iloc[0]:.1f} % of the model's weight in the last column"
         if len(weights)
         else "not in use in the last column"
     )

@@ -25,7 +25,7 @@ export function render({ model }) {
     const [chip, title, weight, bar, button] = item.firstChild.children
     put(title, row.title)
     put(weight, row.weight)
-    put(button, row.action)
+    put(button, row.button ?? row.action)
     button.setAttribute("aria-label", `${row.action}: ${row.title}`)
     for (const node of [chip, bar.firstChild]) if (node.style.background !== row.color) node.style.background = row.color
     chip.hidden = row.color === ""

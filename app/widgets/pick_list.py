@@ -11,7 +11,10 @@ import param
 class PickList(pn.custom.JSComponent):
     """Rows have keys; only changes are written, always as text. `on_pick(key)` is called when one is pressed."""
 
-    rows = param.List(doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action.")
+    rows = param.List(
+        doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action, and if the button "
+        "has a shorter text, button."
+    )
     note = param.String(doc="The text above the rows, or instead of them.")
 
     _esm = Path(__file__).with_name("pick_list.js")

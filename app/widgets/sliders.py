@@ -1,38 +1,16 @@
-"""The learning settings as sliders, with the presets of the papers."""
+"""The learning settings as sliders."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import panel_material_ui as pmui
 
+from stickbreaker.app.model.presets import PRESETS
 from stickbreaker.app.model.run_spec import live_fields
 from stickbreaker.app.panel_fixes import PlacesSlider
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Learning settings from a paper."""
-
-    name: str
-    forgetting_rate: float
-    delay: float
-    batch_size: int
-
-    @property
-    def label(self) -> str:
-        return f"{self.name}: κ {self.forgetting_rate:g}, τ₀ {self.delay:g}, S {self.batch_size}"
-
-
-PRESETS = (
-    Preset("Wang 2011", 0.6, 64.0, 256),
-    Preset("Wang 2011, Table 1", 0.6, 64.0, 1024),
-    Preset("SVI 2013", 0.9, 1.0, 500),
-    Preset("Hoffman 2010", 0.5, 64.0, 4096),
-)
-
 SENTENCES = {
     "forgetting_rate": "How fast the learning rate falls: a low κ keeps learning, a high κ becomes stable early.",
     "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",

@@ -48,7 +48,7 @@ class BatchHDPConfig:
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
-    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as in the paper", choices=("warm", "wang"))
+    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as printed", choices=("warm", "wang"))
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting(
@@ -159,7 +159,7 @@ def _find_order(config: BatchHDPConfig, tables: np.ndarray, order: np.ndarray) -
 
 def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepInfo) -> tuple[BatchHDPState, StepInfo]:
     """Merge topics if that raises the bound: every few passes, and before a run ends, which then continues."""
-    if not np.isfinite(state.bound) or not (info.has_converged or state.step % PASSES_BETWEEN == 0):
+    if not np.isfinite(state.bound) or not (info.ends_run or state.step % PASSES_BETWEEN == 0):
         return state, info
     known = config.word_concentration, config.corpus_concentration
     merging, gain = find_merges(state.topic_counts.dense().T, state.tables, *known)
@@ -176,7 +176,7 @@ def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepIn
         expected_tokens=merging.add_up(state.expected_tokens),
         bound=state.bound + gain,
     )
-    return merged, info._replace(has_converged=False)
+    return merged, info._replace(has_converged=False, has_fallen=False)
 
 
 def infer(config: BatchHDPConfig, state: BatchHDPState, documents: Documents) -> np.ndarray:
@@ -199,8 +199,7 @@ def trace(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, nu
     """The slots of the first document after each iteration; a warm-up is treated as finished."""
     document = documents.cut(0, 1)
     expectations = _expect_words(config, state, document, Phase.TWO_LEVEL)
-    known = state.topic_counts, config.word_concentration
-    return trace_slots(*known, document, expectations, limits_of(config), num_iterations)
+    return trace_slots(document, expectations, limits_of(config), num_iterations)
 
 
 def summarize(config: BatchHDPConfig, state: BatchHDPState) -> TopicSummary:

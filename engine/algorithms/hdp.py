@@ -1,11 +1,13 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
 Settings name what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
-document's slots start on its own best topics. `start="wang"` starts the slots uniform, from the first batch on.
+document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts the slots uniform, from the
+first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β] and E[log π] out of the first three
+iterations of each document. Uniform slots stay equal in these, so a document settles in the second one.
 `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ overwrites the initial ζ, which
 leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives every topic the same tables.
-`topic_expectation="mean"` uses E[topic] in the local step (the locally collapsed form of Wang & Blei 2012 Eq. 6), so
-that ζ_it ∝ exp(E log π_t) Σ_k φ_tk E[topic_k,i]; `"geometric"` uses exp E[log topic] and Eq. 17-18 as printed.
+`topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has log E[topic] in its place: the
+local step then ascends the bound of a document whose topics are at their means, and the steps of λ are stepwise EM.
 """
 
 from dataclasses import dataclass, replace
@@ -43,8 +45,8 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
 
-START_HELP = "warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013"
-STARTS = ("warm", "wang", "svi")
+START_HELP = "warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013"
+STARTS = ("warm", "wang", "wang-code", "svi")
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,7 @@ def trace(config: HDPConfig, state: OnlineHDPState, documents: Documents, num_it
     """The slots of the first document after each iteration; a warm-up is treated as finished."""
     document = documents.cut(0, 1)
     expectations = _expect_words(config, state, document.distinct_words(), Phase.TWO_LEVEL)
-    word = state.concentrations.word
-    return trace_slots(state.topic_counts, word, document, expectations, limits_of(config), num_iterations)
+    return trace_slots(document, expectations, limits_of(config), num_iterations)
 
 
 ALGORITHM = Algorithm(

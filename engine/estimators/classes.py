@@ -30,14 +30,14 @@ class OnlineHDP(OnlineTopicModel):
         τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
     batch_size : int or None, default=None
         S. Documents per mini-batch. None follows the size of the corpus.
-    start : {"warm", "wang", "svi"}, default="warm"
-        warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013.
+    start : {"warm", "wang", "wang-code", "svi"}, default="warm"
+        warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -112,7 +112,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -243,14 +243,14 @@ class OnlineSVIHDP(OnlineTopicModel):
         τ₀. Higher values make the first steps smaller.
     batch_size : int or None, default=500
         S. Documents per mini-batch.
-    start : {"warm", "wang", "svi"}, default="svi"
-        warm: soft warm-up; wang: as in the paper; svi: as in Fig. 9 of Hoffman 2013.
+    start : {"warm", "wang", "wang-code", "svi"}, default="svi"
+        warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="geometric"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that a mixture of other topics explains; keep: keep them.
+        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -319,7 +319,7 @@ class BatchHDP(TopicModel):
     tolerance : float, default=1e-05
         Stop when a pass raises the bound by less than this share of it.
     start : {"warm", "wang"}, default="warm"
-        warm: soft warm-up; wang: as in the paper.
+        warm: soft warm-up; wang: as printed.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32

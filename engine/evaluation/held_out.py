@@ -25,7 +25,8 @@ PROTOCOLS = {
     "perplexity_bound": "the bound on the log likelihood of whole test documents, per token",
     "importance_sampling": "the log likelihood of whole test documents, per token, by importance sampling",
     "within_documents": "a tenth of each training document's tokens is predicted from the tokens learned",
-    "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it",
+    "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it: progressive "
+    "validation with known D and vocabulary",
 }
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 COVERED_SHARE = 0.99
@@ -109,15 +110,36 @@ def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray
     return float(_document_bounds(documents, topics, prior, np.maximum(g, 1e-30)).sum() / sizes.sum())
 
 
-def lda_perplexity_bound(
+def lda_bound_as_printed(
     documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float
 ) -> float:
-    """Bound on log p(documents, topics) of an LDA, online or batch, in nats per token (Hoffman 2010 Eq. 16 and 4).
+    """Bound of an LDA, online or batch, in nats per token, by Hoffman 2010 Eq. 16 as printed: the documents' part only.
 
     topic_counts: λ - η; prior: α (K,). Topics are not fixed at their expectations: words are weighted by exp E[log
-    topic], and the bound includes the topics' own part once, as in Hoffman's code. scikit-learn's `perplexity` is the
-    exponential of minus this bound.
+    topic]. NaN without tokens.
     """
+    return _lda_parts(documents, topic_counts, prior, word_concentration)[0]
+
+
+def lda_bound_as_its_authors_ran_it(
+    documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float, corpus_size: int
+) -> float:
+    """Bound of an LDA in nats per token, by Hoffman 2010 Eq. 16 as its authors' code computes it.
+
+    The code adds the topics' part, -KL(q(topics) || p(topics)), times S/D, for S documents and corpus_size D.
+    scikit-learn's `perplexity` is the exponential of minus this bound with D = S.
+    """
+    bound, divergence = _lda_parts(documents, topic_counts, prior, word_concentration)
+    return bound - documents.num_documents / corpus_size * divergence
+
+
+def _lda_parts(
+    documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float
+) -> tuple[float, float]:
+    """The documents' part of the bound, and KL of the topics from their prior, in nats per token of the documents."""
+    num_tokens = documents.counts.sum(dtype=np.int64)
+    if not num_tokens:
+        return float("nan"), float("nan")
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
     prior = document_prior(1.0, prior, topics.dtype)
@@ -129,8 +151,8 @@ def lda_perplexity_bound(
 
     totals = reduce(add, map_shards(lambda part: sum_documents(part, expectations, fit), documents))
     divergence, logs = topics_divergence(topic_counts.dense(), word_concentration)
-    bound = totals.bound + (totals.topic_words * logs[words]).sum() - divergence
-    return float(bound / documents.counts.sum(dtype=np.int64))
+    bound = totals.bound + (totals.topic_words * logs[words]).sum()
+    return float(bound / num_tokens), float(divergence / num_tokens)
 
 
 def _document_bounds(documents: Documents, topics: np.ndarray, prior: np.ndarray, g: np.ndarray) -> np.ndarray:

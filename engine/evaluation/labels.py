@@ -50,7 +50,8 @@ def label_topics(
         Earlier labels by topic id, which topics keep while they can.
     label_with : callable, optional
         Gets the ten most probable words of a topic, the most probable first, and returns its label. It replaces the
-        rule, and labels that it returns twice stay as they are.
+        rule, and labels that it returns twice stay as they are. Estimators and `LiveRun` of a notebook take one;
+        the page has the rule.
 
     Returns
     -------

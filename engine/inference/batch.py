@@ -196,15 +196,18 @@ def take_pilot(documents: Documents) -> Documents:
 def judge(
     old: AnyBatchState, new: AnyBatchState, tolerance: float, documents: Documents
 ) -> tuple[AnyBatchState, StepInfo]:
-    """Accept or reject a pass, and return the state and its StepInfo: a pass that lowers the bound ends the run.
+    """Accept or reject a pass, and return the state and its StepInfo.
 
-    Each pass fits the documents from the start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse
-    optimum than before; near the end all of them together may. Rates are 1: nothing remains of the start.
+    The run has converged if the pass raises the bound by at most the tolerance. Each pass fits the documents from the
+    start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse optimum than before, and all of them
+    together may. A pass that lowers the bound is rejected. It ends the run, because it would be the same again, but the
+    run has not converged. Rates are 1: nothing remains of the start.
     """
     num_tokens = documents.counts.sum(dtype=np.int64)
     gain = new.bound - old.bound
-    has_converged = np.isfinite(gain) and gain <= tolerance * abs(old.bound)
-    state = old._replace(step=new.step) if np.isfinite(gain) and gain < 0 else new
+    has_fallen = bool(np.isfinite(gain) and gain < 0)
+    has_converged = bool(np.isfinite(gain) and 0 <= gain <= tolerance * abs(old.bound))
+    state = old._replace(step=new.step) if has_fallen else new
     bound = float(state.bound / num_tokens) if np.isfinite(state.bound) and num_tokens else None
     info = StepInfo(
         step=new.step,
@@ -213,6 +216,7 @@ def judge(
         startup_share=0.0,
         temperature=state.temperature,
         bound=bound,
-        has_converged=bool(has_converged),
+        has_converged=has_converged,
+        has_fallen=has_fallen,
     )
     return state, info

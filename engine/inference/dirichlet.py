@@ -55,8 +55,9 @@ def fit_documents(
 
         φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal g)
 
-    Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected tables of g_k - prior_k customers in a Chinese restaurant
-    process with concentration prior_k (Teh 2007 sec. 3, at the counts' means).
+    At temperature T no sweep lowers Σ_wk c_w φ_wk (log B_wk + E[log θ_k] - T log φ_wk) - KL(g), but by rounding and by
+    the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected tables of g_k - prior_k customers in a
+    Chinese restaurant process with concentration prior_k (Teh 2007 sec. 3, at the counts' means).
     """
     topics, prior = np.ascontiguousarray(expectations.topics), expectations.prior
     tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))

@@ -17,7 +17,7 @@ SMALLEST_PRIOR = 1e-30
 def topic_weights(counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str) -> np.ndarray:
     """Weights B (U, K) of some words (U,) in the topics, from λ - η in DecayedCounts.
 
-        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (Wang & Blei 2012 Eq. 6)
+        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion 2009)
         B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic] (Hoffman 2010 Eq. 6)
 
     >>> from stickbreaker.engine.inference.topic_counts import decayed_counts

@@ -25,9 +25,10 @@ Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
 # Topics with fewer tokens are not tested; a mixture has at most this number of topics.
 LEAST_TOKENS = 1.0
 MOST_PARENTS = 6
-# The highest ratio of G to its degrees of freedom. For two samples of one topic the ratio is about 1; topics that share
-# each token have less. Up to the first limit topics are removed. Up to the others they are removed if held-out words
-# agree; the last one only applies when documents are read again, because later documents may separate topics.
+# The highest ratio of G to its degrees of freedom. For two samples of one topic the ratio is 1 if all words are
+# frequent, and 1.1 to 1.4 if most are rare; topics that share each token have less. Up to the first limit topics are
+# removed. Up to the others they are removed if held-out words agree; the last one, the only one that two samples of one
+# topic usually reach, applies when documents are read again, because later documents may separate topics.
 RATIOS, REREAD = (0.3, 1.0), (1.5,)
 # The gain in standard errors at which held-out words agree, and the share of its usual tokens that a topic needs there.
 LEAST_ERRORS, LEAST_PRESENT = 1.0, 0.25

@@ -1,12 +1,12 @@
 """The two-level local step, in which the words of a document go through slots; online or batch (Wang 2011).
 
-`start` and `topic_expectation` of a config choose its form; engine/algorithms/hdp.py explains the choices.
+Eq. 15-18 are coordinate ascent on a document's part of Eq. 14 with log B in place of E[log φ], where B are the topic
+weights. `start` and `topic_expectation` of a config choose their start and B; engine/algorithms/hdp.py explains both.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import psi
 
 from stickbreaker.engine.algorithm import Phase, SlotTrace
 from stickbreaker.engine.corpora.corpus import Documents
@@ -15,13 +15,14 @@ from stickbreaker.engine.inference.expectations import document_prior, topic_wei
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState, SlotConfig
 from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, expected_weights
-from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, Slots, fit_one, fit_two_level
 
 START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
-MAX_ITERATIONS = {"warm": 3, "wang": 100, "svi": 100}
+MAX_ITERATIONS = {"warm": 3, "wang": 100, "wang-code": 100, "svi": 100}
+# Iterations of a document without E[log β] and E[log π], where a start has any.
+WITHOUT_PRIORS = {"wang-code": 3}
 TOLERANCE = 1e-3
 
 
@@ -65,7 +66,7 @@ def limits_of(config: SlotConfig) -> Limits:
         tolerance=TOLERANCE,
         doc_concentration=float(config.doc_concentration),
         is_uniform_start=is_uniform,
-        is_geometric=config.topic_expectation == "geometric",
+        num_without_priors=WITHOUT_PRIORS.get(config.start, 0),
     )
 
 
@@ -108,25 +109,21 @@ def _prior_of(expectations: Expectations) -> Prior:
     return Prior(concentrations=expectations.prior, expected_log_weights=expectations.expected_log_weights, order=order)
 
 
-def trace_slots(
-    counts: DecayedCounts,
-    word_concentration: float,
-    document: Documents,
-    expectations: Expectations,
-    limits: Limits,
-    num_iterations: int,
-) -> SlotTrace:
+def trace_slots(document: Documents, expectations: Expectations, limits: Limits, num_iterations: int) -> SlotTrace:
     """Coordinate ascent over the slots of one document, Eq. 15-18, after each of its iterations.
 
-    Topics that the document does not consider have φ_jtk = 0. The bound uses E[log p(w|φ)] as Eq. 14 does, with any
-    `topic_expectation`.
+    Topics that the document does not consider have φ_jtk = 0. No iteration lowers the bound, but by rounding:
+
+        Σ_n Σ_t ζ_nt (Σ_k φ_tk log B_nk + E[log π_t] - log ζ_nt) + Σ_tk φ_tk (E[log β_k] - log φ_tk) - KL(sticks)
+
+    With B = exp E[log φ] these are the braces of Eq. 14; with B = E[φ] they bound log p(w | topics at their means).
     """
     traced = _fit_each(document, expectations, limits, num_iterations)
     size, topic_ids = len(document.words), traced[0][0]
     phi = np.array([slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64)
     words = np.array([slots.tokens[: limits.num_slots, :size] for _, slots, _ in traced], np.float64)
     on, after = np.moveaxis(np.array([slots.sticks for _, slots, _ in traced], np.float64), 1, 0)
-    logs = expected_log_topics(counts, word_concentration, expectations.words)[:, topic_ids]
+    logs = np.log(expectations.topics[:, topic_ids].astype(np.float64))
     log_weights = expectations.expected_log_weights[topic_ids].astype(np.float64)
     bounds = np.array([bound for *_, bound in traced]) + (phi @ log_weights).sum(1)
     bounds += np.einsum("itn,ita,na->i", words, phi, logs, optimize=True)
@@ -152,13 +149,6 @@ def _fit_each(
     limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
     each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
     return [fit_one(own, expectations.topics, prior, START_SWEEPS, some) for some in each]
-
-
-def expected_log_topics(counts: DecayedCounts, word_concentration: float, words: np.ndarray) -> np.ndarray:
-    """E[log p(w|φ_k)] of some words (U, K); Wang 2011 below Eq. 21."""
-    totals = psi(counts.totals + word_concentration * counts.vocab_size)
-    logs: np.ndarray = psi(counts.rows(words, word_concentration).astype(np.float64)) - totals
-    return logs
 
 
 def _break_slots(on: np.ndarray, after: np.ndarray) -> np.ndarray:

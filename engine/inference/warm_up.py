@@ -1,8 +1,9 @@
 """How λ starts, and the warm-up in which topics become different from one another.
 
 During the warm-up each document stays spread over many topics, and over fewer as the first pass proceeds. At
-temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose 1998; Ueda & Nakano 1998). While
-topics are alike, a document would settle on one or two of them by chance; a high temperature keeps it on all of them.
+temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose 1998; Ueda & Nakano 1998) of a bound
+(Katahira 2008; Mandt 2016), in which T weighs the entropy of the words' topics alone. While topics are alike, a
+document would settle on one or two of them by chance; a high temperature keeps it on all of them.
 """
 
 from collections.abc import Callable
@@ -168,6 +169,7 @@ class Start(NamedTuple):
 STARTS = {
     "warm": Start(draw=_draw_uniform, is_by_document=True, has_warm_up=True),
     "wang": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
+    "wang-code": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
     "svi": Start(draw=_draw_exponential, is_by_document=True, has_warm_up=False),
     "hoffman": Start(draw=_draw_gamma, is_by_document=False, has_warm_up=False),
 }

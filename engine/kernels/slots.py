@@ -71,25 +71,25 @@ def multiply(one: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def assign_words(
-    c: np.ndarray, log_pi: np.ndarray, is_geometric: bool, per_word: np.ndarray, tokens: np.ndarray
-) -> None:
-    """Replace the mixtures (T, N) by c_i ζ_it: ζ_it ∝ exp(E log π_t) Σ_m φ_tm B_im, or Eq. 18 if is_geometric.
+def assign_words(c: np.ndarray, log_pi: np.ndarray, per_word: np.ndarray, tokens: np.ndarray) -> None:
+    """Apply Eq. 18: replace Σ_m φ_tm log B_im (T, N) by c_i ζ_it, ζ_it ∝ exp(E log π_t + Σ_m φ_tm log B_im).
 
-    Overwrites log_pi. Padded slots get no tokens.
+    Padded slots get no tokens.
     """
     num_words, num_slots = c.shape[0], log_pi.shape[0]
-    highest, norm = per_word[0], per_word[1]
+    highest, norm, zero = per_word[0], per_word[1], tokens.dtype.type(0)
+    highest[:num_words] = LOWEST
     norm[:num_words] = 0.0
-    if is_geometric:
-        exponentiate(log_pi, num_words, highest, tokens)
-        log_pi[:] = 1.0
-    else:
-        exponentiate_all(log_pi, log_pi.max())
     for t in range(num_slots):
-        row, share = tokens[t], log_pi[t]
+        row, log_share = tokens[t], log_pi[t]
         for i in range(num_words):
-            row[i] *= share
+            row[i] += log_share
+            highest[i] = max(highest[i], row[i])
+    for t in range(num_slots):
+        row = tokens[t]
+        for i in range(num_words):
+            value = row[i] - highest[i]
+            row[i] = fast_exp(value) if value > SMALLEST_LOG else zero
             norm[i] += row[i]
     for i in range(num_words):
         norm[i] = c[i] / norm[i]
@@ -107,19 +107,6 @@ def exponentiate_all(values: np.ndarray, highest: float) -> None:
     for place in range(values.shape[0]):
         value = values[place] - highest
         values[place] = fast_exp(value) if value > SMALLEST_LOG else zero
-
-
-@njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def exponentiate(log_pi: np.ndarray, num_words: int, highest: np.ndarray, tokens: np.ndarray) -> None:
-    """Add E[log π] to the logs (T, N) of the shares, and replace them by shares of at most 1."""
-    highest[:num_words] = LOWEST
-    for t in range(log_pi.shape[0]):
-        for i in range(num_words):
-            tokens[t, i] += log_pi[t]
-            highest[i] = max(highest[i], tokens[t, i])
-    for t in range(log_pi.shape[0]):
-        for i in range(num_words):
-            tokens[t, i] = fast_exp(tokens[t, i] - highest[i])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -37,7 +37,10 @@ from stickbreaker.engine.kernels.special import FAST, fast_log
 
 
 class Limits(NamedTuple):
-    """Sizes and options of the two-level kernel."""
+    """Sizes and options of the two-level kernel.
+
+    num_without_priors: how many iterations (Eq. 17, then 18) leave out E[log β] and E[log π].
+    """
 
     num_slots: int
     max_active: int
@@ -45,7 +48,7 @@ class Limits(NamedTuple):
     tolerance: float
     doc_concentration: float
     is_uniform_start: bool
-    is_geometric: bool
+    num_without_priors: int = 0
 
 
 class Asked(NamedTuple):
@@ -64,11 +67,11 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, B or log B to mix (A, N), log B (N, A), and E[log β] (A,)."""
+    """A document's own A topics: ids, log B by word (N, A) and by topic (A, N), and E[log β] (A,)."""
 
     topic_ids: np.ndarray
-    mixed: np.ndarray
     log_weights: np.ndarray
+    by_topic: np.ndarray
     expected_log_weights: np.ndarray
 
 
@@ -87,8 +90,8 @@ class Scratch(NamedTuple):
     per_word: (2, N); sums: (3, A).
     """
 
-    weights: np.ndarray
     log_weights: np.ndarray
+    by_topic: np.ndarray
     expected_log_weights: np.ndarray
     phi: np.ndarray
     tokens: np.ndarray
@@ -173,33 +176,29 @@ def load_chosen(
     j: int,
     topics: np.ndarray,
     prior: Prior,
-    is_geometric: bool,
     topic_ids: np.ndarray,
     scratch: Scratch,
 ) -> Chosen:
-    """Copy B, log B and E[log β] of document j's topics to the working memory."""
+    """Write log B and E[log β] of document j's topics to the working memory."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
-    mixed = scratch.weights[: width * num_words].reshape(width, num_words)
+    by_topic = scratch.by_topic[: width * num_words].reshape(width, num_words)
     log_weights = scratch.log_weights[: width * num_words].reshape(num_words, width)
     log_weights[:] = 1.0
     for i in range(last - first):
         row, out = topics[documents.words[first + i]], log_weights[i]
         for m in range(num_topics):
             out[m] = row[topic_ids[m]]
-    if not is_geometric:
-        transpose(log_weights, mixed)
     flat = scratch.log_weights
     for place in range(width * num_words):
         flat[place] = fast_log(flat[place])
-    if is_geometric:
-        transpose(log_weights, mixed)
+    transpose(log_weights, by_topic)
     expected_log_weights = scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
     for m in range(num_topics):
         expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
-    return Chosen(topic_ids, mixed, log_weights, expected_log_weights)
+    return Chosen(topic_ids, log_weights, by_topic, expected_log_weights)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -226,24 +225,39 @@ def sum_tokens(tokens: np.ndarray, now: np.ndarray, before: np.ndarray) -> tuple
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
+    """E[log β] (A,) with equal weights for all topics; padding stays padding."""
+    flat = expected_log_weights.copy()
+    for m in range(flat.shape[0]):
+        if flat[m] > LOWEST / 2:
+            flat[m] = 0.0
+    return flat
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
     """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; overwrites `slots`."""
-    num_slots = limits.num_slots
+    num_slots, num_without = limits.num_slots, limits.num_without_priors
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
+    log_beta = flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
             expected_log_sticks(slots.sticks, scratch.digammas, scratch.log_pi)
+            if 0 < iteration <= num_without:  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
+                scratch.log_pi[:] = 0.0
             if iteration > 0:
-                multiply(phi, chosen.mixed, tokens)
+                multiply(phi, chosen.by_topic, tokens)
             else:
                 # At the start, slot t holds only the document's topic t.
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
-                        tokens[t, i] = chosen.mixed[t, i]
-            assign_words(c, scratch.log_pi, limits.is_geometric, scratch.per_word, tokens)
+                        tokens[t, i] = chosen.by_topic[t, i]
+            assign_words(c, scratch.log_pi, scratch.per_word, tokens)
         change, size = sum_tokens(tokens, now, before)
         update_sticks(now, limits.doc_concentration, slots.sticks)
-        update_slot_topics(chosen.log_weights, tokens, chosen.expected_log_weights, phi)
+        if iteration == num_without:
+            log_beta = chosen.expected_log_weights
+        update_slot_topics(chosen.log_weights, tokens, log_beta, phi)
         if iteration > 0 and change < limits.tolerance * size:
             break
 
@@ -285,7 +299,7 @@ def add_sums(
 @njit(nogil=True, cache=True, error_model="numpy")
 def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, scratch: Scratch) -> Slots:
     """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
-    width, num_words = chosen.mixed.shape
+    width, num_words = chosen.by_topic.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
     phi = scratch.phi[: most * width].reshape(most, width)
     tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
@@ -327,7 +341,7 @@ def fit_document(
             room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
         )
     own = active[:num_active]
-    chosen = load_chosen(documents, j, topics, prior, limits.is_geometric, own, scratch)
+    chosen = load_chosen(documents, j, topics, prior, own, scratch)
     slots = start_slots(chosen, c, room.h, limits, scratch)
     fit_slots(c, chosen, limits, slots, scratch)
     return c, own, slots

@@ -15,11 +15,15 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.algorithms.batch_lda import BatchLDAState
+from stickbreaker.engine.algorithms.lda import LDAState
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.evaluation.held_out import (
     fold_in,
     importance_sampling,
+    lda_bound_as_its_authors_ran_it,
+    lda_bound_as_printed,
     mixture_likelihood,
     perplexity_bound,
     score,
@@ -146,8 +150,23 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
             raise ValueError("A mixture has no perplexity_bound: use importance_sampling, which is exact for it.")
         return {"own": mixture_likelihood(documents, topics, summary.weights)}
     if protocol == "perplexity_bound":
-        return {"fold_in": perplexity_bound(documents, topics, prior)}
+        return {"fold_in": perplexity_bound(documents, topics, prior), **_bounds_of_lda(prepared, state, prior)}
     return {"fold_in": importance_sampling(documents, topics, prior, np.random.default_rng([seed, 1]))}
+
+
+def _bounds_of_lda(prepared: Prepared, state: Any, prior: np.ndarray) -> dict[str, float]:
+    """Hoffman 2010 Eq. 16 of an LDA in both forms, by name; empty for other systems."""
+    if prepared.test is None or not isinstance(state, LDAState | BatchLDAState):
+        return {}
+    word_concentration = prepared.config.word_concentration
+    if isinstance(state, LDAState):
+        prior, word_concentration = state.concentrations.doc.mean, state.concentrations.word
+    of_lda = prepared.test.documents(), state.topic_counts, prior, word_concentration
+    corpus_size = prepared.train.num_documents
+    return {
+        "as printed": lda_bound_as_printed(*of_lda),
+        "as its authors ran it": lda_bound_as_its_authors_ran_it(*of_lda, corpus_size),
+    }
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:

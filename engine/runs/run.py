@@ -64,11 +64,11 @@ class _Run:
         self.snapshots, self.evaluations = prepared.snapshot_points, prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
         self.scores_next_batch = prepared.settings.score_next_batch and self.algorithm.reads is Reads.BATCHES
-        self.has_converged = False
+        self.has_ended = False
 
     @property
     def is_over(self) -> bool:
-        return self.has_converged or self.seen >= self.prepared.documents_total
+        return self.has_ended or self.seen >= self.prepared.documents_total
 
     def updates(self) -> Updates:
         """All updates from here to the end."""
@@ -104,7 +104,7 @@ class _Run:
         self.state, info = take_step(self.algorithm, self.config, self.state, batch, rng)
         self.seconds += time.perf_counter() - began
         self.seen += len(batch.doc_ids)
-        self.has_converged = info.has_converged
+        self.has_ended = info.ends_run
         num_topics = count_topics(self.state.expected_tokens)
         return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
 
@@ -134,8 +134,8 @@ class _Run:
         return Snapshot(self.seen, date, self.algorithm.summarize(self.config, self.state))
 
     def _is_due(self, points: np.ndarray, before: int) -> bool:
-        """Whether a point was reached in this mini-batch; all are reached once the algorithm has converged."""
-        now = self.prepared.documents_total if self.has_converged else self.seen
+        """Whether a point was reached in this mini-batch; all are reached once the algorithm has ended the run."""
+        now = self.prepared.documents_total if self.has_ended else self.seen
         return bool(((points > before) & (points <= now)).any())
 
 

@@ -19,7 +19,9 @@ class RunSettings:
     num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
-    score_next_batch: bool = setting(True, "", None, "score each mini-batch before learning from it")
+    score_next_batch: bool = setting(
+        True, "", None, "score each mini-batch before learning: progressive validation with known D and vocabulary"
+    )
 
     def __post_init__(self) -> None:
         check_settings(self)

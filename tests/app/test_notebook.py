@@ -29,6 +29,23 @@ def test_awaiting_learn_reads_to_the_end_and_fills_the_views(live):
     assert np.isfinite(progress.heldout["nats_per_word"]).all()
 
 
+def test_a_function_of_ones_own_gives_the_labels_and_is_asked_once_for_the_same_words(tiny_corpus):
+    asked = []
+
+    def label(words):
+        asked.append(tuple(words))
+        return words[0].upper()
+
+    hdp = engine.find_algorithm("hdp")
+    settings = engine.RunSettings(num_test=1, passes=5)
+    live = LiveRun(tiny_corpus, hdp, hdp.config(max_topics=5, batch_size=4), settings, label)
+    asyncio.run(live.learn())
+    progress = live.progress
+    assert set(progress.labels.values()) <= {words[0].upper() for words in asked}
+    assert len(asked) == len(set(asked)) > 0
+    assert progress.topic_title(next(iter(progress.labels))).isupper()
+
+
 def test_learning_stops_after_a_number_of_documents_and_continues_from_there(live):
     asyncio.run(live.learn(5))
     assert (live.progress.status, live.progress.documents_seen) == ("paused", 8)

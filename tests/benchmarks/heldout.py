@@ -34,11 +34,14 @@ PLAIN_BATCH = 256
 TEST_SEED = 0
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
+# Wang 2011 as printed, and as its authors ran it.
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
+WANG_AS_RUN = WANG | {"start": "wang-code"}
 LEARNED = {"concentrations": "learned"}
 OURS = {
     "hdp": ("hdp", {}),
-    "hdp-wang": ("hdp", WANG),
+    "hdp-wang, as printed": ("hdp", WANG),
+    "hdp-wang, as its authors ran it": ("hdp", WANG_AS_RUN),
     "direct-hdp": ("direct-hdp", {}),
     "hdp-learned": ("hdp", LEARNED),
     "direct-hdp-learned": ("direct-hdp", LEARNED),
@@ -51,7 +54,8 @@ OURS = {
 PLAIN, EQUIPPED = ("lda", "sklearn-lda", "lda-learned", "lda-asymmetric"), ("lda-warm", "lda-mean")
 SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:])}
 SYSTEMS = ("unigram", "sklearn-lda", *OURS)
-USUAL = ("hdp", "hdp-wang", "direct-hdp", "unigram", "lda", "sklearn-lda", *EQUIPPED)
+OF_WANG = ("hdp-wang, as printed", "hdp-wang, as its authors ran it")
+USUAL = ("hdp", *OF_WANG, "direct-hdp", "unigram", "lda", "sklearn-lda", *EQUIPPED)
 PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound", "within_documents")
 
 

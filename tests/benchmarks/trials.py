@@ -9,9 +9,10 @@ import numpy as np
 
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.algorithms import gibbs_hdp
-from stickbreaker.engine.evaluation.held_out import count_topics, score_own
+from stickbreaker.engine.evaluation.held_out import count_topics, fold_in, score, score_own
 from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.inference.held_words import split_words
+from stickbreaker.engine.inference.held_words import split_tokens, split_words
+from stickbreaker.engine.runs.cells import fold_in_prior
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve, step_size
@@ -23,6 +24,7 @@ class Trial:
     """One run to be made: an algorithm with settings, passes, and the share of the training documents it may read.
 
     after_sweeps: of the HDP's sampler from 100 topics, from whose last state the run goes on; 0 for a start of its own.
+    has_fold_in: score as in Wang 2011 sec. 4.1 (`tokens_90_10` by the fold-in), not `disjoint_words` by own inference.
     """
 
     name: str
@@ -30,11 +32,12 @@ class Trial:
     passes: int | None = None
     share: float = 1.0
     after_sweeps: int = 0
+    has_fold_in: bool = False
 
 
-def trial(name, settings=None, passes=None, share=1.0, after_sweeps=0):
+def trial(name, settings=None, passes=None, **more):
     """A trial whose settings are written as a dictionary."""
-    return Trial(name, tuple(sorted((settings or {}).items())), passes, share, after_sweeps)
+    return Trial(name, tuple(sorted((settings or {}).items())), passes, **more)
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,21 @@ def attempt(each, corpus_name, documents, seed):
     began = time.perf_counter()
     state, infos, topics = learn(algorithm, config, state, train, each.passes or algorithm.passes, seed)
     seconds = time.perf_counter() - began
-    nats = score_own(algorithm, config, state, split_words(test.documents(), test.doc_ids, seed))
+    score_test = score_folded if each.has_fold_in else score_owned
+    nats = score_test(algorithm, config, state, test, seed)
     return Outcome(nats, seconds, tuple(topics), infos[-1].bound)
+
+
+def score_owned(algorithm, config, state, test, seed):
+    """Nats per held-out word, `disjoint_words`, by the system's own inference."""
+    return score_own(algorithm, config, state, split_words(test.documents(), test.doc_ids, seed))
+
+
+def score_folded(algorithm, config, state, test, seed):
+    """Nats per held-out word, `tokens_90_10`, by the fold-in of Wang 2011 sec. 4.1."""
+    split, summary = split_tokens(test.documents(), test.doc_ids, seed), algorithm.summarize(config, state)
+    prior = fold_in_prior(algorithm, config, summary.weights)
+    return score(split, fold_in(split.observed, summary.topics, prior), summary.topics)
 
 
 def learn(algorithm, config, state, train, passes, seed):
@@ -78,7 +94,7 @@ def learn(algorithm, config, state, train, passes, seed):
             state, info = take_step(algorithm, config, state, batch, np.random.default_rng([seed, state.step + 1]))
             infos.append(info)
             topics.append(count_topics(state.expected_tokens))
-        if infos[-1].has_converged:
+        if infos[-1].ends_run:
             break
     return state, infos, topics
 

@@ -22,7 +22,7 @@ LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-u
 TOKEN = "the start-up token of these tests"
 OPTIONS = ("app", "--port", "0", *LIFETIME)
 SECONDS_TO_SERVE = 60
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def visit(new_context, address, faults):
 
     def visit(size=None, at=address, prepare=lambda context: None, learns=True, **emulated) -> Dashboard:
         context = new_context(viewport=size or WIDE, **emulated)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         watch(context, at, faults)
         let_in(context, at)
         prepare(context)

@@ -52,7 +52,7 @@ class Dashboard:
     def slider(self, setting: str) -> Locator:
         return self.page.get_by_role("slider", name=SLIDERS[setting])
 
-    def expect_state(self, state: str, seconds: float = 15) -> None:
+    def expect_state(self, state: str, seconds: float = 30) -> None:
         expect(self.state).to_have_text(state, timeout=1000 * seconds)
 
     def pause(self) -> None:
@@ -81,7 +81,7 @@ class Dashboard:
     def finish(self) -> None:
         """Read the rest at full speed."""
         self.choose_pace("Full speed")
-        self.expect_state("Finished", seconds=60)
+        self.expect_state("Finished", seconds=90)
 
     def go_dark(self) -> None:
         self.page.get_by_label("Toggle theme").click()

@@ -72,7 +72,7 @@ def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(look_at_f
     found = Axe().run(page).response["violations"]
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
     page.get_by_role("button", name="Live", exact=True).click()
-    expect(page.get_by_role("heading", name="Curves", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="More curves", exact=True)).to_be_visible()
     assert page.evaluate(FIND_TOO_HIGH) == []
 
 

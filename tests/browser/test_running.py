@@ -16,6 +16,9 @@ pytestmark = pytest.mark.browser
 def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard):
     dashboard.expect_state("Running")
     expect(dashboard.bar.locator(".corpus")).to_have_text("State of the Union")
+    says = re.compile("^Reading 9,384 documents in date order, 1790 to 2021: now")
+    expect(dashboard.page.get_by_text(says)).to_be_in_viewport()
+    expect(dashboard.page.get_by_role("region", name="Word lists over time")).to_be_in_viewport(ratio=0.2)
     expect(dashboard.reading).to_have_text(re.compile(r"now reading \d{4}"))
     expect(dashboard.documents).to_have_text(re.compile(r"^[\d,]+ of 9,\d{3} documents$"))
     expect(dashboard.phase).to_have_text(re.compile(r"^warm-up, temperature [1-4]\.\d$"))

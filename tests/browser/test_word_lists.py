@@ -23,7 +23,7 @@ def test_the_table_fills_column_by_column_marks_new_words_and_takes_a_topic_of_n
     expect(page.locator("td.new strong").first).to_be_visible()
     assert page.locator("td.new .said").count() == page.locator("td.new").count() > 0
     assert page.locator("tbody tr").count() == 22
-    expect(page.locator("li")).to_have_count(12)
+    expect(page.locator("li")).to_have_count(6)
     buttons = page.get_by_role("button", name=re.compile("^show in table: "))
     shown = page.locator("tbody .name strong").all_inner_texts()
     others = [b for b in buttons.all() if b.get_attribute("aria-label").removeprefix("show in table: ") not in shown]

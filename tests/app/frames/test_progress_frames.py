@@ -136,6 +136,13 @@ def test_a_word_is_new_if_it_is_not_in_the_previous_column():
     assert frame[frame["is_new"]]["word"].tolist() == ["word10", "word11"]
 
 
+def test_a_word_has_risen_if_the_previous_column_has_it_two_ranks_lower():
+    moved = np.array([2, 0, 1, 4, 3, 5, 9, 6, 7, 8])
+    frame = table_frame([checkpoint(100, [WORDS], [9.0]), checkpoint(200, [moved], [9.0])], VOCABULARY, [5])
+    assert frame[frame["has_risen"]]["word"].tolist() == ["word2", "word9"]
+    assert not (frame["has_risen"] & (frame["is_new"] | (frame["column"] == 0))).any()
+
+
 def test_an_unused_topic_has_no_words_and_no_word_is_new_after_it():
     points = [checkpoint(100, [WORDS], [0.0]), checkpoint(200, [WORDS], [9.0])]
     frame = table_frame(points, VOCABULARY, [5, 99])

@@ -94,6 +94,16 @@ def test_a_kept_run_has_the_coherence_of_its_topics_and_their_labels(kept, tmp_p
     assert titles == {0: "topic 0", 1: "<b>war</b>", 2: "tax"}
 
 
+def test_names_given_to_topics_later_take_the_place_of_those_at_the_end_of_the_run(kept, tmp_path):
+    run = kept.keep(make_progress(), make_model())
+    kept.name_topics(run.key, {1: "", 2: "tax"})
+    (again,) = KeptRuns(tmp_path / "runs").listing().runs
+    assert again == dataclasses.replace(run, topic_names={"2": "tax"})
+    kept.delete(run.key)
+    kept.name_topics(run.key, {1: "war"})
+    assert kept.listing().runs == ()
+
+
 def test_a_run_without_topics_has_no_coherence(kept):
     run = kept.keep(make_progress(), make_model(tokens=0.5))
     assert run.quality == {}

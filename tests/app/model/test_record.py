@@ -1,10 +1,13 @@
 """A run written down: its topics get labels at the columns of the word lists, and keep their titles."""
 
+from dataclasses import replace
+
 import pytest
 
 from stickbreaker import engine
-from stickbreaker.app.model.record import Record
-from tests.app.small_runs import small_corpus, small_spec
+from stickbreaker.app.model.record import FALLEN, Record
+from stickbreaker.engine import executors
+from tests.app.small_runs import HDP, small_corpus, small_spec
 
 
 @pytest.fixture
@@ -37,3 +40,16 @@ def test_a_name_goes_before_the_label_and_an_empty_name_brings_the_label_back(re
     assert record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
     record.rename(topic_id, "")
     assert record.progress(3).topic_title(topic_id) == record.progress(3).titles[topic_id] == label
+
+
+@pytest.mark.parametrize(("ending", "message"), [("has_fallen", FALLEN), ("has_converged", "")])
+def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
+    def end(config, state, batch, rng):
+        state, info = executors.step(HDP, config, state, batch, rng)
+        return state, info._replace(**{ending: True})
+
+    spec = replace(small_spec(), algorithm=replace(HDP, expect=None, local=None, blend=None, step=end))
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.advance()
+    assert (record.status, record.message) == ("finished", message)

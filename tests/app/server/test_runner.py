@@ -162,9 +162,7 @@ def test_settings_left_to_the_corpus_get_values_when_it_is_open(make_runner, unt
     assert watched.configs == [config]
 
 
-def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(
-    make_runner, until
-):
+def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(make_runner, until):
     runner = make_runner()
     runner.restart(open_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
@@ -272,6 +270,42 @@ def test_a_restart_begins_again_and_keeps_the_run_before(make_runner, until):
     assert (before.run_id, before.documents_seen, before.config.forgetting_rate) == (1, 100, 0.6)
     runner.forget_earlier()
     until(lambda: runner.earlier == ())
+
+
+def test_a_name_of_a_topic_returns_with_a_run_of_the_same_settings_and_with_no_other(make_runner, until):
+    runner = make_runner()
+
+    def restart(spec):
+        number = runner.progress.run_id + 1
+        runner.restart(spec)
+        until(lambda: runner.progress.run_id == number and runner.progress.status == "finished")
+        return dict(runner.progress.names)
+
+    assert restart(open_spec()) == {}
+    runner.rename(2, "war")
+    until(lambda: runner.progress.names == {2: "war"})
+    assert restart(open_spec()) == {2: "war"}
+    assert restart(open_spec(forgetting_rate=0.9)) == {}
+    assert restart(replace(open_spec(), settings=replace(SETTINGS, seed=1))) == {}
+    assert restart(open_spec()) == {2: "war"}
+    runner.rename(2, "")
+    until(lambda: runner.progress.titles.get(2) != "war")
+    assert not any(restart(open_spec()).values())
+
+
+def test_names_given_after_a_change_of_settings_are_of_that_run_alone(make_runner, until):
+    runner = make_runner()
+    runner.restart(small_spec(), is_running=False)
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10)
+    runner.rename(0, "before")
+    runner.configure(forgetting_rate=0.9)
+    until(lambda: runner.progress.marks)
+    runner.rename(1, "after")
+    until(lambda: runner.progress.names == {0: "before", 1: "after"})
+    runner.restart(small_spec())
+    until(lambda: runner.progress.run_id == 2 and runner.progress.status == "finished")
+    assert runner.progress.names == {0: "before"}
 
 
 def test_only_the_last_earlier_runs_are_kept(make_runner, until):

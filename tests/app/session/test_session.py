@@ -161,6 +161,25 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
     assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
 
 
+def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(session, service, until):
+    session.set_pace(0.0)
+
+    def restart(run_id):
+        session.restart()
+        until(lambda: session.run.runner.progress.run_id == run_id)
+        until(lambda: session.run.runner.progress.status == "finished")
+
+    def find_named():
+        return [run for run in service.find_kept(None).listing().runs if run.topic_names == {"1": "mine"}]
+
+    restart(2)
+    session.rename(1, "mine")
+    until(lambda: session.run.runner.progress.topic_title(1) == "mine" and len(find_named()) == 1)
+    restart(3)
+    assert session.run.runner.progress.topic_title(1) == "mine"
+    until(lambda: len(find_named()) == 2)
+
+
 def test_the_server_does_not_keep_a_page_that_is_closed(service):
     with set_curdoc(Document()):
         page = lay_out(Session(service, make_spec))

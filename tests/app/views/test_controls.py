@@ -6,14 +6,16 @@ import panel as pn
 import param
 import pytest
 
+from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
 from stickbreaker.app.views.header import Header, HeaderActions, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
-from stickbreaker.app.widgets.sliders import PRESETS, show_value
+from stickbreaker.app.widgets.sliders import show_value
+from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.algorithm import Reads
-from stickbreaker.engine.schedules import Forecast
+from stickbreaker.engine.schedules import Forecast, open_settings
 from tests.app.small_configs import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
 
 
@@ -70,6 +72,31 @@ def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, act
             {"forgetting_rate": preset.forgetting_rate, "delay": preset.delay, "batch_size": preset.batch_size},
         )
     assert (PRESETS[0].forgetting_rate, PRESETS[0].delay, PRESETS[0].batch_size) == (0.6, 64.0, 256)
+
+
+def test_the_name_of_a_preset_says_what_it_sets():
+    assert [each.label for each in PRESETS][:2] == [
+        "κ 0.6, τ₀ 64, S 256 of Wang 2011",
+        "κ 0.6, τ₀ 64, S 1024 of Wang 2011, Table 1",
+    ]
+
+
+@pytest.mark.parametrize("preset", COMPLETE_PRESETS)
+@pytest.mark.parametrize("before", ["hdp", "lda"])
+def test_a_complete_preset_sets_everything_and_restarts(acts, preset, before):
+    first = find_algorithm(before)
+    algorithms = find_algorithm("hdp"), find_algorithm("lda")
+    spec = RunSpec("toy-corpus", first, first.config(), RunSettings())
+    controls = Controls(spec, ("toy-corpus", "other"), algorithms, Sketch(), actions_into(acts))
+    controls.forms[0].widgets["word_concentration"].value = 0.5
+    controls.run_complete(preset)
+    controls.corpus.value = "other"
+    answers, _ = controls.read()
+    assert acts == [("restart",)]
+    assert controls.algorithm.value == "hdp"
+    config = find_algorithm("hdp").config(**answers)
+    assert config == find_algorithm("hdp").config(**preset.settings)
+    assert not open_settings(config)
 
 
 def test_a_slider_between_its_places_gets_the_place_it_lacks(controls):

@@ -77,11 +77,25 @@ def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_sa
         state = passes[number - 1][0]
         ours = state.topic_counts.dense().T + config.word_concentration
         np.testing.assert_allclose(ours, model.components_, rtol=1e-7, atol=1e-7)
-        bound = held_out.lda_perplexity_bound(
-            make_batch(counts).documents, state.topic_counts, np.full(K, 0.3), config.word_concentration
-        )
+        of_lda = make_batch(counts).documents, state.topic_counts, np.full(K, 0.3), config.word_concentration
+        bound = held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=len(counts))
         # Its perplexity is of documents fitted to 1e-14 of their shares' mean change.
         assert np.exp(-bound) == pytest.approx(model.perplexity(counts), rel=1e-9)
+
+
+def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_printed(to_convergence):
+    counts, eta, alpha = draw_counts(5)[:4], 0.3, np.full(K, 0.2)
+    documents, topic_words = make_batch(counts).documents, draw_topic_words(1) + eta
+    of_lda = documents, decayed_counts(np.ascontiguousarray(topic_words.T - eta)), alpha, eta
+    B = naive.topic_weights(topic_words.T - eta, eta, True)
+    rows = naive.split_rows(documents)
+    fits = [naive.fit_dirichlet_document(B[words], c, alpha, CONVERGED) for words, c in rows]
+    topics_part = naive.dirichlet_divergence(topic_words, eta)
+    printed = naive.lda_bound(rows, fits, topic_words, 0.2, eta) + topics_part
+    assert held_out.lda_bound_as_printed(*of_lda) == pytest.approx(printed / counts.sum(), rel=1e-9)
+    ran = (printed - 4 / 50 * topics_part) / counts.sum()
+    assert held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=50) == pytest.approx(ran, rel=1e-9)
+    assert ran < printed / counts.sum() - 0.01
 
 
 @pytest.mark.parametrize("topic_expectation", ["geometric", "mean"])
@@ -139,7 +153,9 @@ def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():
     bounds = np.array([state.bound for state, _ in passes])
     is_enough = np.diff(bounds) <= 1e-3 * abs(bounds[:-1])
     assert is_enough.any()
-    assert [info.has_converged for _, info in passes] == [False, *is_enough]
+    assert [info.ends_run for _, info in passes] == [False, *is_enough]
+    assert [info.has_fallen for _, info in passes] == [False, *(np.diff(bounds) == 0)]
+    assert not any(info.has_converged and info.has_fallen for _, info in passes)
 
 
 @pytest.mark.parametrize("start", ["hoffman", "warm"])

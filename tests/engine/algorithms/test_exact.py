@@ -51,7 +51,7 @@ def ascend(num_topics, num_slots, rng, num_rounds):
     """The bound after each round of Eq. 15-21 over the whole corpus."""
     documents = [(np.unique(w), np.unique(w, return_counts=True)[1].astype(float)) for w in DOCUMENTS]
     lam, tables = rng.gamma(1.0, 1.0, (num_topics, VOCAB_SIZE)) + 0.1, rng.random(num_topics)
-    limits = Limits(num_slots, num_topics, 50, 1e-12, CONFIG.doc_concentration, True, True)
+    limits = Limits(num_slots, num_topics, 50, 1e-12, CONFIG.doc_concentration, True)
     bounds = []
     for _ in range(num_rounds):
         B = np.exp(naive.psi(lam) - naive.psi(lam.sum(1, keepdims=True))).T

@@ -26,9 +26,7 @@ from stickbreaker.engine.simulate import simulate_hdp
 from tests import naive
 
 V, D = 40, 60
-SYSTEMS = [
-    {"start": start, "topic_expectation": each} for start in ("warm", "wang", "svi") for each in ("mean", "geometric")
-]
+SYSTEMS = [{"start": start, "topic_expectation": each} for start in hdp.STARTS for each in ("mean", "geometric")]
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4}
 
 
@@ -204,7 +202,7 @@ def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
 
 
 def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
-    for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("svi", "two-level")):
+    for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("wang-code", "two-level"), ("svi", "two-level")):
         config, phases = HDPConfig(max_topics=5, delay=1.0, start=start, batch_size=10), []
         state = hdp.init(config, V, np.random.default_rng(1))
         for _ in range(12):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import psi
+from scipy.special import gammaln, logsumexp, psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine.corpora.corpus import Documents
@@ -96,3 +96,25 @@ def test_the_words_statistics_add_up_to_their_counts():
     np.testing.assert_allclose(tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12)
     sizes = [c.sum() for _, c in naive.split_rows(documents)]
     np.testing.assert_allclose(g.sum(1), np.array(sizes) + 7 * 0.3, rtol=1e-12)
+
+
+def tempered_bound(logs, c, prior, g, temperature):
+    """Highest over φ of Σ c φ (E[log θ] + log B - T log φ) - KL(q(θ) | prior), of a document with parameters g (K,)."""
+    log_theta = psi(g) - psi(g.sum())
+    words = c @ logsumexp((logs + log_theta) / temperature, axis=1) * temperature
+    return words + (prior - g) @ log_theta + gammaln(g).sum() - gammaln(g.sum())
+
+
+@pytest.mark.parametrize("temperature", [1.0, 1.3, 4.0])
+def test_no_sweep_lowers_the_bound_of_a_document_given_the_topics(temperature):
+    rng = np.random.default_rng(8)
+    documents = draw_documents(rng, 40, 60)
+    prior = rng.dirichlet(np.ones(12)) * 0.9
+    topics = np.ascontiguousarray(rng.dirichlet(np.full(60, 0.1), 12).T) + 1e-6
+    raised = topics ** (1 / temperature)
+    swept = [fit(documents, raised, prior, Sweeps(n, 0.0, 0.0, temperature))[2] for n in range(1, 30)]
+    for j, (words, c) in enumerate(naive.split_rows(documents)):
+        logs = np.log(topics[words])
+        bounds = np.array([tempered_bound(logs, c, prior, g[j], temperature) for g in swept])
+        assert (np.diff(bounds) >= -1e-9).all()
+        assert bounds[-1] > bounds[0] or len(words) == 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import psi
 
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.corpora.corpus import Documents
@@ -23,15 +22,13 @@ from stickbreaker.engine.kernels.two_level import (
 from tests import naive
 
 K, T, V = 12, 4, 25
-STARTS = [("warm", False), ("warm", True), ("wang", False), ("wang", True)]
-
-
+STARTS = ["warm", "wang"]
 SWEEPS, ASKED = Sweeps(10, 0.0, 0.01), Asked(np.empty(0), np.empty(0))
 
 
-def limits_of(start, is_geometric, num_iterations=20, tolerance=1e-3):
+def limits_of(start, num_iterations=20, tolerance=1e-3):
     is_wang = start == "wang"
-    return Limits(T, K if is_wang else 7, num_iterations, tolerance, 0.8, is_wang, is_geometric)
+    return Limits(T, K if is_wang else 7, num_iterations, tolerance, 0.8, is_wang)
 
 
 def draw_problem(seed, precision=np.float64):
@@ -73,19 +70,19 @@ def twin(documents, topics, prior, log_beta, limits):
     return naive.learn(naive.split_rows(documents), topics, local, K)
 
 
-@pytest.mark.parametrize(("start", "is_geometric"), STARTS)
-def test_the_double_precision_kernel_equals_its_naive_twin(start, is_geometric):
-    limits = limits_of(start, is_geometric)
+@pytest.mark.parametrize("start", STARTS)
+def test_the_double_precision_kernel_equals_its_naive_twin(start):
+    limits = limits_of(start)
     for seed in range(3):
         problem = draw_problem(seed)
         for ours, expected in zip(fit(*problem, limits), twin(*problem, limits), strict=True):
             np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(("start", "is_geometric"), STARTS)
-def test_the_single_precision_kernel_equals_its_twin(start, is_geometric):
+@pytest.mark.parametrize("start", STARTS)
+def test_the_single_precision_kernel_equals_its_twin(start):
     # Three iterations: a longer ascent multiplies rounding by the sharpness of the bound, not by an error of ours.
-    limits = limits_of(start, is_geometric, num_iterations=3, tolerance=0.0)
+    limits = limits_of(start, num_iterations=3, tolerance=0.0)
     documents, *arrays = draw_problem(5, np.float32)
     expected = twin(documents, *(array.astype(float) for array in arrays), limits)
     for ours, theirs in zip(fit(documents, *arrays, limits), expected, strict=True):
@@ -94,7 +91,7 @@ def test_the_single_precision_kernel_equals_its_twin(start, is_geometric):
 
 def test_without_room_for_counts_the_shares_are_the_same():
     documents, *arrays = draw_problem(6)
-    limits, num_topics = limits_of("warm", False), K
+    limits, num_topics = limits_of("warm"), K
     tables, tokens, shares = (
         np.zeros(num_topics),
         np.zeros(num_topics),
@@ -112,9 +109,9 @@ def pad(array, *sizes, value=0.0):
     return np.pad(array, [(0, size - old) for size, old in zip(sizes, array.shape, strict=True)], constant_values=value)
 
 
-def ascend_document(words, c, lam, log_beta):
-    """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start."""
-    logs, num_words = (psi(lam) - psi(lam.sum(0)))[words], len(words)
+def ascend_document(logs, c, log_beta):
+    """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start; logs (n, K)."""
+    num_words = len(logs)
     log_weights, counts, log_prior = pad(logs, 16, 16), pad(c, 16), pad(log_beta, 16, value=LOWEST)
     tokens, phi = pad(np.tile(c / T, (T, 1)), 4, 16), pad(np.full((T, K), 1.0 / K), 4, 16)
     sticks = np.array([np.ones(T), np.full(T, 0.8)])
@@ -129,41 +126,45 @@ def ascend_document(words, c, lam, log_beta):
         update_slot_topics(log_weights, tokens, log_prior, phi)
         yield bound()
         multiply(phi, np.ascontiguousarray(log_weights.T), tokens)
-        assign_words(counts, naive.log_sticks(*sticks[:, :-1]), True, np.empty((2, 16)), tokens)
+        assign_words(counts, naive.log_sticks(*sticks[:, :-1]), np.empty((2, 16)), tokens)
         yield bound()
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.5])
 @pytest.mark.parametrize("highest_count", [1, 5, 1000])
-def test_no_single_document_update_lowers_the_bound(eta, highest_count):
+@pytest.mark.parametrize("is_geometric", [True, False])
+def test_no_single_document_update_lowers_the_bound(eta, highest_count, is_geometric):
     rng = np.random.default_rng(11)
     log_beta = naive.weights_of(rng.gamma(1.0, 3.0, K), 1.0, naive.log_sticks)
     for _ in range(5):
         lam = rng.gamma(0.2, 20.0, (V, K)) + eta
         words = rng.choice(V, 12, replace=False)
         c = rng.integers(1, highest_count + 1, 12).astype(float)
-        bounds = np.array(list(ascend_document(words, c, lam, log_beta)))
+        logs = np.log(naive.topic_weights(lam - eta, eta, is_geometric))[words]
+        bounds = np.array(list(ascend_document(logs, c, log_beta)))
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         assert bounds[-1] > bounds[0]
 
 
-def test_no_corpus_update_lowers_the_bound():
+@pytest.mark.parametrize("expectation", ["geometric", "mean"])
+def test_no_corpus_update_lowers_the_bound(expectation):
     documents, _, _, _ = draw_problem(3)
     documents, config = naive.split_rows(documents), HDPConfig(doc_concentration=0.8, word_concentration=0.1)
     lam, tables = np.random.default_rng(0).gamma(1.0, 1.0, (K, V)) + 0.1, np.ones(K)
-    bounds, limits = [], limits_of("wang", True, num_iterations=200, tolerance=1e-12)
+    bounds, limits = [], limits_of("wang", num_iterations=200, tolerance=1e-12)
     u, v = naive.sticks_of(tables, 1.0)
+    bound = naive.bound if expectation == "geometric" else naive.bound_at_means
     for _ in range(4):
-        B = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True))).T
+        B = naive.topic_weights(lam.T - 0.1, 0.1, expectation == "geometric")
         fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits) for w, c in documents]
         # A start sweep is exempt: documents start again in each round, so only the corpus updates are compared.
-        bounds.append([naive.bound(documents, fits, u, v, lam, config)])
+        bounds.append([bound(documents, fits, u, v, lam, config)])
         u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
-        bounds[-1].append(naive.bound(documents, fits, u, v, lam, config))
+        bounds[-1].append(bound(documents, fits, u, v, lam, config))
         lam = np.full((K, V), config.word_concentration)
         for (words, c), each in zip(documents, fits, strict=True):
             lam[:, words] += naive.statistics(each, c)[0].T
-        bounds[-1].append(naive.bound(documents, fits, u, v, lam, config))
+        bounds[-1].append(bound(documents, fits, u, v, lam, config))
     bounds = np.array(bounds)
     assert (np.diff(bounds) >= -1e-11 * abs(bounds[:, 1:])).all()
 
@@ -179,7 +180,7 @@ def test_a_count_of_n_is_the_word_n_times_in_statistics_and_in_the_bound(start):
     pairs = [repeat_tokens(*pair) for pair in naive.split_rows(documents)]
     starts = np.append(0, np.cumsum([len(words) for words, _ in pairs]))
     tokens = Documents(starts, np.concatenate([w for w, _ in pairs]), np.ones(starts[-1], np.int32))
-    limits = limits_of(start, True)
+    limits = limits_of(start)
     for counted, repeated in zip(
         fit(documents, topics, prior, log_beta, limits), fit(tokens, topics, prior, log_beta, limits), strict=True
     ):
@@ -199,10 +200,9 @@ def two_topic_document():
     return document, topics, np.full(2, 0.5), np.log(np.full(2, 0.5))
 
 
-@pytest.mark.parametrize("is_geometric", [True, False])
-def test_the_warm_start_gives_a_document_of_two_topics_a_slot_for_each(is_geometric):
+def test_the_warm_start_gives_a_document_of_two_topics_a_slot_for_each():
     document, topics, prior, log_beta = two_topic_document()
-    limits = Limits(2, 2, 3, 1e-3, 1.0, False, is_geometric)
+    limits = Limits(2, 2, 3, 1e-3, 1.0, False)
     _, tables, _ = fit(document, topics, prior, log_beta, limits)
     np.testing.assert_allclose(tables, [1, 1], atol=1e-6)
     fitted = naive.fit_document(topics, np.full(20, 3.0), prior, log_beta, SWEEPS, limits)
@@ -212,20 +212,57 @@ def test_the_warm_start_gives_a_document_of_two_topics_a_slot_for_each(is_geomet
 def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
     _, topics, prior, log_beta = two_topic_document()
     c = np.array([3.0] * 10 + [4.0] * 10)
-    fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True, True))
+    fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True))
     np.testing.assert_array_equal(fitted.phi[0], fitted.phi[1])
     tokens, phi = pad(np.tile(c / 2, (2, 1)), 4, 32), np.empty((4, 16))
     log_weights, counts = pad(np.log(topics), 32, 16), pad(c, 32)
     update_slot_topics(log_weights, tokens, pad(log_beta, 16, value=LOWEST), phi)
     np.testing.assert_array_equal(phi[0], phi[1])
     multiply(phi, np.ascontiguousarray(log_weights.T), tokens)
-    assign_words(counts, naive.log_sticks(fitted.a, fitted.b), True, np.empty((2, 32)), tokens)
+    assign_words(counts, naive.log_sticks(fitted.a, fitted.b), np.empty((2, 32)), tokens)
     assert np.ptp(tokens[:2, :20] / c, axis=0).max() < 1e-12
+
+
+def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
+    """θ (K,) by the loop of Wang's code: priors enter in the fourth iteration; E: log weights (K, n)."""
+    zeta, log_pi = np.full((len(c), num_slots), 1 / num_slots), np.zeros(num_slots)
+    for iteration in range(num_iterations):
+        has_priors = iteration >= 3
+        phi = naive.softmax(zeta.T @ (E * c).T + has_priors * log_beta, axis=1)
+        zeta = naive.softmax((phi @ E).T + has_priors * log_pi, axis=1)
+        a, b = naive.update_sticks(c, zeta, alpha)
+        log_pi = naive.log_sticks(a, b)
+    return naive.mean_sticks(a, b) @ naive.softmax(zeta.T @ (E * c).T + (num_iterations >= 3) * log_beta, axis=1)
+
+
+@pytest.mark.parametrize("num_iterations", [1, 2, 3, 4, 12])
+def test_priors_enter_in_the_fourth_iteration_as_the_authors_ran_it(num_iterations):
+    documents, topics, prior, log_beta = draw_problem(4)
+    # Their iteration sets φ first, from uniform slots; here φ is set last.
+    limits = limits_of("wang", num_iterations + 1, tolerance=0.0)._replace(num_without_priors=3)
+    _, _, shares = fit(documents, topics, prior, log_beta, limits)
+    for (words, c), ours in zip(naive.split_rows(documents)[:-1], shares, strict=False):
+        theirs = fit_as_its_authors_ran_it(np.log(topics[words]).T, c, log_beta, T, 0.8, num_iterations)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_as_the_authors_ran_it_a_document_settles_before_its_priors_enter():
+    documents, topics, prior, log_beta = draw_problem(4)
+    documents = documents.cut(0, documents.num_documents - 1)  # The last has no words.
+    limits = limits_of("wang", 100)._replace(num_without_priors=3)
+    for once, again in zip(
+        fit(documents, topics, prior, log_beta, limits),
+        fit(documents, topics, prior, np.roll(log_beta, 1), limits._replace(num_iterations=2)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(once, again)
+    with_priors = fit(documents, topics, prior, log_beta, limits._replace(num_without_priors=0))
+    assert abs(with_priors[2] - fit(documents, topics, prior, log_beta, limits)[2]).max() > 0.1
 
 
 def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
     prior, tokens = np.array([0.1, 0.4, 0.3, 0.2]), np.array([2.0, 0.001, 0.0, 5.0])
-    active, limits = np.zeros(4, np.int64), Limits(2, 4, 1, 0.0, 1.0, False, False)
+    active, limits = np.zeros(4, np.int64), Limits(2, 4, 1, 0.0, 1.0, False)
     order = np.argsort(-prior)
     assert choose_topics(np.arange(4), tokens.copy(), limits, 0.01, order, np.zeros(4, bool), active) == 4
     assert active.tolist() == [3, 0, 1, 2]
@@ -234,6 +271,6 @@ def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
 
 def test_a_document_chooses_the_largest_topics_up_to_the_maximum():
     tokens = np.random.default_rng(0).random(300) + 0.01
-    active, limits = np.zeros(300, np.int64), Limits(4, 40, 1, 0.0, 1.0, False, False)
+    active, limits = np.zeros(300, np.int64), Limits(4, 40, 1, 0.0, 1.0, False)
     assert choose_topics(np.arange(300), tokens.copy(), limits, 0.01, np.arange(300), np.zeros(300, bool), active) == 40
     assert active[:40].tolist() == np.argsort(-tokens)[:40].tolist()

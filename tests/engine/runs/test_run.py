@@ -116,10 +116,11 @@ def test_every_slider_position_stays_finite(tiny_corpus):
                 assert np.isfinite(scores).all()
 
 
-def test_a_run_ends_with_a_score_and_a_snapshot_once_its_algorithm_has_converged(tiny_corpus):
+@pytest.mark.parametrize("ending", ["has_converged", "has_fallen"])
+def test_a_run_ends_with_a_score_and_a_snapshot_once_its_algorithm_has_converged_or_fallen(tiny_corpus, ending):
     def converge(config, state, batch, rng):
         state = state._replace(step=state.step + 1)
-        return state, StepInfo(state.step, 1.0, Phase.LEARNING, 0.0, has_converged=state.step == 2)
+        return state, StepInfo(state.step, 1.0, Phase.LEARNING, 0.0)._replace(**{ending: state.step == 2})
 
     converging = replace(ALGORITHM, expect=None, local=None, blend=None, step=converge, passes=50)
     updates = list(run(prepare(converging, CONFIG, tiny_corpus, RunSettings(num_evaluations=1))))

@@ -1,0 +1,52 @@
+"""The sentence and the two numbers at the top of the live page. Pure: no widget, no plot."""
+
+from typing import NamedTuple
+
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress, has_no_topic
+
+OPENING = "The corpus is being opened."
+NO_VALUE = "–"
+PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at"}
+
+
+class Figure(NamedTuple):
+    """A number with its label and its unit, all as text."""
+
+    label: str
+    value: str
+    unit: str
+
+
+def describe_reading(progress: Progress) -> str:
+    """Say in one sentence what is read, in which order, and how far the run has come."""
+    if not progress.corpus_size:
+        return OPENING
+    verb = "Read" if progress.status == "finished" else "Reading" if progress.documents_seen else "About to read"
+    num_passes = round(progress.documents_total / progress.corpus_size)
+    passes = f" {num_passes} times" if num_passes > 1 else ""
+    sentence = f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
+    place = PLACES.get(progress.status)
+    date = date_text(progress.date)
+    return f"{sentence}: {place} {date}." if place and date and progress.documents_seen else f"{sentence}."
+
+
+def _describe_order(progress: Progress) -> str:
+    if progress.settings is not None and progress.settings.order != "chronological":
+        return "in shuffled order"
+    if progress.date_span is None:
+        return "in the order of the file"
+    first, last = map(date_text, progress.date_span)
+    return f"in date order, all from {first}" if first == last else f"in date order, {first} to {last}"
+
+
+def list_figures(progress: Progress) -> tuple[Figure, Figure]:
+    """Return the newest held-out score and the number of topics in use; a dash before there is one."""
+    score = progress.heldout["nats_per_word"]
+    topics = progress.steps["num_topics"]
+    has_topics = len(topics) and not has_no_topic(progress)
+    return (
+        Figure("Held-out words", f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE, "nats per word"),
+        Figure("Topics in use, so far", f"{topics[-1]:,}" if has_topics else NO_VALUE, ""),
+    )

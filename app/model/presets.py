@@ -1,0 +1,64 @@
+"""The presets of the papers: learning settings of a paper, and complete systems."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Learning settings from a paper; it leaves every other setting as it is."""
+
+    source: str
+    forgetting_rate: float
+    delay: float
+    batch_size: int
+
+    @property
+    def label(self) -> str:
+        """What the preset sets, and whose values these are."""
+        return f"{describe_rates(self)} of {self.source}"
+
+
+@dataclass(frozen=True)
+class CompletePreset:
+    """An algorithm with all the settings of a paper's system."""
+
+    label: str
+    algorithm: str
+    settings: Mapping[str, Any]
+
+
+def describe_rates(config: Any) -> str:
+    """Name the values of κ, τ₀ and S.
+
+    >>> describe_rates(PRESETS[0])
+    'κ 0.6, τ₀ 64, S 256'
+    """
+    return f"κ {config.forgetting_rate:g}, τ₀ {config.delay:g}, S {config.batch_size}"
+
+
+PRESETS = (
+    Preset("Wang 2011", 0.6, 64.0, 256),
+    Preset("Wang 2011, Table 1", 0.6, 64.0, 1024),
+    Preset("SVI 2013", 0.9, 1.0, 500),
+    Preset("Hoffman 2010", 0.5, 64.0, 4096),
+)
+# The paper gives no η; its authors' code has .01.
+WANG_2011 = {
+    "max_topics": 150,
+    "max_slots": 15,
+    "doc_concentration": 1.0,
+    "corpus_concentration": 1.0,
+    "word_concentration": 0.01,
+    "forgetting_rate": 0.6,
+    "delay": 64.0,
+    "batch_size": 256,
+    "topic_expectation": "geometric",
+    "duplicates": "keep",
+    "concentrations": "fixed",
+}
+COMPLETE_PRESETS = (
+    CompletePreset("Wang 2011, complete, as printed", "hdp", WANG_2011 | {"start": "wang"}),
+    CompletePreset("Wang 2011, complete, as its authors ran it", "hdp", WANG_2011 | {"start": "wang-code"}),
+)

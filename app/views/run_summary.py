@@ -1,0 +1,53 @@
+"""What the run is doing, in one sentence, with its two main numbers: the top of the live page."""
+
+from collections.abc import Sequence
+from html import escape
+
+import panel as pn
+from panel.viewable import Viewer
+
+from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
+from stickbreaker.app.model.progress import Progress
+
+HINT = (
+    "Each column shows what a topic was about at that point: + marks new words, ↑ words that rose by two ranks or more."
+)
+STYLE = """
+:host { color: var(--panel-on-surface-color, #222); }
+.summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center; justify-content: space-between; }
+.says { flex: 1 1 360px; min-width: 0; }
+.says p { margin: 0; font-size: 13px; }
+.says p:first-child { font-size: 18px; line-height: 1.3; }
+dl { display: flex; gap: 28px; margin: 0; }
+dt { font-size: 13px; }
+dd { margin: 0; font-size: 13px; }
+dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
+@media (max-width: 600px) { .says p:first-child { font-size: 16px; } dd strong { font-size: 20px; } }
+"""
+
+
+class RunSummary(Viewer):
+    """One sentence and two numbers about the run; `update` shows a new progress."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pane = pn.pane.HTML(
+            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10), css_classes=["run-summary"]
+        )
+        self.update(Progress())
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._pane
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Show this progress; only a change is sent."""
+        figures = "".join(
+            f"<div><dt>{label}</dt><dd><strong>{value}</strong> {unit}</dd></div>"
+            for label, value, unit in list_figures(progress)
+        )
+        text = (
+            f"<div class='summary'><div class='says'><p>{escape(describe_reading(progress))}</p>"
+            f"<p>{HINT}</p></div><dl>{figures}</dl></div>"
+        )
+        if text != self._pane.object:
+            self._pane.object = text
