@@ -14,8 +14,8 @@ An algorithm that cannot run on shards replaces expect, local and blend by
     step(config, state, batch, rng)                -> (State, StepInfo)
 
 Every State has `step` and `expected_tokens` (K,). If an algorithm remembers documents, its State holds their `doc_ids`
-and keeps what it remembers in that order. An algorithm that reads the whole corpus at each step has no `batch_size` in
-its config. The driver, the form of the app, the checkpoints and the contract tests use only this record.
+and keeps what it remembers in that order. The config of an algorithm that reads mini-batches has a `batch_size`. The
+driver, the form of the app, the checkpoints and the contract tests use only this record.
 """
 
 from collections.abc import Callable
@@ -189,6 +189,7 @@ class Algorithm:
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
+    has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
@@ -213,6 +214,7 @@ class Algorithm:
     preview: Preview | None = None
     start_from: StartFrom | None = None
     has_corpus_weights: bool = True
+    has_learning_rate: bool = False
 
     def __post_init__(self) -> None:
         has_parts = [part is not None for part in (self.expect, self.local, self.blend)]

@@ -97,6 +97,8 @@ MAX_SLOTS = _whole("T", (1, 200), "Maximum number of topic slots in a document")
 MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first sweeps")
 DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
 LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
+REMOVAL_CONCENTRATION = _number("γ", (1e-6, 1e6), "Where duplicates are removed, values above 1 keep more topics")
+WEIGHT_CONCENTRATION = _number("γ", (1e-6, 1e6), "Prior of the topics' weights; hardly changes the number of topics")
 CORPUS_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values spread the corpus over more topics")
 WORD_CONCENTRATION = _number("η", (1e-6, 1e3), "Lower values give each topic fewer words")
 FORGETTING_RATE = _number("κ", (0.5, 1.0), "How fast the learning rate falls", live=True)
@@ -108,7 +110,12 @@ TOPIC_EXPECTATION = _choice(
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: soft warm-up", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
-    "merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree",
+    "merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 1 if held-out words agree",
+    "merge",
+    "keep",
+)
+DUPLICATES_IN_GROUPS = _choice(
+    "merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree",
     "merge",
     "keep",
 )

@@ -58,6 +58,18 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
     return _break_passes(columns) if axis == "dates" else columns
 
 
+def topics_by_pass(progress: Progress) -> list[int]:
+    """The number of topics in use at the end of each whole pass.
+
+    Where the curve of a long run is thinned, it is the first number that is kept after the end of the pass.
+    """
+    seen, numbers = progress.steps["documents_seen"], progress.steps["num_topics"]
+    if not progress.corpus_size or not len(seen):
+        return []
+    ends = progress.corpus_size * np.arange(1, int(seen[-1]) // progress.corpus_size + 1)
+    return [int(number) for number in numbers[np.searchsorted(seen, ends)]]
+
+
 def _date_texts(dates: np.ndarray, unit: DateUnit) -> np.ndarray:
     if not len(dates):
         return np.array([], dtype=object)

@@ -70,7 +70,7 @@ CURVE_KINDS = {
         False,
     ),
     "num_topics": CurveKind(
-        "Number of topics", "topics", "{:.0f}", "0", ("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"), True
+        "Topics in use, so far", "topics", "{:.0f}", "0", ("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"), True
     ),
     "learning_rate": CurveKind("Learning rate ρ", "ρ", "{:.4f}", "0.00", ("ρ", "@y{0.00000}"), True),
 }
@@ -224,7 +224,7 @@ def curve_title(name: str, value: float | None) -> str:
     """Write the title of a plot with its newest value.
 
     >>> curve_title("num_topics", 41.0), curve_title("num_topics", None)
-    ('Number of topics: 41', 'Number of topics')
+    ('Topics in use, so far: 41', 'Topics in use, so far')
     """
     kind = CURVE_KINDS[name]
     if value is None or not np.isfinite(value):

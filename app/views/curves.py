@@ -19,6 +19,7 @@ from stickbreaker.app.frames.progress_frames import (
     curve_columns,
     earlier_frame,
     mark_frame,
+    topics_by_pass,
     warm_up_columns,
 )
 from stickbreaker.app.model.counting import count
@@ -41,7 +42,10 @@ HELP_WHOLE = (
     "each next batch is scored just before the model learns from it: progressive validation with known D and "
     "vocabulary. "
 )
-MERGING_LINE = " Topics that other topics explain are removed from time to time, so the number can drop."
+MERGING_LINE = (
+    " Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can drop, "
+    "and another pass can change it."
+)
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
     "the temperature falls to 1."
@@ -73,7 +77,7 @@ class Curves(Viewer):
         self._shown_earlier: tuple[object, ...] = ()
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
-            self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
+            self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
         held_out, *others = (
             pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()
@@ -196,7 +200,10 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
     is_whole = progress.held_out_by == "group"
     reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
     merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
-    lines = [reading + f"Number of topics: {escape(NUM_TOPICS_RULE)}{merging}"]
+    lines = [reading + f"Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}"]
+    numbers = topics_by_pass(progress)
+    if len(numbers) > 1:
+        lines.append(f"<b>Topics in use after each pass</b>: {', '.join(f'{number:,}' for number in numbers)}.")
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():

@@ -7,6 +7,7 @@ instead of learned ones it is LDA.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
+from stickbreaker.engine.inference.redundancy import choose_together
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.warm_up import cool
@@ -42,7 +44,7 @@ class DirectHDPConfig:
 
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
@@ -82,7 +84,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
+    return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_together, infer))
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
@@ -109,4 +111,5 @@ ALGORITHM = Algorithm(
     stick=stick,
     word_topics=word_topics,
     preview=preview_topics,
+    has_learning_rate=True,
 )

@@ -11,6 +11,7 @@ local step then ascends the bound of a document whose topics are at their means,
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
+from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.two_level import (
     START_SWEEPS,
@@ -59,7 +61,7 @@ class HDPConfig:
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     max_slots: int = setting(15, **declared.MAX_SLOTS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.REMOVAL_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
@@ -67,7 +69,7 @@ class HDPConfig:
     start: str = setting("warm", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting("merge", **declared.DUPLICATES)
+    duplicates: str = setting("merge", **declared.DUPLICATES_IN_GROUPS)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -86,7 +88,7 @@ class SVIHDPConfig(HDPConfig):
     batch_size: int | None = setting(500, **declared.BATCH_SIZE)
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
-    duplicates: str = setting("keep", **declared.DUPLICATES)
+    duplicates: str = setting("keep", **declared.DUPLICATES_IN_GROUPS)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
@@ -131,7 +133,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
+    return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
@@ -170,5 +172,6 @@ ALGORITHM = Algorithm(
     trace=trace,
     word_topics=word_topics,
     preview=preview_topics,
+    has_learning_rate=True,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

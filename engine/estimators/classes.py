@@ -21,7 +21,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Where duplicates are removed, values above 1 keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -37,7 +37,7 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
+        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -98,7 +98,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -112,7 +112,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
+        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 1 if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -234,7 +234,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Where duplicates are removed, values above 1 keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
@@ -250,7 +250,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that others explain, with G/freedom below .3, or 1 (reread 1.5) if held-out words agree.
+        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"

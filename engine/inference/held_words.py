@@ -36,14 +36,54 @@ def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
     ValueError unless there is one id per document.
     """
+    is_held = _draw_held_out(documents, doc_ids, seed, HELD_OUT_SHARE)
+    return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
+
+
+def _draw_held_out(documents: Documents, doc_ids: np.ndarray, seed: int, share: float) -> np.ndarray:
+    """Which entries (nnz,) are held out: the given share of each document's distinct words."""
     if len(doc_ids) != documents.num_documents:
         raise ValueError(f"{len(doc_ids)} ids for {documents.num_documents} documents: give one id per document.")
     is_held = np.zeros(len(documents.words), bool)
     # Copies, because numba would compile the kernel a second time for read-only arrays.
     starts = np.array(documents.starts, np.int64)
     doc_ids = np.array(doc_ids, np.int64)
-    choose_held_out(starts, doc_ids, int(seed), HELD_OUT_SHARE, is_held)
-    return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
+    choose_held_out(starts, doc_ids, int(seed), share, is_held)
+    return is_held
+
+
+def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
+    """Each document twice: one half of its distinct words is held out, then the other half.
+
+    The first half of the observed documents (2S',) has one half of the words, the second the other, in one order.
+    Documents with fewer than two distinct words are skipped. A document's draw depends only on (seed, its id).
+    """
+    is_held = _draw_held_out(documents, doc_ids, seed, 0.5)
+    counts = documents.counts
+    one = _split(documents, np.where(is_held, 0, counts), np.where(is_held, counts, 0))
+    other = _split(documents, np.where(is_held, counts, 0), np.where(is_held, 0, counts))
+    pairs = zip(one.observed[1:], other.observed[1:], strict=True)
+    starts = np.append(one.observed.starts, one.observed.starts[-1] + other.observed.starts[1:])
+    return Split(
+        Documents(starts, *(np.concatenate(pair) for pair in pairs)),
+        np.append(one.rows, len(one.scored) + other.rows),
+        np.append(one.words, other.words),
+        np.append(one.counts, other.counts),
+        np.append(one.scored, other.scored),
+    )
+
+
+def select_rows(split: Split, is_chosen: np.ndarray) -> Split:
+    """Some of the observed documents of a split, with their held-out words; is_chosen: (S,) bool."""
+    observed, sizes = split.observed, np.diff(split.observed.starts)
+    is_observed, is_held = np.repeat(is_chosen, sizes), is_chosen[split.rows]
+    return Split(
+        Documents(np.append(0, sizes[is_chosen].cumsum()), observed.words[is_observed], observed.counts[is_observed]),
+        (is_chosen.cumsum() - 1)[split.rows[is_held]],
+        split.words[is_held],
+        split.counts[is_held],
+        split.scored[is_chosen],
+    )
 
 
 def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:

@@ -16,7 +16,7 @@ from stickbreaker.engine.inference.concentrations import (
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents, fit_until_settled
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale, blend_tables, blend_topics
-from stickbreaker.engine.inference.redundancy import Infer, remove_redundant
+from stickbreaker.engine.inference.redundancy import Choose, remove_redundant
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts, sweeps_at
@@ -75,11 +75,11 @@ def blend_hdp(
     statistics: Statistics,
     batch: Batch,
     learn_doc: LearnDoc,
-    infer: Infer,
+    choose: Choose,
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step of λ and the tables; removes redundant topics and learns the concentrations.
 
-    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀; infer: that of the algorithm.
+    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀; choose: the redundant topics.
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
     state = scale_start(config, state, batch.corpus_size)
@@ -90,7 +90,7 @@ def blend_hdp(
         documents_read=state.documents_read + batch.documents.num_documents,
     )
     if config.duplicates == "merge":
-        blended = remove_redundant(config, state, blended, batch, infer)
+        blended = remove_redundant(config, state, blended, batch, choose)
     if is_time_to_learn(config, blended):
         doc = learn_doc(state.concentrations.doc, statistics, batch, info.learning_rate)
         startup_tables = blended.startup_share * batch.corpus_size / len(blended.tables)

@@ -6,7 +6,7 @@ mixture of its nearest topics by little more than chance, and its tokens go to t
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,17 +21,19 @@ from stickbreaker.engine.kernels.likeness import Search, find_redundant
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
 Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
+# (config, state before the step, batch, whether documents are read again) -> the topics to remove.
+Choose = Callable[[Any, OnlineHDPState, Batch, bool], Removal]
 
 # Topics with fewer tokens are not tested; a mixture has at most this number of topics.
 LEAST_TOKENS = 1.0
 MOST_PARENTS = 6
-# The highest ratio of G to its degrees of freedom. For two samples of one topic the ratio is 1 if all words are
-# frequent, and 1.1 to 1.4 if most are rare; topics that share each token have less. Up to the first limit topics are
-# removed. Up to the others they are removed if held-out words agree; the last one, the only one that two samples of one
-# topic usually reach, applies when documents are read again, because later documents may separate topics.
-RATIOS, REREAD = (0.3, 1.0), (1.5,)
-# The gain in standard errors at which held-out words agree, and the share of its usual tokens that a topic needs there.
-LEAST_ERRORS, LEAST_PRESENT = 1.0, 0.25
+# The highest ratio of G to its degrees of freedom at which topics are removed, and that when documents are read again,
+# because later documents may separate topics. For two samples of one topic the ratio is 1 if all words are frequent,
+# and 1.1 to 1.4 if most are rare; topics that share each token have less.
+CERTAIN, CERTAIN_REREAD = 0.3, 1.5
+# In the first pass topics up to this ratio are removed together if held-out words agree (`choose_together`): the gain
+# in standard errors at which they agree, and the share of its usual tokens that a topic needs there.
+UNCERTAIN, LEAST_ERRORS, LEAST_PRESENT = 1.0, 1.0, 0.25
 # Number of passes after which two topics have had time to become different.
 REREADING = 1.5
 # Σρ between two searches: half of the content of the topics has then been replaced.
@@ -39,20 +41,20 @@ RATES_BETWEEN = float(np.log(2.0))
 
 
 def remove_redundant(
-    config: ScheduleConfig, before: OnlineHDPState, after: OnlineHDPState, batch: Batch, infer: Infer
+    config: ScheduleConfig, before: OnlineHDPState, after: OnlineHDPState, batch: Batch, choose: Choose
 ) -> OnlineHDPState:
     """The state `after` a step without its redundant topics, if a search is due.
 
     A search is due when half of the content of the topics has been replaced since the last one, and at the end of each
-    pass; the interval before the first search begins at the end of the warm-up. Topics are tested in the state
-    `before` the step, for which the documents of the batch are new. infer: (config, state, documents) -> shares (S, K).
+    pass; the interval before the first search begins at the end of the warm-up. Topics are chosen in the state
+    `before` the step, for which the documents of the batch are new.
     """
     if before.phase == Phase.WARM_UP or before.step == 0:
         return after._replace(looked_at=after.rate_spent)
     if not _is_due(config, after, batch):
         return after
     is_rereading = after.documents_read > REREADING * batch.corpus_size
-    removal = _decide(config, before, batch, infer, REREAD if is_rereading else RATIOS)
+    removal = choose(config, before, batch, is_rereading)
     return remove_topics(after, removal)._replace(looked_at=after.rate_spent)
 
 
@@ -83,17 +85,20 @@ def sampled_counts(state: OnlineHDPState) -> np.ndarray:
     return np.ascontiguousarray(scaled)
 
 
-def find_removal(counts: np.ndarray, highest_ratio: float) -> Removal:
+def find_removal(counts: np.ndarray, highest_ratio: float, is_candidate: np.ndarray | None = None) -> Removal:
     """The topics of counts (K, V) that mixtures of the others explain; the counts are overwritten with those after it.
 
-    Smaller topics are tested first. A topic is redundant if G is below `highest_ratio` of its degrees of freedom, and
-    if the mixture is at most half as far from it as the rest of the corpus is; while all topics are alike, none is.
+    Smaller topics are tested first; is_candidate: (K,) bool, the topics that are tested, all unless given. A topic is
+    redundant if G is below `highest_ratio` of its degrees of freedom, and if the mixture is at most half as far from it
+    as the rest of the corpus is; while all topics are alike, none is.
     """
     num_topics = len(counts)
     most = max(1, min(MOST_PARENTS, num_topics - 1))
     topics, parents = np.zeros(num_topics, np.int64), np.zeros((num_topics, most), np.int64)
     weights = np.zeros((num_topics, most))
     order = np.argsort(counts.sum(1, dtype=np.float64), kind="stable")
+    if is_candidate is not None:
+        order = order[is_candidate[order]]
     number = find_redundant(counts, order, Search(highest_ratio, LEAST_TOKENS), topics, parents, weights)
     return Removal(topics[:number], parents[:number], weights[:number])
 
@@ -108,29 +113,27 @@ def _is_due(config: ScheduleConfig, state: OnlineHDPState, batch: Batch) -> bool
     return left < size and batch.documents.num_documents >= size
 
 
-def _decide(config: Any, state: OnlineHDPState, batch: Batch, infer: Infer, ratios: tuple[float, ...]) -> Removal:
-    """The removal at the first ratio, followed by those at higher ratios for as long as held-out words agree.
+def choose_together(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
+    """The topics up to the ratio CERTAIN, and in the first pass those up to UNCERTAIN if held-out words agree.
 
     They agree if their log likelihood rises by at least its standard error over documents. Topics that the mini-batch
-    hardly has are not tested at the higher ratios, because its words say nothing about them.
+    hardly has are not tested at the higher ratio, because its words say nothing about them. infer: (config, state,
+    documents) -> shares (S, K).
     """
     counts = sampled_counts(state)
-    accepted = find_removal(counts, ratios[0])
+    certain = find_removal(counts, CERTAIN_REREAD if is_rereading else CERTAIN)
+    if is_rereading:
+        return certain
     split = split_words(batch.documents, batch.doc_ids, state.step)
-    kept = remove_topics(state, accepted)
-    best, shares = _score(config, kept, split, infer)
-    counts[~_is_present(kept, split, shares)] = 0.0
-    for ratio in ratios[1:]:
-        more = find_removal(counts, ratio)
-        if more.is_empty:
-            continue
-        candidate = accepted.followed_by(more)
-        scores, _ = _score(config, remove_topics(state, candidate), split, infer)
-        gains = scores - best
-        if gains.sum() < LEAST_ERRORS * gains.std() * np.sqrt(len(gains)):
-            break
-        accepted, best = candidate, scores
-    return accepted
+    kept = remove_topics(state, certain)
+    before = score_documents(config, kept, split, infer)
+    counts[~_is_present(kept, split, before.shares)] = 0.0
+    uncertain = find_removal(counts, UNCERTAIN)
+    if uncertain.is_empty:
+        return certain
+    both = certain.followed_by(uncertain)
+    gains = score_documents(config, remove_topics(state, both), split, infer).scores - before.scores
+    return both if gains.sum() >= LEAST_ERRORS * gains.std() * np.sqrt(len(gains)) else certain
 
 
 def _is_present(state: OnlineHDPState, split: Split, shares: np.ndarray) -> np.ndarray:
@@ -140,11 +143,18 @@ def _is_present(state: OnlineHDPState, split: Split, shares: np.ndarray) -> np.n
     return present
 
 
-def _score(config: Any, state: OnlineHDPState, split: Split, infer: Infer) -> tuple[np.ndarray, np.ndarray]:
-    """Log likelihood of the held-out words of each document (S,), in nats, and the shares (S, K) that predict them."""
+class Scored(NamedTuple):
+    """Log likelihood of the held-out words of each observed document (S,), in nats, and its topic shares (S, K)."""
+
+    scores: np.ndarray
+    shares: np.ndarray
+
+
+def score_documents(config: Any, state: OnlineHDPState, split: Split, infer: Infer) -> Scored:
+    """Predict the held-out words of a split."""
     spans = split_evenly(split.observed.starts)
     shares = np.concatenate(map_on_threads(lambda span: infer(config, state, split.observed.cut(*span)), spans))
     words, places = np.unique(split.words, return_inverse=True)
     by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
     logs = split.counts * np.log(predict(split, places, shares, by_word))
-    return np.bincount(split.rows, logs, len(split.scored)), shares
+    return Scored(np.bincount(split.rows, logs, len(split.scored)), shares)

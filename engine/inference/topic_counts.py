@@ -76,7 +76,7 @@ class Removal(NamedTuple):
         return Removal(*(np.concatenate(pair) for pair in pairs))
 
     def share_out(self, values: np.ndarray) -> np.ndarray:
-        """Share the values (K,) of removed topics out by the weights; a removed id keeps 0.
+        """Share the values (K,) or (K, S) of removed topics out by the weights; a removed id keeps 0.
 
         >>> removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.75, 0.25]]))
         >>> removal.share_out(np.array([5.0, 1.0, 4.0]))
@@ -84,8 +84,9 @@ class Removal(NamedTuple):
         """
         shared = values.copy()
         for topic, parents, weights in zip(*self, strict=True):
-            value, shared[topic] = shared[topic], 0.0
-            np.add.at(shared, parents, weights * value)
+            value = shared[topic].copy()
+            shared[topic] = 0.0
+            np.add.at(shared, parents, np.multiply.outer(weights, value))
         return shared
 
     def factors(self, totals: np.ndarray) -> np.ndarray:

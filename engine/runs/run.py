@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Reads
+from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.corpora.corpus import Batch, Corpus
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
@@ -99,7 +99,7 @@ class _Run:
     def _next_batch(self) -> tuple[Batch, np.datetime64]:
         """The next mini-batch under the present batch size, and the newest date in it."""
         train = self.prepared.train
-        batch = next_batch(self.config, train, self.seen)
+        batch = next_batch(self.algorithm, self.config, train, self.seen)
         end = self.seen % train.num_documents + len(batch.doc_ids)
         return batch, train.dates[:end].max()
 
@@ -144,7 +144,7 @@ class _Run:
         return bool(((points > before) & (points <= now)).any())
 
 
-def next_batch(config: Any, train: Corpus, documents_seen: int) -> Batch:
+def next_batch(algorithm: Algorithm, config: Any, train: Corpus, documents_seen: int) -> Batch:
     """The mini-batch that is read after `documents_seen` documents; the config has a value for each setting."""
-    size = step_size(config, train.num_documents)
+    size = step_size(algorithm, config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

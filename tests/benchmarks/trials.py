@@ -90,7 +90,7 @@ def learn(algorithm, config, state, train, passes, seed):
     """The last state, what each step said, and the number of topics after it."""
     infos, topics = [], []
     for _ in range(passes):
-        for batch in train.batches(step_size(config, train.num_documents)):
+        for batch in train.batches(step_size(algorithm, config, train.num_documents)):
             state, info = take_step(algorithm, config, state, batch, np.random.default_rng([seed, state.step + 1]))
             infos.append(info)
             topics.append(count_topics(state.expected_tokens))

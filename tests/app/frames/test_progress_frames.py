@@ -15,6 +15,7 @@ from stickbreaker.app.frames.progress_frames import (
     mark_frame,
     steady_order,
     table_frame,
+    topics_by_pass,
     topics_frame,
     warm_up_columns,
 )
@@ -207,3 +208,13 @@ def test_held_out_scores_keep_their_sign_and_place():
     scores = Curve.build(HELDOUT_COLUMNS, [(512, np.datetime64("1802"), 1.5, -7.9)])
     frame = curve_frame(Progress(heldout=scores), "heldout", "seconds")
     assert frame[["x", "y"]].to_numpy().tolist() == [[1.5, -7.9]]
+
+
+def test_topics_are_counted_at_the_end_of_each_whole_pass():
+    rows = [
+        (seen, np.datetime64("1800"), seen / 100, 0.1, number, 0.5, 1, 100)
+        for seen, number in [(60, 9), (100, 7), (160, 6), (200, 4), (260, 5)]
+    ]
+    progress = Progress(steps=Curve.build(STEP_COLUMNS, rows), documents_total=300, corpus_size=100)
+    assert topics_by_pass(progress) == [7, 4]
+    assert topics_by_pass(Progress()) == []

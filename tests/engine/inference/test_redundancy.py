@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import power_divergence
 
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.inference.redundancy import RATIOS, REREAD, find_removal, sampled_counts
+from stickbreaker.engine.inference.redundancy import CERTAIN_REREAD, UNCERTAIN, find_removal, sampled_counts
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.runs.prepared import prepare
@@ -49,7 +49,7 @@ def test_two_samples_of_a_topic_with_rare_words_stay_below_the_limit_of_document
     rng, share = np.random.default_rng(1), 1 / np.arange(1, 6001)
     samples = (rng.multinomial(tokens, share / share.sum(), 2).astype(float) for _ in range(20))
     ratios = [np.divide(*g_statistic(*pair)) for pair in samples]
-    assert RATIOS[-1] < 1.1 < np.mean(ratios) < 1.4 < REREAD[-1]
+    assert UNCERTAIN < 1.1 < np.mean(ratios) < 1.4 < CERTAIN_REREAD
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,0 +1,97 @@
+"""Which redundant topics are removed: groups of them are tested on the held-out words of a mini-batch.
+
+A topic of few documents fits their chance words too, so its G exceeds what chance alone explains, and no limit of G
+separates redundant topics from real ones. Documents that a topic has not learned from do: without a redundant topic
+their words are predicted at least as well.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.inference.held_words import Split, select_rows, split_halves
+from stickbreaker.engine.inference.redundancy import (
+    CERTAIN,
+    CERTAIN_REREAD,
+    Infer,
+    Scored,
+    find_removal,
+    remove_topics,
+    sampled_counts,
+    score_documents,
+)
+from stickbreaker.engine.inference.states import OnlineHDPState
+from stickbreaker.engine.inference.topic_counts import Removal
+
+# Topics up to each of these ratios are removed if held-out words agree.
+RATIOS = (0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
+# They agree to a group of topics if it gains this number of standard errors, and to each topic unless it loses the
+# second number. A group that loses the first number ends the search.
+LEAST_GAIN, MOST_LOSS = 1.0, 2.0
+# Only documents of which the group has this share are fitted again.
+LEAST_SHARE = 0.01
+
+
+def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
+    """The topics up to the ratio CERTAIN, followed by those at higher ratios for as long as held-out words agree.
+
+    Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
+    the changes of its documents, in proportion to its share of what is removed from each. A prior γ^n of n topics (the
+    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics.
+    """
+    counts = sampled_counts(state)
+    certain = CERTAIN_REREAD if is_rereading else CERTAIN
+    removal, is_candidate = find_removal(counts, certain), np.ones(len(counts), bool)
+    split = split_halves(batch.documents, batch.doc_ids, state.step)
+    now = score_documents(config, remove_topics(state, removal), split, infer)
+    gain_of_prior = -np.log(state.concentrations.corpus)
+    for ratio in (each for each in RATIOS if each > certain):
+        left = counts.copy()
+        more = find_removal(left, ratio, is_candidate)
+        if more.is_empty:
+            continue
+        then = _score_again(config, remove_topics(state, removal.followed_by(more)), split, infer, now, more)
+        gains = _gains(now, then, more)
+        is_kept = gains.sum(0) + gain_of_prior < -MOST_LOSS * _errors(gains)
+        is_candidate[more.topics[is_kept]] = False
+        total = gains[:, ~is_kept].sum(1)
+        gain, needed = total.sum() + gain_of_prior * (~is_kept).sum(), LEAST_GAIN * _errors(total)
+        if gain < -needed:
+            break
+        if gain <= needed:
+            is_candidate[more.topics] = False
+            continue
+        if is_kept.any():
+            is_accepted = np.zeros(len(counts), bool)
+            is_accepted[more.topics[~is_kept]] = True
+            left = counts.copy()
+            more = find_removal(left, ratio, is_accepted)
+            then = Scored(now.scores + total, more.share_out(now.shares.T).T)
+        removal, now, counts = removal.followed_by(more), then, left
+    return removal
+
+
+def _gains(before: Scored, after: Scored, removal: Removal) -> np.ndarray:
+    """What the removal of each topic adds to the log likelihood of each observed document (S, M)."""
+    shares = before.shares[:, removal.topics].astype(np.float64)
+    totals = np.maximum(shares.sum(1, keepdims=True), LEAST_SHARE)
+    gains: np.ndarray = (after.scores - before.scores)[:, None] * (shares / totals)
+    return gains
+
+
+def _errors(gains: np.ndarray) -> np.ndarray:
+    """Standard errors of the sums of gains over documents (S, ...)."""
+    errors: np.ndarray = np.sqrt((gains**2).sum(0))
+    return errors
+
+
+def _score_again(
+    config: Any, state: OnlineHDPState, split: Split, infer: Infer, known: Scored, removal: Removal
+) -> Scored:
+    """The known scores and shares, with those of the documents of which the removed topics have a share renewed."""
+    is_changed = known.shares[:, removal.topics].sum(1) >= LEAST_SHARE
+    scores, shares = known.scores.copy(), known.shares.copy()
+    if is_changed.any():
+        scores[is_changed], shares[is_changed] = score_documents(config, state, select_rows(split, is_changed), infer)
+    return Scored(scores, shares)
