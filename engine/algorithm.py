@@ -168,6 +168,7 @@ Step = Callable[[Any, Any, Batch, np.random.Generator], tuple[Any, StepInfo]]
 Infer = Callable[[Any, Any, Documents], np.ndarray]
 Summarize = Callable[[Any, Any], TopicSummary]
 Memory = Callable[[Any, Documents], int]
+StartFrom = Callable[[Any, int, Batch, np.ndarray], State]
 WordTopics = Callable[[Any, Any, np.ndarray], np.ndarray]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
@@ -185,6 +186,7 @@ class Algorithm:
     word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
         topics whose ids are 0 to K - 1.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
+    start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
     has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
@@ -210,6 +212,7 @@ class Algorithm:
     trace: Trace | None = None
     word_topics: WordTopics | None = None
     preview: Preview | None = None
+    start_from: StartFrom | None = None
     has_corpus_weights: bool = True
     has_learning_rate: bool = False
 

@@ -28,8 +28,8 @@ Choose = Callable[[Any, OnlineHDPState, Batch, bool], Removal]
 LEAST_TOKENS = 1.0
 MOST_PARENTS = 6
 # The highest ratio of G to its degrees of freedom at which topics are removed, and that when documents are read again,
-# because later documents may separate topics. For two samples of one topic the ratio is 1 if all words are frequent, and
-# 1.1 to 1.4 if most are rare; topics that share each token have less.
+# because later documents may separate topics. For two samples of one topic the ratio is 1 if all words are frequent,
+# and 1.1 to 1.4 if most are rare; topics that share each token have less.
 CERTAIN, CERTAIN_REREAD = 0.3, 1.5
 # In the first pass topics up to this ratio are removed together if held-out words agree (`choose_together`): the gain
 # in standard errors at which they agree, and the share of its usual tokens that a topic needs there.

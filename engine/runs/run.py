@@ -14,6 +14,7 @@ from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
+from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
 from stickbreaker.engine.schedules import step_size
 
 # Yields updates, and may be sent a config.
@@ -72,6 +73,10 @@ class _Run:
 
     def updates(self) -> Updates:
         """All updates from here to the end."""
+        if self.seen == 0 and asks_for_sampler(self.algorithm, self.config):
+            began = time.perf_counter()
+            self.state = start_from_sampler(self.algorithm, self.config, self.prepared.train, self.seed)
+            self.seconds = time.perf_counter() - began
         while not self.is_over:
             sent = yield self._advance()
             if sent is not None:
