@@ -60,8 +60,10 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """
     is_held = _draw_held_out(documents, doc_ids, seed, 0.5)
     counts = documents.counts
-    one = _split(documents, np.where(is_held, 0, counts), np.where(is_held, counts, 0))
-    other = _split(documents, np.where(is_held, counts, 0), np.where(is_held, 0, counts))
+    sizes = np.diff(documents.starts)
+    # A document's only word can be predicted from no other.
+    first, second = np.where(is_held, counts, 0), np.where(is_held | np.repeat(sizes < 2, sizes), 0, counts)
+    one, other = _split(documents, second, first), _split(documents, first, second)
     pairs = zip(one.observed[1:], other.observed[1:], strict=True)
     starts = np.append(one.observed.starts, one.observed.starts[-1] + other.observed.starts[1:])
     return Split(
