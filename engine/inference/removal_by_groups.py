@@ -16,6 +16,7 @@ from stickbreaker.engine.inference.redundancy import (
     CERTAIN_REREAD,
     Infer,
     Scored,
+    choose_together,
     find_removal,
     remove_topics,
     sampled_counts,
@@ -31,6 +32,8 @@ RATIOS = (0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
 LEAST_GAIN, MOST_LOSS = 1.0, 2.0
 # Only documents of which the group has this share are fitted again.
 LEAST_SHARE = 0.01
+# A typical mini-batch overlaps with the corpus by this share of the overlap of its two halves: topics still change.
+LEAST_OVERLAP = 0.85
 
 
 def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
@@ -38,13 +41,17 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
 
     Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
     the changes of its documents, in proportion to its share of what is removed from each. A prior γ^n of n topics (the
-    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics.
+    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics. A
+    mini-batch that is not typical of the corpus, as in chronological order, tests all at once (`choose_together`).
     """
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN
     removal, is_candidate = find_removal(counts, certain), np.ones(len(counts), bool)
     split = split_halves(batch.documents, batch.doc_ids, state.step)
-    now = score_documents(config, remove_topics(state, removal), split, infer)
+    kept = remove_topics(state, removal)
+    now = score_documents(config, kept, split, infer)
+    if not _is_typical(kept, split, now.shares):
+        return choose_together(infer, config, state, batch, is_rereading)
     gain_of_prior = -np.log(state.concentrations.corpus)
     for ratio in (each for each in RATIOS if each > certain):
         left = counts.copy()
@@ -70,6 +77,18 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
             then = Scored(now.scores + total, more.share_out(now.shares.T).T)
         removal, now, counts = removal.followed_by(more), then, left
     return removal
+
+
+def _is_typical(state: OnlineHDPState, split: Split, shares: np.ndarray) -> bool:
+    """Whether the topics of a mini-batch overlap with those of the corpus about as much as those of its halves do.
+
+    shares: (S, K) of its documents; the overlap of two distributions is Σ_k min(p_k, q_k).
+    """
+    tokens = split.observed.sizes()[:, None] * shares
+    by_document = np.add(*np.split(tokens, 2))
+    one, other, all_ = (part.sum(0) / part.sum() for part in (by_document[::2], by_document[1::2], by_document))
+    corpus = state.expected_tokens / state.expected_tokens.sum()
+    return bool(np.minimum(all_, corpus).sum() >= LEAST_OVERLAP * np.minimum(one, other).sum())
 
 
 def _gains(before: Scored, after: Scored, removal: Removal) -> np.ndarray:
