@@ -245,12 +245,23 @@ class Seed:
         self.source.data = CORNERS if is_needed else {"x": [], "y": []}
 
 
-def resend_value(select: Any) -> None:
-    """Send the value of a select again after its options have changed.
+def hideable(figure: Any, **options: Any) -> pn.Column:
+    """A column around a figure, to be hidden and shown instead of its pane; options are those of the pane.
+
+    Panel 1.9 draws a figure whose pane is hidden before it is first drawn; a related fault of widgets:
+    https://github.com/holoviz/panel/issues/5354.
+    """
+    pane = pn.pane.Bokeh(figure, sizing_mode="stretch_width", **options)
+    return pn.Column(pane, sizing_mode="stretch_width", margin=0)
+
+
+def offer(select: Any, options: dict[str, Any], value: Any) -> None:
+    """Change the options of a select and its value, and send the value even if it is the same as before.
 
     The browser knows the value by its label. If only the label changes, no new value is sent, and the select shows
     none (panel-material-ui 0.16; no issue known).
     """
+    select.param.update(options=options, value=value)
     select.param.trigger("value")
 
 

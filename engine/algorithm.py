@@ -14,8 +14,8 @@ An algorithm that cannot run on shards replaces expect, local and blend by
     step(config, state, batch, rng)                -> (State, StepInfo)
 
 Every State has `step` and `expected_tokens` (K,). If an algorithm remembers documents, its State holds their `doc_ids`
-and keeps what it remembers in that order. An algorithm that reads the whole corpus at each step has no `batch_size` in
-its config. The driver, the form of the app, the checkpoints and the contract tests use only this record.
+and keeps what it remembers in that order. The config of an algorithm that reads mini-batches has a `batch_size`. The
+driver, the form of the app, the checkpoints and the contract tests use only this record.
 """
 
 from collections.abc import Callable
@@ -168,6 +168,7 @@ Step = Callable[[Any, Any, Batch, np.random.Generator], tuple[Any, StepInfo]]
 Infer = Callable[[Any, Any, Documents], np.ndarray]
 Summarize = Callable[[Any, Any], TopicSummary]
 Memory = Callable[[Any, Documents], int]
+StartFrom = Callable[[Any, int, Batch, np.ndarray], State]
 WordTopics = Callable[[Any, Any, np.ndarray], np.ndarray]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
@@ -185,8 +186,10 @@ class Algorithm:
     word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
         topics whose ids are 0 to K - 1.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
+    start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
+    has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
@@ -209,7 +212,9 @@ class Algorithm:
     trace: Trace | None = None
     word_topics: WordTopics | None = None
     preview: Preview | None = None
+    start_from: StartFrom | None = None
     has_corpus_weights: bool = True
+    has_learning_rate: bool = False
 
     def __post_init__(self) -> None:
         has_parts = [part is not None for part in (self.expect, self.local, self.blend)]

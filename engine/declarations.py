@@ -119,6 +119,9 @@ DUPLICATES_IN_GROUPS = _choice(
     "merge",
     "keep",
 )
+START_FROM = _choice(
+    "own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3", "own", "gibbs"
+)
 PRECISION = _choice("Floating-point precision of topics and local steps", "float32", "float64")
 TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this share of it")
 SWEEP_TOLERANCE = _number("", (0.0, 1.0), "Stop when the relative change of the bound falls below this")

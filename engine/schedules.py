@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from stickbreaker.engine.algorithm import Algorithm, Reads
 
 # Where the warm-up asks for so few topics a document that it is over, as a share of the first pass's rates.
 WARM_UP_SHARE = 0.75
@@ -12,28 +14,6 @@ USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
 FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
 TOO_MUCH_LEFT = 0.1
-
-
-@runtime_checkable
-class BatchConfig(Protocol):
-    """Settings of an algorithm that reads mini-batches; `batch_size` has a value."""
-
-    @property
-    def batch_size(self) -> int: ...
-
-
-@runtime_checkable
-class LearningRateConfig(BatchConfig, Protocol):
-    """Settings of an algorithm whose steps follow ρ_t = (τ₀ + t)^-κ; each has a value."""
-
-    @property
-    def delay(self) -> float: ...
-
-    @property
-    def forgetting_rate(self) -> float: ...
-
-    @property
-    def start(self) -> str: ...
 
 
 def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
@@ -139,9 +119,9 @@ def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any,
     return resolve(replace(config, batch_size=batch_size), corpus_size), corpus_size
 
 
-def step_size(config: Any, corpus_size: int) -> int:
+def step_size(algorithm: Algorithm, config: Any, corpus_size: int) -> int:
     """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
-    return config.batch_size if isinstance(config, BatchConfig) else corpus_size
+    return int(config.batch_size) if algorithm.reads is Reads.BATCHES else corpus_size
 
 
 def num_batches(corpus_size: int, batch_size: int) -> int:
@@ -175,14 +155,14 @@ class Forecast(NamedTuple):
         return self.startup_share > TOO_MUCH_LEFT or not self.leaves_warm_up
 
 
-def forecast(config: Any, corpus_size: int, passes: int) -> Forecast:
+def forecast(algorithm: Algorithm, config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
 
     An algorithm without a learning rate keeps nothing of its start.
     """
     config = resolve(config, corpus_size)
-    num_steps = passes * num_batches(corpus_size, step_size(config, corpus_size))
-    if not isinstance(config, LearningRateConfig):
+    num_steps = passes * num_batches(corpus_size, step_size(algorithm, config, corpus_size))
+    if not algorithm.has_learning_rate:
         return Forecast(num_steps, 0.0, True)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
     num_first = num_batches(corpus_size, config.batch_size)

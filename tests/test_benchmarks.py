@@ -139,16 +139,6 @@ def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_m
     assert len(systems.tabulate(rows)) == 1
 
 
-def test_a_variational_run_goes_on_with_the_samplers_own_counts(sampled):
-    fitted, split = sampled
-    documents, of = split.observed, fitted.finished.state.assignments
-    tokens = trials.count_entries(documents, of.topics, of.topic_words.shape[1])
-    np.testing.assert_array_equal(tokens.sum(1), documents.counts)
-    of_words = np.zeros_like(of.topic_words)
-    np.add.at(of_words, documents.words, tokens)
-    np.testing.assert_array_equal(of_words, of.topic_words)
-
-
 def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
     monkeypatch.setattr(coherence, "load", lambda name, documents: few(name))
     rows = [coherence.measure(NAME, None, "hdp, one pass", seed) for seed in range(2)]

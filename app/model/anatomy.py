@@ -20,7 +20,6 @@ from stickbreaker.engine.evaluation.anatomy import (
     step_topic,
     trace_document,
 )
-from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.runs.run import next_batch
 
 # Pause before the next answer about a running model: at least these seconds, and this multiple of the last answer.
@@ -31,13 +30,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question: the model, the settings of its run, the topic and the document.
+    """A question: the model, the topic and the document.
 
     topic: None for the largest; document: a row of the corpus, None for the one that is read after `place` others.
     """
 
     model: Model
-    settings: Any
     topic: int | None = None
     document: int | None = None
     place: int = 0
@@ -86,7 +84,6 @@ class Anatomist:
         self._thread: threading.Thread | None = None
         self.asked: Question | None = None
         self._answered: Question | None = None
-        self._train: tuple[Any, Any, Any] = (None, None, None)
         self._rested_at = 0.0
         self.job = AnatomyJob()
 
@@ -111,7 +108,7 @@ class Anatomist:
         """Release all models and drop the present question."""
         with self._lock:
             self.asked = self._answered = None
-            self._train, self.job = (None, None, None), AnatomyJob()
+            self.job = AnatomyJob()
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until the present question is answered."""
@@ -145,9 +142,8 @@ class Anatomist:
             return self.asked
 
     def _answer(self, question: Question) -> Dissection:
-        model = question.model
-        train = self._split(question)
-        batch = next_batch(model.config, train, model.documents_seen)
+        model, train = question.model, question.model.train
+        batch = next_batch(model.algorithm, model.config, train, model.documents_seen)
         row = question.document
         if row is None:
             next_id = train.doc_ids[(model.documents_seen + question.place) % train.num_documents]
@@ -171,13 +167,6 @@ class Anatomist:
             noisy,
             arrows,
         )
-
-    def _split(self, question: Question) -> Any:
-        corpus, settings, train = self._train
-        if corpus is not question.model.corpus or settings != question.settings:
-            train = split_corpus(question.model.corpus, question.settings)[0]
-            self._train = question.model.corpus, question.settings, train
-        return train
 
     def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
         """The next step; it is computed once per model and serves all documents and topics."""

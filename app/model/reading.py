@@ -25,7 +25,8 @@ _log = logging.getLogger(__name__)
 class Model:
     """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
 
-    first_readings: `FirstReadings` of the run, which go on growing. checkpoints: the columns of its word lists.
+    train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
+    the run, which go on growing. checkpoints: the columns of its word lists.
     """
 
     run_id: int
@@ -33,6 +34,7 @@ class Model:
     config: Any
     state: Any
     corpus: Corpus
+    train: Corpus
     documents_seen: int
     first_readings: FirstReadings | None = None
     checkpoints: tuple[Checkpoint, ...] = ()

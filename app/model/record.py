@@ -115,7 +115,7 @@ class Record:
         self._learned_config = prepared.config
         dates = prepared.train.dates
         self._date_span = (dates.min(), dates.max()) if prepared.train.has_dates else None
-        self.batch_size = step_size(prepared.config, prepared.corpus_size)
+        self.batch_size = step_size(prepared.algorithm, prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
         """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
@@ -145,7 +145,7 @@ class Record:
     def model(self) -> Model | None:
         """Return the present model; None before the first mini-batch."""
         spec = self.spec
-        if self._state is None or self._corpus is None:
+        if self._state is None or self._corpus is None or self.prepared is None:
             return None
         return Model(
             run_id=self.run_id,
@@ -153,6 +153,7 @@ class Record:
             config=spec.config,
             state=self._state,
             corpus=self._corpus,
+            train=self.prepared.train,
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
             checkpoints=tuple(self._checkpoints),
@@ -267,7 +268,8 @@ class Record:
 
     def _describe_step(self) -> str:
         """Describe the documents of the present step."""
-        size, num_passes = step_size(self.spec.config, self.corpus_size), self.documents_seen // self.corpus_size
+        size = step_size(self.spec.algorithm, self.spec.config, self.corpus_size)
+        num_passes = self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)

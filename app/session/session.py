@@ -63,42 +63,48 @@ class Session:
         self._visitor = Visitor(user, self._link.run, self._link.watch)
         self.header = Header(HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share))
         self.sketch = RateSketch()
-        self.controls = Controls(
-            self._link.spec,
-            corpora,
-            self._algorithms,
-            self.sketch,
-            ControlActions(self.configure, self.restart, self.clear, self.open_bring, self.weigh),
-        )
-        self.bring = BringCorpus(
-            TextWorker(self._library),
-            BringActions(self.offer_corpora, self.run_on),
-            may_name_paths(),
-            self._library,
-            may_delete=may_manage(),
-        )
+        self.controls = self._make_controls(corpora)
+        self.bring = self._make_bring()
         self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
-        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.readers = Readers(
             self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
         )
         self.compare = Compare(self.kept, self._draw_curves, self.notify, may_open=may_manage())
         self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
-        self.hood = UnderTheHood(
-            self.selection,
-            RateSketch,
-            lambda: self._run.runner.model() if self._run else None,
-            lambda: self._wakeup and self._wakeup.notify(),
-        )
-        self.tabs.param.watch(lambda event: self._turn(), "value")
-        self.selection.param.watch(
-            lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
-        )
+        self.hood = self._make_hood()
+        self._follow_choices()
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
         self.views = (self.header, self.controls, self.sketch)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self.header.update(service.preview(self._visitor, self._link.spec))
+
+    def _make_controls(self, corpora: tuple[str, ...]) -> Controls:
+        """Make the settings of the next run, as the link gives them."""
+        actions = ControlActions(self.configure, self.restart, self.clear, self.open_bring, self.weigh)
+        return Controls(self._link.spec, corpora, self._algorithms, self.sketch, actions)
+
+    def _make_bring(self) -> BringCorpus:
+        """Make the dialog for the user's own text, with the rights of this user."""
+        worker, actions = TextWorker(self._library), BringActions(self.offer_corpora, self.run_on)
+        return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
+
+    def _make_hood(self) -> UnderTheHood:
+        """Make the page Under the hood, which reads the present model of the run."""
+        return UnderTheHood(
+            self.selection,
+            RateSketch,
+            lambda: self._run.runner.model() if self._run else None,
+            lambda: self._wakeup and self._wakeup.notify(),
+        )
+
+    def _follow_choices(self) -> None:
+        """Show what the user selects: a topic in the table, a page, or a document."""
+        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
+        self.tabs.param.watch(lambda event: self._turn(), "value")
+        self.selection.param.watch(
+            lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
+        )
 
     @property
     def run(self) -> Run | None:

@@ -77,7 +77,7 @@ class Compare(Viewer):
         self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
         self._faults = _text("")
         self._axis = pmui.RadioButtonGroup(
-            label="x axis of kept curves", options=list(AXES), value="documents", size="small", color="primary"
+            label="x axis", options=list(AXES), value="documents", size="small", color="primary"
         )
         self.on_live = pmui.Switch(label="Show on page Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)

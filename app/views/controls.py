@@ -162,8 +162,9 @@ class Controls(pn.viewable.Viewer):
         config_answers, settings_answers = (form.answers() for form in self.forms)
         try:
             config = self.forms[0].config_class(**config_answers, **self.live_values())
-            passes = int(settings_answers["passes"] or self._algorithms[self.algorithm.value].passes)
-            expected = forecast(config, self._corpus_size, passes) if self._corpus_size else None
+            algorithm = self._algorithms[self.algorithm.value]
+            passes = int(settings_answers["passes"] or algorithm.passes)
+            expected = forecast(algorithm, config, self._corpus_size, passes) if self._corpus_size else None
         except (ValueError, TypeError):
             return
         if expected is None:

@@ -77,7 +77,7 @@ class Curves(Viewer):
         self._shown_earlier: tuple[object, ...] = ()
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
-            self.param.axis, label="x axis of the curves", size="small", color="primary", margin=(0, 10)
+            self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
         held_out, *others = (
             pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()

@@ -97,8 +97,8 @@ EXPORTS = {
         _table(lambda taken: shares_table(taken.read(), taken.progress)),
     ),
     "word-lists": Export(
-        "Word lists of the run",
-        "The ten likeliest words of each topic at each checkpoint.",
+        "Word lists",
+        "The ten likeliest words of each topic of the run at each checkpoint.",
         "steps",
         "",
         _table(lambda taken: history_table(taken.progress)),

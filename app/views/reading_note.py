@@ -25,7 +25,7 @@ class ReadingNote(Viewer):
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)
         )
         self._again = pmui.Button(
-            label="Read with the present model", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
+            label="Read the corpus now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )
         self._again.on_click(lambda event: ask())
         self._layout = pn.Column(self._text, self._bar, self._again, sizing_mode="stretch_width", margin=0)

@@ -21,7 +21,7 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.panel_fixes import resend_value
+from stickbreaker.app.panel_fixes import offer
 from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6
@@ -144,9 +144,7 @@ class TopicExplorer(Viewer):
         self._is_writing = True
         try:
             options = {} if reading is None else topic_options(reading, self._progress.topic_title)
-            self.topic.param.update(options=options, value=None if position is None else topic_id)
-            if position is not None:
-                resend_value(self.topic)
+            offer(self.topic, options, None if position is None else topic_id)
             self.name_field.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
         finally:
             self._is_writing = False

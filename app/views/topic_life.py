@@ -31,6 +31,7 @@ from stickbreaker.app.model.topic_life import (
     LifeEvent,
     find_events,
 )
+from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.life_plots import LifePlot
 from stickbreaker.app.widgets.pick_list import PickList
 
@@ -62,8 +63,7 @@ class TopicLife(Viewer):
         self._events: tuple[LifeEvent, ...] = ()
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self.plot = LifePlot(self._choose)
-        drawn = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width")
-        self.pane = pn.Column(drawn, sizing_mode="stretch_width", margin=0)
+        self.pane = hideable(self.plot.figure)
         self.kind = pmui.Select(label="Events", options=list(KINDS), value="all", size="small", width=190)
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.rows = PickList(self._pick)

@@ -10,6 +10,7 @@ from stickbreaker.app.frames.reading_frames import map_frame
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.reading_plots import MapPlot
 
 HEADING = (
@@ -28,8 +29,7 @@ class TopicMap(Viewer):
         self._shown: tuple[Any, ...] = ()
         self._frame: pd.DataFrame | None = None
         selection.param.watch(lambda event: self._draw(), "topic")
-        pane = pn.pane.Bokeh(self._plot.figure, sizing_mode="stretch_width", margin=0)
-        self._chart = pn.Column(pane, sizing_mode="stretch_width", margin=0)
+        self._chart = hideable(self._plot.figure, margin=0)
         heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self._layout = pn.Column(heading, self._chart, sizing_mode="stretch_width", margin=0)
 

@@ -34,6 +34,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.panel_fixes import hideable, offer
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import SlotTrace
@@ -98,8 +99,7 @@ class UnderTheHood(Viewer):
 
     def _lay_out(self) -> pn.viewable.Viewable:
         panes = {
-            # A hidden figure keeps its space; a hidden column does not.
-            name: pn.Column(pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width"), margin=0, visible=False)
+            name: hideable(plot.figure)
             for name, plot in (
                 ("stick", self._stick),
                 ("slots", self._slots),
@@ -108,6 +108,8 @@ class UnderTheHood(Viewer):
                 ("bound", self._bound),
             )
         }
+        for pane in panes.values():
+            pane.visible = False
         self.panes, texts = panes, self.texts
         left = [
             _heading("The stick of the corpus"), texts["stick"], panes["stick"],
@@ -152,8 +154,7 @@ class UnderTheHood(Viewer):
         """Start a computation for the present model, the selected topic and the selected document."""
         model, chosen = self._find_model(), self._selection
         if self._is_open and model is not None:
-            settings = self.progress.settings
-            self.anatomist.ask(Question(model, settings, chosen.topic, chosen.document, self._place))
+            self.anatomist.ask(Question(model, chosen.topic, chosen.document, self._place))
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection
@@ -209,7 +210,6 @@ class UnderTheHood(Viewer):
     def _offer_topics(self, found: Dissection | None) -> None:
         """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
-        # With options but no value, the widget selects the first option and does not tell the browser.
         options = {} if topic is None else largest_choices(self.progress)
         if topic is not None and topic not in options.values():
             options[self.progress.topic_title(topic)] = topic
@@ -217,7 +217,7 @@ class UnderTheHood(Viewer):
             return
         self._is_writing = True
         try:
-            self.topic.param.update(options=options, value=topic)
+            offer(self.topic, options, topic)
         finally:
             self._is_writing = False
 

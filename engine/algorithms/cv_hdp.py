@@ -71,6 +71,7 @@ class CVHDPConfig:
         "printed: as in the paper; soft: the first 20 sweeps with a large β",
         choices=("printed", "soft"),
     )
+    start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -245,5 +246,6 @@ ALGORITHM = Algorithm(
     step=step,
     passes=100,
     memory=collapsed.memory,
+    start_from=start_from,
     stick=stick,
 )

@@ -27,6 +27,7 @@ class CVLDAConfig:
     max_topics: int = setting(80, **declared.NUM_TOPICS)
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_total: float = setting(100.0, **declared.WORD_TOTAL)
+    start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -114,4 +115,5 @@ ALGORITHM = Algorithm(
     step=step,
     passes=100,
     memory=collapsed.memory,
+    start_from=start_from,
 )

@@ -111,4 +111,5 @@ ALGORITHM = Algorithm(
     stick=stick,
     word_topics=word_topics,
     preview=preview_topics,
+    has_learning_rate=True,
 )

@@ -172,5 +172,6 @@ ALGORITHM = Algorithm(
     trace=trace,
     word_topics=word_topics,
     preview=preview_topics,
+    has_learning_rate=True,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

@@ -167,4 +167,5 @@ ALGORITHM = Algorithm(
     blend=blend,
     word_topics=word_topics,
     preview=preview_topics,
+    has_learning_rate=True,
 )

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
-from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.build import Built, Columns, build_corpus
 from stickbreaker.engine.corpora.bundled import FILES, load_built_in
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
@@ -70,15 +70,7 @@ def load_corpus(
         raise CorpusError(_explain_unknown(name_or_path))
     source = find_source(path)
     built = build_corpus(source, columns, words)
-    for note in built.notes:
-        logger.warning(note)
-    if built.bad.count:
-        listed = "; ".join(map(str, built.bad.listed[:5]))
-        number = built.bad.count
-        left = f"{number} of {number + built.corpus.num_documents} rows"
-        if name_kind(source):
-            left = "1 line" if number == 1 else f"{number} lines"
-        logger.warning("%s: skipped %s. First: %s", path, left, listed)
+    _warn(path, source, built)
     return built.corpus
 
 
@@ -101,6 +93,19 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     ('state-of-the-union', 'rfc', 'rfc-documents')
     """
     return (*FILES, *(corpus.name for corpus in list_own(folder)))
+
+
+def _warn(path: Path, source: Path, built: Built) -> None:
+    """Log the notes of a new corpus, and the rows that were skipped."""
+    for note in built.notes:
+        logger.warning(note)
+    if built.bad.count:
+        listed = "; ".join(map(str, built.bad.listed[:5]))
+        number = built.bad.count
+        left = f"{number} of {number + built.corpus.num_documents} rows"
+        if name_kind(source):
+            left = "1 line" if number == 1 else f"{number} lines"
+        logger.warning("%s: skipped %s. First: %s", path, left, listed)
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:

@@ -572,6 +572,8 @@ class CVHDP(TopicModel):
         V a_τ. Total of the Dirichlet prior of τ over all words.
     first_sweeps : {"printed", "soft"}, default="printed"
         printed: as in the paper; soft: the first 20 sweeps with a large β.
+    start_from : {"own", "gibbs"}, default="own"
+        own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -598,6 +600,7 @@ class CVHDP(TopicModel):
         word_rate: float = 4.0,
         base_total: float = 40.0,
         first_sweeps: str = "printed",
+        start_from: str = "own",
         tolerance: float = 1e-05,
         precision: str = "float32",
         passes: int | None = None,
@@ -614,6 +617,7 @@ class CVHDP(TopicModel):
         self.word_rate = word_rate
         self.base_total = base_total
         self.first_sweeps = first_sweeps
+        self.start_from = start_from
         self.tolerance = tolerance
         self.precision = precision
         self.passes = passes
@@ -631,6 +635,8 @@ class CVLDA(TopicModel):
         Kα. Higher values spread a document over more topics.
     word_total : float, default=100.0
         β. Total word concentration of a topic; lower values give each topic fewer words.
+    start_from : {"own", "gibbs"}, default="own"
+        own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -649,6 +655,7 @@ class CVLDA(TopicModel):
         max_topics: int = 80,
         doc_concentration: float = 0.1,
         word_total: float = 100.0,
+        start_from: str = "own",
         tolerance: float = 1e-05,
         precision: str = "float32",
         passes: int | None = None,
@@ -657,6 +664,7 @@ class CVLDA(TopicModel):
         self.max_topics = max_topics
         self.doc_concentration = doc_concentration
         self.word_total = word_total
+        self.start_from = start_from
         self.tolerance = tolerance
         self.precision = precision
         self.passes = passes

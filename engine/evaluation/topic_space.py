@@ -15,8 +15,8 @@ def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.n
 
     The relevance of a word that is not in the corpus is -inf. Source: Sievert & Shirley 2014, sec. 3.1.
 
-    >>> relevance(np.array([0.5, 0.5]), np.array([0.9, 0.1]), 0.0).argmax()
-    np.int64(1)
+    >>> int(relevance(np.array([0.5, 0.5]), np.array([0.9, 0.1]), 0.0).argmax())
+    1
     """
     topic = np.maximum(np.asarray(topic, np.float64), SMALLEST)
     with np.errstate(divide="ignore"):

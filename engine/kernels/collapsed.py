@@ -87,7 +87,9 @@ def move_tokens(c: float, old: np.ndarray, new: np.ndarray, out_counts: np.ndarr
         out_counts[1, k] += c * (new[k] * (one - new[k]) - old[k] * (one - old[k]))
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+# Without fastmath: numba keeps a copy of this function in the code of each caller, and the copy that is loaded first
+# serves all. Fused or reordered operations would round differently in each copy.
+@njit(nogil=True, cache=True, error_model="numpy")
 def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> None:
     """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,) and q (n, K)."""
     out_doc[:] = 0.0

@@ -67,7 +67,8 @@ class Prepared:
 
     def plan_snapshots(self, config: Any, documents_seen: int = 0) -> tuple[int, ...]:
         """Documents seen at each snapshot that is still to come: the ends of mini-batches under these settings."""
-        return plan_ends(self.snapshot_points, self.corpus_size, step_size(config, self.corpus_size), documents_seen)
+        batch_size = step_size(self.algorithm, config, self.corpus_size)
+        return plan_ends(self.snapshot_points, self.corpus_size, batch_size, documents_seen)
 
 
 def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None) -> Prepared:

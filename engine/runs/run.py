@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Reads
+from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.corpora.corpus import Batch, Corpus
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
@@ -14,6 +14,7 @@ from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
+from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
 from stickbreaker.engine.schedules import step_size
 
 # Yields updates, and may be sent a config.
@@ -72,6 +73,10 @@ class _Run:
 
     def updates(self) -> Updates:
         """All updates from here to the end."""
+        if self.seen == 0 and asks_for_sampler(self.algorithm, self.config):
+            began = time.perf_counter()
+            self.state = start_from_sampler(self.algorithm, self.config, self.prepared.train, self.seed)
+            self.seconds = time.perf_counter() - began
         while not self.is_over:
             sent = yield self._advance()
             if sent is not None:
@@ -94,7 +99,7 @@ class _Run:
     def _next_batch(self) -> tuple[Batch, np.datetime64]:
         """The next mini-batch under the present batch size, and the newest date in it."""
         train = self.prepared.train
-        batch = next_batch(self.config, train, self.seen)
+        batch = next_batch(self.algorithm, self.config, train, self.seen)
         end = self.seen % train.num_documents + len(batch.doc_ids)
         return batch, train.dates[:end].max()
 
@@ -139,7 +144,7 @@ class _Run:
         return bool(((points > before) & (points <= now)).any())
 
 
-def next_batch(config: Any, train: Corpus, documents_seen: int) -> Batch:
+def next_batch(algorithm: Algorithm, config: Any, train: Corpus, documents_seen: int) -> Batch:
     """The mini-batch that is read after `documents_seen` documents; the config has a value for each setting."""
-    size = step_size(config, train.num_documents)
+    size = step_size(algorithm, config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

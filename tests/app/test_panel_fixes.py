@@ -25,6 +25,7 @@ from stickbreaker.app.panel_fixes import (
     keep_to_own_files,
     stop_following_the_server,
 )
+from tests.app.conftest import skip_older_versions
 
 PARTS = Path(pmui.__file__).parent
 
@@ -36,7 +37,9 @@ def test_the_workarounds_were_checked_with_these_versions():
         "panel_material_ui": pmui.__version__,
         "tornado": tornado.version,
     }
-    assert {name: ".".join(version.split(".")[:2]) for name, version in versions.items()} == CHECKED_WITH
+    found = {name: ".".join(version.split(".")[:2]) for name, version in versions.items()}
+    skip_older_versions(found, CHECKED_WITH)
+    assert found == CHECKED_WITH
 
 
 def values_of(slider_class: type[pmui.DiscreteSlider]) -> list[object]:

@@ -1,6 +1,5 @@
 """One run as the papers' claims need it: an algorithm with settings, on a part of the corpus, and its outcome."""
 
-import inspect
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,6 +14,7 @@ from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.cells import fold_in_prior
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import split_corpus
+from stickbreaker.engine.runs.sampled_start import count_entries
 from stickbreaker.engine.schedules import resolve, step_size
 from tests.benchmarks.systems import load
 
@@ -90,7 +90,7 @@ def learn(algorithm, config, state, train, passes, seed):
     """The last state, what each step said, and the number of topics after it."""
     infos, topics = [], []
     for _ in range(passes):
-        for batch in train.batches(step_size(config, train.num_documents)):
+        for batch in train.batches(step_size(algorithm, config, train.num_documents)):
             state, info = take_step(algorithm, config, state, batch, np.random.default_rng([seed, state.step + 1]))
             infos.append(info)
             topics.append(count_topics(state.expected_tokens))
@@ -112,16 +112,8 @@ def go_on(algorithm, config, train, sampled):
     """(config, state) of a collapsed system where the sampler has come to; its K is at least the sampler's."""
     config = replace(config, max_topics=max(config.max_topics, len(sampled.topic_ids)))
     batch = next(train.batches(train.num_documents))
-    tokens = count_entries(batch.documents, sampled.assignments.topics, config.max_topics)
-    start_from = inspect.getmodule(algorithm.infer).start_from
-    return config, start_from(config, train.vocab_size, batch, tokens)
-
-
-def count_entries(documents, topics, num_topics):
-    """Tokens (nnz, K) of each entry in each topic, from the topic of every token (N,) in the entries' order."""
-    entries = np.repeat(np.arange(len(documents.counts)), documents.counts)
-    places = entries * num_topics + topics
-    return np.bincount(places, minlength=len(documents.counts) * num_topics).reshape(-1, num_topics)
+    tokens = count_entries(batch, sampled, config.max_topics)
+    return config, algorithm.start_from(config, train.vocab_size, batch, tokens)
 
 
 class Outcomes:

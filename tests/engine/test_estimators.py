@@ -10,6 +10,8 @@ from typing import get_type_hints
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from packaging.version import Version
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -55,7 +57,13 @@ def unskipped(monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
-@parametrize_with_checks([make(estimators.OnlineHDP)])
+def expect_failures(estimator):
+    """The checks that fail for every class of whole numbers, and why."""
+    reason = "before version 1.8, this check subtracts a float from whole numbers in place"
+    return {"check_positive_only_tag_during_fit": reason} if Version(sklearn.__version__) < Version("1.8") else {}
+
+
+@parametrize_with_checks([make(estimators.OnlineHDP)], expected_failed_checks=expect_failures)
 @pytest.mark.usefixtures("unskipped")
 def test_the_online_hdp_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
@@ -63,7 +71,7 @@ def test_the_online_hdp_passes_the_checks_of_scikit_learn(estimator, check):
 
 @pytest.mark.recovery
 @pytest.mark.usefixtures("unskipped")
-@parametrize_with_checks([kind() for kind in CLASSES])
+@parametrize_with_checks([kind() for kind in CLASSES], expected_failed_checks=expect_failures)
 def test_every_class_passes_the_checks_of_scikit_learn_at_its_defaults(estimator, check):
     check(estimator)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stickbreaker.engine.algorithms.hdp import ALGORITHM as HDP
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.schedules import (
     TOO_MUCH_LEFT,
@@ -46,7 +47,7 @@ def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_siz
     for step in range(1, number + 1):
         before, rate = spent, learning_rate(step, delay, kappa)
         spent, share = spent + rate, share * (1 - rate)
-    told = forecast(config, 5000, passes=1)
+    told = forecast(HDP, config, 5000, passes=1)
     assert told.num_steps == number
     assert told.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
     assert sum_rates(number, delay, kappa) == pytest.approx(spent, rel=1e-9)
@@ -54,8 +55,8 @@ def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_siz
 
 
 def test_too_few_batches_are_forecast_as_too_little():
-    assert forecast(HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
-    assert not forecast(HDPConfig(), 9400, passes=1).is_too_little
+    assert forecast(HDP, HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
+    assert not forecast(HDP, HDPConfig(), 9400, passes=1).is_too_little
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_too_few_batches_are_forecast_as_too_little():
 def test_settings_left_to_the_corpus_follow_its_size(corpus_size, batch_size, delay):
     resolved = resolve(HDPConfig(), corpus_size)
     assert (resolved.batch_size, resolved.delay) == (batch_size, delay)
-    assert not forecast(HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
+    assert not forecast(HDP, HDPConfig(), corpus_size, passes=1).is_too_little or corpus_size < 500
     chosen = HDPConfig(max_topics=20, batch_size=7, delay=3.0)
     assert resolve(chosen, corpus_size, 10**9) == chosen
 

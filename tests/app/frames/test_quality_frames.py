@@ -30,7 +30,7 @@ def reading():
     vocabulary, dates = engine.Vocabulary(WORDS), np.full(8, "NaT", "datetime64[D]")
     corpus = engine.Corpus("pairs", counts, vocabulary, dates, ("",) * 8)
     algorithm = replace(HDP, summarize=lambda config, state: SUMMARY)
-    return Reader(lambda: None, lambda: None).begin(Model(1, algorithm, small_config(), None, corpus, 8))
+    return Reader(lambda: None, lambda: None).begin(Model(1, algorithm, small_config(), None, corpus, corpus, 8))
 
 
 def title(topic_id):

@@ -58,7 +58,7 @@ def make_progress(**values):
 
 
 def make_model(config=None, tokens=100):
-    return Model(1, EVEN, config or small_config(), tokens, small_corpus(), 100)
+    return Model(1, EVEN, config or small_config(), tokens, small_corpus(), small_corpus(), 100)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.evaluation.anatomy import NO_TOPIC
+from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled
 
@@ -45,6 +46,8 @@ def learn(tiny_corpus):
         runner = Runner(lambda name: corpus, CpuQueue(1), Compiled())
         runners.append(runner)
         runner.set_pace(0)
+        # The time that compiling takes says nothing about the run.
+        compile_algorithm(algorithm, algorithm.config())
         settings = RunSettings(passes=min(algorithm.passes, 6), num_snapshots=2)
         runner.restart(RunSpec("tiny", algorithm, algorithm.config(), settings))
         eventually(lambda: runner.progress.status in ("finished", "failed"), 60)
@@ -61,8 +64,8 @@ def answer(learn):
 
     def ask(name="hdp", **chosen):
         runner, anatomist = learn(name), Anatomist(lambda: None)
-        anatomist.ask(Question(runner.model(), runner.progress.settings, **chosen))
-        anatomist.join(30)
+        anatomist.ask(Question(runner.model(), **chosen))
+        anatomist.join()
         assert anatomist.job.status == "ready"
         return anatomist.job.dissection
 
@@ -75,7 +78,7 @@ def open_page(runner, selection=None):
     page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: notifies.append(page.job))
     page.look(runner.progress)
     page.sent = page.topic.get_root()
-    page.anatomist.join(30)
+    page.anatomist.join()
     page.look(runner.progress)
     return page, notifies
 
@@ -98,6 +101,14 @@ def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
     assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
+
+
+def test_a_new_label_of_the_selected_topic_is_shown_in_the_browser(learn):
+    page, _ = open_page(learn("hdp"))
+    topic = page.job.dissection.topic
+    page.look(replace(page.progress, names={topic: "war"}))
+    assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
+    assert page.sent.data.value.startswith("war")
 
 
 def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
@@ -125,7 +136,7 @@ def test_selecting_a_topic_draws_its_arrows_without_computing_the_step_again(lea
     first = page.job.dissection
     other = next(topic for topic in page.topic.options.values() if topic != first.topic)
     page.topic.value = other
-    page.anatomist.join(30)
+    page.anatomist.join()
     page.look(page.progress)
     assert (selection.topic, page.job.dissection.topic, page.topic.value) == (other, other, other)
     assert page.job.dissection.noisy is first.noisy
@@ -138,7 +149,7 @@ def test_another_document_is_the_next_document_to_be_read(learn):
     page, _ = open_page(learn("hdp"))
     first = page.job.dissection.row
     page.show_next_document()
-    page.anatomist.join(30)
+    page.anatomist.join()
     page.look(page.progress)
     assert page.job.dissection.row != first
     assert "A document to be read next" in page.texts["slots"].object
@@ -150,7 +161,7 @@ def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
     page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
     for _ in range(3):
         page.look(runner.progress)
-        page.anatomist.join(30)
+        page.anatomist.join()
     page.look(runner.progress)
     assert "could not be computed" in page.moment.object
     assert caplog.text.count("could not be looked into") == 1

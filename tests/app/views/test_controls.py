@@ -14,6 +14,7 @@ from stickbreaker.app.views.header import Header, HeaderActions, describe_progre
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import show_value
 from stickbreaker.engine import RunSettings, find_algorithm
+from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.schedules import Forecast, open_settings
 from tests.app.small_configs import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
 
@@ -306,7 +307,9 @@ class BatchConfig:
     max_topics: int = setting(3, "K", bounds=(1, 9))
 
 
-BATCH = replace(TOY, name="batch", title="Batch", config=BatchConfig, passes=40)
+BATCH = replace(
+    TOY, name="batch", title="Batch", config=BatchConfig, reads=Reads.CORPUS, has_learning_rate=False, passes=40
+)
 
 
 def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pytest
+from packaging.version import Version
 
 from stickbreaker import engine
 from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_savable
@@ -91,11 +92,15 @@ def take(job, progress):
     return take
 
 
+# Older versions of pandas may read the last digit of a number as another one; newer ones refuse the option.
+READS_EXACTLY = {"float_precision": "round_trip"} if Version(pd.__version__) < Version("3") else {}
+
+
 def read_table(name, content, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
     if path.suffix == ".csv":
-        return pd.read_csv(path, keep_default_na=False)
+        return pd.read_csv(path, keep_default_na=False, **READS_EXACTLY)
     return pd.read_parquet(path)
 
 

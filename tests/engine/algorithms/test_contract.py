@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from stickbreaker import engine
 from stickbreaker.engine import executors
+from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Batch, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -86,6 +87,13 @@ def test_its_config_accepts_its_bounds_and_rejects_values_beyond_them(algorithm)
         for value in beyond:
             with pytest.raises(ValueError, match=f"{each.name} is {value!r}"):
                 algorithm.config(**{each.name: value})
+
+
+@of_all
+def test_its_config_has_the_settings_that_its_record_states(algorithm):
+    names = {each.name for each in fields(algorithm.config)}
+    assert ("batch_size" in names) == (algorithm.reads is Reads.BATCHES)
+    assert ({"delay", "forgetting_rate", "start"} <= names) == algorithm.has_learning_rate
 
 
 @of_all

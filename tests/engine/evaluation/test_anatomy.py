@@ -119,7 +119,7 @@ def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)
     prepared = prepare(algorithm, config, tiny_corpus, settings)
     for before, after in pairwise(update.stepped for update in run(prepared)):
-        batch = next_batch(config, prepared.train, before.documents_seen)
+        batch = next_batch(prepared.algorithm, config, prepared.train, before.documents_seen)
         noisy = preview_step(algorithm, config, before.state, batch)
         assert (noisy.step, noisy.learning_rate) == (after.info.step, after.info.learning_rate)
         for topic in range(4):
