@@ -86,9 +86,11 @@ def _is_typical(state: OnlineHDPState, split: Split, shares: np.ndarray) -> bool
     """
     tokens = split.observed.sizes()[:, None] * shares
     by_document = np.add(*np.split(tokens, 2))
-    one, other, all_ = (part.sum(0) / part.sum() for part in (by_document[::2], by_document[1::2], by_document))
-    corpus = state.expected_tokens / state.expected_tokens.sum()
-    return bool(np.minimum(all_, corpus).sum() >= LEAST_OVERLAP * np.minimum(one, other).sum())
+    parts = [part.sum(0) for part in (state.expected_tokens[None], by_document, by_document[::2], by_document[1::2])]
+    if not all(part.sum() > 0 for part in parts):
+        return False
+    corpus, both, one, other = (part / part.sum() for part in parts)
+    return bool(np.minimum(both, corpus).sum() >= LEAST_OVERLAP * np.minimum(one, other).sum())
 
 
 def _gains(before: Scored, after: Scored, removal: Removal) -> np.ndarray:

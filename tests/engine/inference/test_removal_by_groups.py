@@ -76,3 +76,11 @@ def test_documents_selected_from_a_split_keep_their_words():
         assert some.observed.cut(place, place + 1).words.tolist() == split.observed.cut(row, row + 1).words.tolist()
         assert some.words[some.rows == place].tolist() == split.words[split.rows == row].tolist()
         assert some.counts[some.rows == place].tolist() == split.counts[split.rows == row].tolist()
+
+
+def test_mini_batches_of_one_document_or_of_one_word_are_read():
+    rng = np.random.default_rng(0)
+    corpus = simulate_hdp(rng.dirichlet(np.full(50, 0.1), 3), 40, 1, 1.0, 2.0, rng).corpus
+    assert count_topics(corpus, max_topics=10, batch_size=8, delay=1.0) <= 10
+    longer = simulate_hdp(rng.dirichlet(np.full(50, 0.1), 3), 40, 20, 1.0, 2.0, rng).corpus
+    assert count_topics(longer, max_topics=10, batch_size=1, delay=1.0) <= 10
