@@ -211,6 +211,8 @@ class BringCorpus(pn.viewable.Viewer):
         with pn.io.hold():
             self._show(seen, is_new=not columns)
         await self.measure()
+        # A button may miss a change while it appears, so it appears with its final state.
+        self.chosen.visible = True
 
     async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
         """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.
@@ -272,7 +274,6 @@ class BringCorpus(pn.viewable.Viewer):
                     self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
         finally:
             self._is_filling = False
-        self.chosen.visible = True
 
     def _change_words(self, event: Any) -> None:
         if self.preview is not None and not self._is_filling:
