@@ -27,9 +27,9 @@ from tests.conftest import BROWSER_FLAGS, find_browser  # noqa: E402
 
 SECONDS = 30.0
 FRAMES_PER_SECOND = 2.0
-SIZE = {"width": 1200, "height": 1500}
+SIZE = {"width": 1440, "height": 900}
 SHOWN_WIDTH = 800
-NUM_COLORS = 48
+NUM_COLORS = 128
 LAST_FRAME_SECONDS = 3.0
 
 
