@@ -139,7 +139,7 @@ class Record:
 
     @property
     def names(self) -> Mapping[int, str]:
-        """What a person has called topics, by id; an empty name is none."""
+        """What a person has called topics, by id; topics with an empty name show their label."""
         return MappingProxyType(dict(self._names))
 
     def model(self) -> Model | None:

@@ -336,9 +336,9 @@ class Session:
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
-        beside = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
+        right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
         live = pn.Column(
-            self.summary, lay_side_by_side(self.table, beside), self.curves, sizing_mode="stretch_width", margin=0
+            self.summary, lay_side_by_side(self.table, right), self.curves, sizing_mode="stretch_width", margin=0
         )
         own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
         self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
