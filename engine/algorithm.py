@@ -189,6 +189,7 @@ class Algorithm:
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
+    sets_doc_concentration: whether its config has `doc_concentration`, the total α₀.
     has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
@@ -214,6 +215,7 @@ class Algorithm:
     preview: Preview | None = None
     start_from: StartFrom | None = None
     has_corpus_weights: bool = True
+    sets_doc_concentration: bool = True
     has_learning_rate: bool = False
 
     def __post_init__(self) -> None:

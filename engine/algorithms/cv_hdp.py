@@ -248,4 +248,5 @@ ALGORITHM = Algorithm(
     memory=collapsed.memory,
     start_from=start_from,
     stick=stick,
+    sets_doc_concentration=False,
 )

@@ -153,4 +153,5 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
+    sets_doc_concentration=False,
 )

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,14 +38,6 @@ from stickbreaker.engine.runs.settings import RunSettings
 
 FURTHER_PROTOCOLS = ("tokens_90_10", "perplexity_bound", "importance_sampling")
 LIBRARIES = ("numba", "numpy", "scipy")
-
-
-@runtime_checkable
-class DocConcentration(Protocol):
-    """Settings with a fixed α₀."""
-
-    @property
-    def doc_concentration(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -170,10 +162,10 @@ def _bounds_of_lda(prepared: Prepared, state: Any, prior: np.ndarray) -> dict[st
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:
-    """α₀ E[β] (K,), with α₀ as set, or 1 where it is learned; the prior of an LDA is uniform."""
+    """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it; the prior of an LDA is uniform."""
     if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return config.doc_concentration * weights if isinstance(config, DocConcentration) else weights
+    return config.doc_concentration * weights if algorithm.sets_doc_concentration else weights
 
 
 def _stamp(name: str) -> tuple[int, int] | None:

@@ -6,27 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
 from stickbreaker.engine.whole_files import replacing
 
 FORMAT = 3
 NOTE = "note."
-
-
-@runtime_checkable
-class Packed(Protocol):
-    """A value in a State that is stored as several arrays, and restored from them."""
-
-    def to_arrays(self) -> dict[str, np.ndarray]: ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self: ...
 
 
 @dataclass(frozen=True)
@@ -94,8 +85,8 @@ def load(path: str | PathLike[str]) -> Position:
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Pairs of a dotted name and an array for each leaf of nested named tuples and packed values."""
-    if isinstance(value, Packed):
+    """Pairs of a dotted name and an array for each leaf of nested named tuples and of their DecayedCounts."""
+    if isinstance(value, DecayedCounts):
         for part, array in value.to_arrays().items():
             yield f"{name}.{part}", array
     elif hasattr(value, "_fields"):
@@ -106,8 +97,8 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _restore(name: str, like: Any, arrays: Any) -> Any:
-    """Nested named tuples and packed values shaped as `like`; what is a plain scalar there becomes one again."""
-    if isinstance(like, Packed):
+    """Nested named tuples and DecayedCounts shaped as `like`; what is a plain scalar there becomes one again."""
+    if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if hasattr(like, "_fields"):
         return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))
