@@ -7,7 +7,7 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import tell_apart
 from stickbreaker.app.frames.reading_frames import NUM_BANDS, REST, Title, period_frame
-from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint
+from stickbreaker.app.model.progress import Checkpoint, find_used
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
 
@@ -67,7 +67,7 @@ def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[st
     """The likeliest words of a topic at the last of these checkpoints."""
     if topic_id == REST:
         return ""
-    found = np.flatnonzero(columns[-1].topic_ids == topic_id) if columns else np.zeros(0, np.intp)
-    if not len(found) or columns[-1].expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
+    place = find_used(columns[-1], topic_id) if columns else None
+    if place is None:
         return NOT_LISTED
-    return ", ".join(vocabulary[int(word)] for word in columns[-1].top_words[found[0], :NUM_THEN_WORDS])
+    return ", ".join(vocabulary[int(word)] for word in columns[-1].top_words[place, :NUM_THEN_WORDS])

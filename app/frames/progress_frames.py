@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC, Checkpoint, Mark, Progress, has_no_topic, rank_topics
+from stickbreaker.app.model.progress import Checkpoint, Mark, Progress, find_used, has_no_topic
+from stickbreaker.engine.evaluation.held_out import rank_topics
 
 DateUnit = Literal["Y", "M", "D"]
 
@@ -169,13 +170,10 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
 
 
 def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
-    """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten).
-
-    A topic is in use if it explains at least one token. The others contain only start-up noise.
-    """
+    """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten)."""
     if checkpoint is None or vocabulary is None:
         return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
-    order = rank_topics(checkpoint)
+    order = rank_topics(checkpoint.expected_tokens)
     return pd.DataFrame(
         {
             "topic_id": checkpoint.topic_ids[order],
@@ -223,13 +221,13 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
     Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
     One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
     checkpoint, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
-    that explains less than one token has no rows.
+    has no rows for a checkpoint at which it is not in use.
     """
     rows = []
     for topic_id in topic_ids:
         before: tuple[str, ...] = ()
         for column, checkpoint in enumerate(checkpoints):
-            position = _position(checkpoint, topic_id)
+            position = find_used(checkpoint, topic_id)
             words = () if position is None else list_words(checkpoint.top_words[position], vocabulary)
             for rank, word in enumerate(words):
                 is_new = bool(before) and word not in before
@@ -239,14 +237,6 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
             before = words
     columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new", "has_risen"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _position(checkpoint: Checkpoint, topic_id: int) -> int | None:
-    """The place of a topic in a checkpoint's arrays; None if it is absent or not in use."""
-    found = np.flatnonzero(checkpoint.topic_ids == topic_id)
-    if not len(found) or checkpoint.expected_tokens[found[0]] < TOKENS_OF_A_TOPIC:
-        return None
-    return int(found[0])
 
 
 def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
@@ -265,14 +255,15 @@ def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
 
 
 def _large_topics(checkpoint: Checkpoint) -> list[int]:
-    return [int(topic_id) for topic_id in checkpoint.topic_ids[rank_topics(checkpoint)[:NUM_LARGE_TOPICS]]]
+    ranked = rank_topics(checkpoint.expected_tokens)[:NUM_LARGE_TOPICS]
+    return [int(topic_id) for topic_id in checkpoint.topic_ids[ranked]]
 
 
 def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
     """Mean share of a topic's present top words in its lists of the first third of the checkpoints, and of the last."""
     lists = []
     for checkpoint in checkpoints:
-        position = _position(checkpoint, topic_id)
+        position = find_used(checkpoint, topic_id)
         lists.append(set() if position is None else set(checkpoint.top_words[position][:NUM_TOP_WORDS].tolist()))
     overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
     third = max(1, round(len(checkpoints) / 3))

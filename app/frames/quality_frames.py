@@ -10,19 +10,17 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.coherence import sum_up
-from stickbreaker.engine.evaluation.held_out import count_topics
 
 COLUMNS = ("Share", "NPMI", "Exclusivity")
-LOW, RESIDUAL = "low coherence", "residual"
+LOW = "low coherence"
 
 
 def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
     """Rows of the topics in use, largest first: their numbers as text (`cells`) and for sorting (`values`).
 
-    A topic whose NPMI is below 0 has the mark "low coherence"; one outside the number of topics, "residual".
+    A topic whose NPMI is below 0 has the mark "low coherence".
     """
     quality, vocabulary = reading.quality, reading.corpus.vocabulary
-    number = count_topics(reading.summary.expected_tokens)
     rows = []
     for place, topic_id in enumerate(quality.topic_ids.tolist()):
         share, value = topic_share(reading, reading.used[place]), float(quality.npmi[place])
@@ -32,7 +30,7 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
                 "key": topic_id,
                 "title": title(topic_id),
                 "color": topic_color(topic_id),
-                "mark": ", ".join([*([LOW] if value < 0 else []), *([RESIDUAL] if place >= number else [])]),
+                "mark": LOW if value < 0 else "",
                 "cells": [percent(share), write_npmi(value), f"{exclusivity:.2f}"],
                 "values": [share, None if np.isnan(value) else value, exclusivity],
                 "words": ", ".join(vocabulary[word] for word in quality.top_words[place].tolist()),

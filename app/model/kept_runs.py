@@ -24,7 +24,6 @@ from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
-    TOKENS_OF_A_TOPIC,
     Curve,
     Progress,
     has_no_topic,
@@ -33,7 +32,7 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
-from stickbreaker.engine.evaluation.labels import rank_topics
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.whole_files import replacing
 
 MAX_KEPT = 50
@@ -266,7 +265,7 @@ def describe_run(progress: Progress) -> KeptRun:
 def measure_topics(model: Model) -> dict[str, float]:
     """Coherence, exclusivity and diversity of a model's topics on its corpus; empty if no topic is in use."""
     summary = model.algorithm.summarize(model.config, model.state)
-    used = rank_topics(summary)
+    used = rank_topics(summary.expected_tokens)
     if not len(used):
         return {}
     tokens = summary.expected_tokens[used]
@@ -275,10 +274,10 @@ def measure_topics(model: Model) -> dict[str, float]:
 
 
 def take_content(progress: Progress, model: Model) -> KeptContent:
-    """Take the curves of a run, and the fifty most probable words of each topic that explains at least one token."""
+    """Take the curves of a run, and the fifty most probable words of each topic in use."""
     summary = model.algorithm.summarize(model.config, model.state)
     tokens = np.asarray(summary.expected_tokens, np.float64)
-    used = np.argsort(-tokens, kind="stable")[: int((tokens >= TOKENS_OF_A_TOPIC).sum())]
+    used = rank_topics(tokens)
     topics = np.asarray(summary.topics)[used]
     best = find_top_words(topics, NUM_KEPT_WORDS)
     listed, places = np.unique(best, return_inverse=True)

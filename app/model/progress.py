@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# Expected tokens from which a topic is in use.
-TOKENS_OF_A_TOPIC = 1.0
+from stickbreaker.engine.evaluation.held_out import rank_topics
 
 STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
 
@@ -168,12 +167,12 @@ class Progress:
         return self.documents_seen / self.documents_total if self.documents_total else 0.0
 
 
-def rank_topics(checkpoint: Checkpoint) -> np.ndarray:
-    """Places of the topics in use in a checkpoint's arrays, largest first; ids decide ties."""
-    used = np.flatnonzero(checkpoint.expected_tokens >= TOKENS_OF_A_TOPIC)
-    return used[np.lexsort((checkpoint.topic_ids[used], -checkpoint.weights[used]))]
+def find_used(checkpoint: Checkpoint, topic_id: int) -> int | None:
+    """The place of a topic in a checkpoint's arrays; None if it is absent or not in use."""
+    (found,) = np.nonzero(checkpoint.topic_ids == topic_id)
+    return int(found[0]) if len(found) and found[0] in rank_topics(checkpoint.expected_tokens) else None
 
 
 def has_no_topic(progress: Progress) -> bool:
     """Whether a run has learned but no topic is in use yet, because there is too little text."""
-    return progress.now is not None and not len(rank_topics(progress.now))
+    return progress.now is not None and not len(rank_topics(progress.now.expected_tokens))

@@ -15,7 +15,7 @@ from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
 from stickbreaker.engine.evaluation.doc_shares import read_shares
-from stickbreaker.engine.evaluation.labels import rank_topics
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Model:
 class Reading:
     """What a model says of its corpus.
 
-    summary: its topics. used: (U,) places of those that explain a token or more, largest first; divergences: (U, U),
+    summary: its topics. used: (U,) places of those in use, largest first; divergences: (U, U),
     Jensen-Shannon, of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the
     order of the corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the
     corpus. first: documents as the run first read them; None where it has kept none.
@@ -135,7 +135,7 @@ class Reader:
         counts = model.corpus.counts
         words = np.asarray(counts.sum(0), np.float64).ravel()
         summary = model.algorithm.summarize(model.config, model.state)
-        used = rank_topics(summary)
+        used = rank_topics(summary.expected_tokens)
         topics = summary.topics[used]
         distances = divergences(topics)
         quality = measure_quality(summary.topic_ids[used], topics, summary.expected_tokens[used], counts)

@@ -1,6 +1,6 @@
 """The life of topics over a run: born, clear, near-duplicates, gone; by stated rules from its word lists. Pure.
 
-A topic is there at a checkpoint where it explains a token or more. By the checkpoints of a run so far:
+A topic is there at a checkpoint where it is in use. By the checkpoints of a run so far:
 
 born    the first at which it is there, unless that is the run's first: those were there from the start.
 clear   the first from which on each of its lists of ten has at least nine of the ten words that it has now. One place

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.model.progress import TOKENS_OF_A_TOPIC
 from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.held_out import rank_topics
 
 NUM_LISTED = 50
 # Words per topic in all checkpoints together, so that runs with many checkpoints have shorter lists.
@@ -24,12 +24,12 @@ class WordLists(NamedTuple):
 
 
 def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
-    """List fifty words of each topic that explains a token or more, or fewer where there are over 100 checkpoints.
+    """List fifty words of each topic in use, or fewer where there are over 100 checkpoints.
 
     So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in any case.
     """
     number = max(10, min(NUM_LISTED, MOST_LISTED // max(1, num_checkpoints)))
-    used = np.flatnonzero(summary.expected_tokens >= TOKENS_OF_A_TOPIC)
+    used = np.sort(rank_topics(summary.expected_tokens))
     topics = np.asarray(summary.topics)[used]
     words = find_top_words(topics, number)
     shares = np.take_along_axis(topics, words, axis=1).astype(np.float32)

@@ -8,9 +8,10 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC, list_words, steady_order
-from stickbreaker.app.model.progress import Progress, has_no_topic, rank_topics
+from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
+from stickbreaker.engine.evaluation.held_out import rank_topics
 
 NUM_TOPICS_SHOWN = 6
 NUM_WORDS_SHOWN = 3
@@ -60,7 +61,7 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     now = progress.now
     if now is None or progress.vocabulary is None:
         return []
-    ranked = rank_topics(now)
+    ranked = rank_topics(now.expected_tokens)
     if not len(ranked):
         return []
     topic_ids, weights = now.topic_ids[ranked], now.weights[ranked]

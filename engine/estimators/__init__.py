@@ -1,8 +1,9 @@
 """Every algorithm as a scikit-learn estimator: fit, partial_fit, transform, score, save and load.
 
 There is one class for each entry of REGISTRY, named after it: "cv-hdp" is `CVHDP`. Its parameters are the settings of
-the algorithm, then `passes` and `random_state`. Algorithms that learn from mini-batches are called Online ("hdp" is
-`OnlineHDP`) and have `partial_fit`. `python -m stickbreaker.engine.estimators.write_classes` writes the classes.
+the algorithm, then `passes`, `random_state` and `unused_topics`. Algorithms that learn from mini-batches are called
+Online ("hdp" is `OnlineHDP`) and have `partial_fit`. `python -m stickbreaker.engine.estimators.write_classes` writes
+the classes.
 """
 
 from dataclasses import asdict

@@ -46,6 +46,8 @@ class OnlineHDP(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("hdp")
@@ -69,6 +71,7 @@ class OnlineHDP(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.max_slots = max_slots
@@ -86,6 +89,7 @@ class OnlineHDP(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class OnlineDirectHDP(OnlineTopicModel):
@@ -121,6 +125,8 @@ class OnlineDirectHDP(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("direct-hdp")
@@ -142,6 +148,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.doc_concentration = doc_concentration
@@ -157,6 +164,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class OnlineLDA(OnlineTopicModel):
@@ -188,6 +196,8 @@ class OnlineLDA(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("lda")
@@ -207,6 +217,7 @@ class OnlineLDA(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.doc_concentration = doc_concentration
@@ -220,6 +231,7 @@ class OnlineLDA(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class OnlineSVIHDP(OnlineTopicModel):
@@ -259,6 +271,8 @@ class OnlineSVIHDP(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("svi-hdp")
@@ -282,6 +296,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.max_slots = max_slots
@@ -299,6 +314,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class BatchHDP(TopicModel):
@@ -332,6 +348,8 @@ class BatchHDP(TopicModel):
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("batch-hdp")
@@ -352,6 +370,7 @@ class BatchHDP(TopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.max_slots = max_slots
@@ -366,6 +385,7 @@ class BatchHDP(TopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class BatchLDA(TopicModel):
@@ -391,6 +411,8 @@ class BatchLDA(TopicModel):
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("batch-lda")
@@ -407,6 +429,7 @@ class BatchLDA(TopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.doc_concentration = doc_concentration
@@ -417,6 +440,7 @@ class BatchLDA(TopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class GibbsHDP(TopicModel):
@@ -452,6 +476,8 @@ class GibbsHDP(TopicModel):
         Times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("gibbs-hdp")
@@ -473,6 +499,7 @@ class GibbsHDP(TopicModel):
         sample_every: int = 5,
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.initial_topics = initial_topics
         self.start = start
@@ -488,6 +515,7 @@ class GibbsHDP(TopicModel):
         self.sample_every = sample_every
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class GibbsLDA(TopicModel):
@@ -515,6 +543,8 @@ class GibbsLDA(TopicModel):
         Times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("gibbs-lda")
@@ -532,6 +562,7 @@ class GibbsLDA(TopicModel):
         sample_every: int = 5,
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.concentrations = concentrations
@@ -543,6 +574,7 @@ class GibbsLDA(TopicModel):
         self.sample_every = sample_every
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class CVHDP(TopicModel):
@@ -582,6 +614,8 @@ class CVHDP(TopicModel):
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("cv-hdp")
@@ -605,6 +639,7 @@ class CVHDP(TopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.doc_shape = doc_shape
@@ -622,6 +657,7 @@ class CVHDP(TopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class CVLDA(TopicModel):
@@ -645,6 +681,8 @@ class CVLDA(TopicModel):
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("cv-lda")
@@ -660,6 +698,7 @@ class CVLDA(TopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.doc_concentration = doc_concentration
@@ -669,6 +708,7 @@ class CVLDA(TopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class OnlineFreeHDP(OnlineTopicModel):
@@ -694,6 +734,8 @@ class OnlineFreeHDP(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("free-hdp")
@@ -710,6 +752,7 @@ class OnlineFreeHDP(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.doc_concentration = doc_concentration
         self.corpus_concentration = corpus_concentration
@@ -720,6 +763,7 @@ class OnlineFreeHDP(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class OnlineFreeDPMixture(OnlineTopicModel):
@@ -743,6 +787,8 @@ class OnlineFreeDPMixture(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("free-dp-mixture")
@@ -758,6 +804,7 @@ class OnlineFreeDPMixture(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.corpus_concentration = corpus_concentration
         self.word_concentration = word_concentration
@@ -767,6 +814,7 @@ class OnlineFreeDPMixture(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 CLASSES: dict[str, type[TopicModel]] = {

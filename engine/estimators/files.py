@@ -26,7 +26,7 @@ def save_model(path: str | PathLike[str], model: Any, parameters: Mapping[str, A
             notes[name] = np.array(getattr(model, name), str)
     for name, column in getattr(model, "history_", {}).items():
         notes[HISTORY + name] = column.to_numpy(str if name == "word" else None)
-    notes[PARAMETERS] = np.array(json.dumps(parameters))
+    notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
     if getattr(model, TOPIC_NAMES, None):
         notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(model, TOPIC_NAMES).items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_)

@@ -18,9 +18,9 @@ from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
 from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
-from stickbreaker.engine.evaluation.held_out import count_topics, score_own
+from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics, score_own
 from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
-from stickbreaker.engine.evaluation.labels import Labeller, label_topics, rank_topics
+from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
     checkpoint_frame,
@@ -40,6 +40,7 @@ from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_s
 Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 SPLIT_SEED = 0
+UNUSED_TOPICS = ("keep", "drop")
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -71,6 +72,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     algorithm: Algorithm
     passes: int | None
     random_state: int | np.random.RandomState | None
+    unused_topics: str
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
 
@@ -179,13 +181,24 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         ndarray of shape (D, K)
-            The share of each topic in each document; rows sum to 1.
+            The share of each topic in each document; rows sum to 1. With `unused_topics="drop"` it has the columns of
+            the topics in use only; the shares stay as they are, so rows may sum to less than 1.
         """
+        return self._infer(X)[:, self._columns()]
+
+    def _infer(self, X: Counts) -> np.ndarray:
+        """The shares (D, K) of all topics in documents."""
         check_is_fitted(self, "state_")
         documents = self._read(X).documents()
         infer = self.algorithm.infer
         parts = map_shards(lambda part: infer(self.config_, self.state_, part), documents)
         return np.concatenate(parts).astype(float)
+
+    def _columns(self) -> np.ndarray | slice:
+        """The topics that `transform` has columns for."""
+        if self.unused_topics not in UNUSED_TOPICS:
+            raise ValueError(f"unused_topics is {self.unused_topics!r}: choose one of {', '.join(UNUSED_TOPICS)}.")
+        return slice(None) if self.unused_topics == "keep" else np.sort(rank_topics(self.state_.expected_tokens))
 
     def score(self, X: Counts, y: object = None) -> float:
         """Score how well the model predicts held-out words; higher is better. The model does not change.
@@ -241,11 +254,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     @property
     def n_topics_(self) -> int:
-        """The fewest topics whose expected tokens cover 99 % of their sum."""
+        """The number of topics in use: the fewest whose expected tokens cover 99 % of their sum."""
         return count_topics(self._summary().expected_tokens)
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Names (K,) of the columns of `transform`: "topic" and the topic's id.
+        """Names of the columns of `transform`: "topic" and the topic's id.
 
         Parameters
         ----------
@@ -255,9 +268,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         ndarray of shape (K,)
-            The names.
+            The names; those of the topics in use with `unused_topics="drop"`.
         """
-        return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_], object)
+        return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_[self._columns()]], object)
 
     def topics_frame(
         self, num_words: int = NUM_WORDS, words: Sequence[str] | None = None, label_with: Labeller | None = None
@@ -345,7 +358,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def save_arrays(self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None) -> None:
         """Write θ of documents and the topics for other programs, to a zip file. The model does not change.
 
-        It holds theta.npy (D, K) as by `transform`, topics.npy (K, V), and vocabulary.json with the words, the ids and
+        It holds theta.npy (D, K) with all topics, topics.npy (K, V), and vocabulary.json with the words, the ids and
         labels of the topics, and the titles of the documents.
 
         Parameters
@@ -367,7 +380,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             "doc_ids": documents.doc_ids.tolist(),
             "titles": [str(title) for title in documents.titles],
         }
-        write_arrays(path, self.transform(X), summary.topics, about)
+        write_arrays(path, self._infer(X), summary.topics, about)
 
     def save_sheets(
         self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None, seed: int = 0
@@ -390,7 +403,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary, documents, named = self._summary(), self._read(X), self._name_words(words)
         titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
-        read = Read(titles, documents.doc_ids, documents.counts, csr_array(self.transform(X)))
+        read = Read(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
         sheets = {
             "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
             "topic-intrusion": ask_topics(summary, named, read, seed),
@@ -402,7 +415,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     def _measure(self, X: Counts) -> TopicQuality:
         summary = self._summary()
-        used = rank_topics(summary)
+        used = rank_topics(summary.expected_tokens)
         tokens = summary.expected_tokens[used]
         return measure_quality(summary.topic_ids[used], summary.topics[used], tokens, self._read(X).counts)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.estimators.model import UNUSED_TOPICS
 
 TARGET = Path(__file__).with_name("classes.py")
 LINE_LENGTH = 120
@@ -59,13 +60,15 @@ def name_class(algorithm: Algorithm) -> str:
 
 
 def list_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """The parameters of an algorithm's estimator: its settings, then `passes` and `random_state`."""
+    """The parameters of an algorithm's estimator: its settings, then `passes`, `random_state` and `unused_topics`."""
     passes = f"Times that `fit` reads the corpus; None means {algorithm.passes}."
     seed = "Seed of the start and of all draws; None draws another seed at each fit."
+    unused = "drop: `transform` leaves out the topics that are not in use."
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
         Parameter("passes", "int | None", "None", passes),
         Parameter("random_state", "int | np.random.RandomState | None", "None", seed),
+        Parameter("unused_topics", "str", '"keep"', unused, UNUSED_TOPICS),
     ]
 
 

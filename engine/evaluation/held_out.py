@@ -30,20 +30,34 @@ PROTOCOLS = {
 }
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 COVERED_SHARE = 0.99
+# A topic with fewer expected tokens contains only start-up noise.
+LEAST_TOKENS = 1.0
 FOLD_IN = Sweeps(50, 0.0, 0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
 
+def rank_topics(expected_tokens: np.ndarray) -> np.ndarray:
+    """Places of the topics in use, the largest first: the fewest whose expected tokens (K,) cover 99 % of their sum.
+
+    A topic of less than one token is never in use. Before the first batch no topic is.
+
+    >>> rank_topics(np.array([39.5, 0.5, 60.0])), rank_topics(np.zeros(3))
+    (array([2, 0]), array([], dtype=int64))
+    """
+    order = np.argsort(-expected_tokens, kind="stable")
+    covered = np.cumsum(expected_tokens[order])
+    number = 1 + np.searchsorted(covered, COVERED_SHARE * covered[-1]) if len(covered) else 0
+    used: np.ndarray = order[:number][expected_tokens[order[:number]] >= LEAST_TOKENS]
+    return used
+
+
 def count_topics(expected_tokens: np.ndarray) -> int:
-    """The fewest topics whose expected tokens cover 99 % of their sum; 0 before the first batch.
+    """The number of topics in use, by `rank_topics`; 0 before the first batch.
 
     >>> count_topics(np.array([60.0, 39.5, 0.5])), count_topics(np.zeros(3))
     (2, 0)
     """
-    covered = np.sort(expected_tokens)[::-1].cumsum()
-    if not expected_tokens.any():
-        return 0
-    return int((covered < COVERED_SHARE * covered[-1]).sum()) + 1
+    return len(rank_topics(expected_tokens))
 
 
 def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:

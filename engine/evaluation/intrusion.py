@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 NUM_WORDS, NUM_TOPICS = 5, 3
@@ -32,7 +32,7 @@ def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, 
     """Ask for the intruder among six words of each topic: its five most probable words, and one that is not of it.
 
     The intruder is drawn from the ten top words of other topics whose probability in this one is at most the median of
-    its words. Only topics count that cover 99 % of the tokens. Questions and words are in random order.
+    its words. Only topics in use count. Questions and words are in random order.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, 
         Questions: question, word_1 to word_6, answer. Key: question, topic_id, label, intruder, place (from 1).
     """
     rng = np.random.default_rng([seed, 0])
-    topics = summary.topics[_counted(summary)]
-    ids = summary.topic_ids[_counted(summary)].tolist()
+    used = rank_topics(summary.expected_tokens)
+    topics, ids = summary.topics[used], summary.topic_ids[used].tolist()
     top = find_top_words(topics, NUM_POOL)
     questions, key = [], []
     for number, k in enumerate(rng.permutation(len(ids))):
@@ -102,7 +102,7 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: Read, seed: in
         shown), intruder (its id), place (from 1).
     """
     rng = np.random.default_rng([seed, 1])
-    counted = _counted(summary)
+    counted = rank_topics(summary.expected_tokens)
     shares = read.shares[:, counted]
     able = np.flatnonzero(np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS)
     drawn = rng.permutation(able)[:NUM_DOCUMENTS] if len(counted) > NUM_TOPICS else able[:0]
@@ -121,12 +121,6 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: Read, seed: in
         key.append([number + 1, int(read.doc_ids[row]), listed, int(ids[-1]), 1 + int(places.argmax())])
     shown_columns = ["title", "words", *(f"topic_{place}" for place in range(1, NUM_TOPICS + 2))]
     return _sheet(questions, shown_columns, key, ["doc_id", "topic_ids", "intruder", "place"])
-
-
-def _counted(summary: TopicSummary) -> np.ndarray:
-    """Places of the fewest topics that cover 99 % of the tokens, the largest first."""
-    tokens = summary.expected_tokens
-    return np.argsort(-tokens, kind="stable")[: count_topics(tokens)]
 
 
 def _join(words: Sequence[str], row: np.ndarray) -> str:

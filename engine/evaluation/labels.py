@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.topic_frames import TOKENS_OF_A_TOPIC
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words, relevance
 
 NUM_CANDIDATES = 10
@@ -43,7 +43,7 @@ def label_topics(
     Parameters
     ----------
     summary : TopicSummary
-        The topics; one of at least one expected token is in use.
+        The topics; those of `rank_topics` are in use.
     words : sequence of V str
         The words.
     kept : mapping of int to str, optional
@@ -65,7 +65,7 @@ def label_topics(
     >>> label_topics(summary, ("year", "war", "law", "bank"))
     {3: 'war, year', 8: 'bank, year'}
     """
-    used = rank_topics(summary)
+    used = rank_topics(summary.expected_tokens)
     topics = summary.topics[used]
     top = find_top_words(topics, NUM_CANDIDATES)
     ids = summary.topic_ids[used].tolist()
@@ -79,13 +79,6 @@ def label_topics(
             labels[topic_id] = next(label for label in _propose(row, topic_id) if _key(label) not in taken)
             taken.add(_key(labels[topic_id]))
     return {topic_id: labels[topic_id] for topic_id in ids}
-
-
-def rank_topics(summary: TopicSummary) -> np.ndarray:
-    """Places of the topics in use, the largest first."""
-    tokens = summary.expected_tokens
-    order = np.argsort(-tokens, kind="stable")
-    return order[tokens[order] >= TOKENS_OF_A_TOPIC]
 
 
 def _by_relevance(topics: np.ndarray, top: np.ndarray, tokens: np.ndarray) -> Iterator[np.ndarray]:

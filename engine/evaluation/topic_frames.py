@@ -9,31 +9,30 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import TopicQuality
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 NUM_WORDS = 10
 NUM_TOPICS_SHOWN = 10
-TOKENS_OF_A_TOPIC = 1.0
 
 
 def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS) -> pd.DataFrame:
     """The topics in use, largest first: columns topic_id, share, rank (from 1), word, probability.
 
-    share: of the tokens that all topics explain. A topic is in use if it explains at least one token. words: the V
-    words; without them the columns of the counts are named x0, x1, ... Raises ValueError if the number of words is not
-    V, if they have no order, or if num_words is below 1.
+    share: of the tokens that all topics explain. The topics in use are those of `rank_topics`. words: the V words;
+    without them the columns of the counts are named x0, x1, ... Raises ValueError if the number of words is not V, if
+    they have no order, or if num_words is below 1.
     """
     if num_words < 1:
         raise ValueError(f"num_words is {num_words!r}: ask for at least one word per topic.")
     words = name_words(words, summary.topics.shape[1])
     tokens = summary.expected_tokens
-    order = np.argsort(-tokens, kind="stable")
-    used = order[tokens[order] >= TOKENS_OF_A_TOPIC]
+    used = rank_topics(tokens)
     top = find_top_words(summary.topics[used], num_words)
     return pd.DataFrame(
         {
             "topic_id": np.repeat(summary.topic_ids[used], top.shape[1]),
-            "share": np.repeat(tokens[used] / max(tokens.sum(), TOKENS_OF_A_TOPIC), top.shape[1]),
+            "share": np.repeat(tokens[used] / max(tokens.sum(), 1e-300), top.shape[1]),
             "rank": np.tile(np.arange(1, top.shape[1] + 1), len(used)),
             "word": pd.Series([str(words[column]) for column in top.ravel()], dtype=str),
             "probability": np.take_along_axis(summary.topics[used], top, 1).ravel().astype(float),

@@ -4,7 +4,7 @@
                                          [--beside FILE ...] [--json FILE] [--check]
 
 Every system learns from all documents of the sample and is measured on the same counts (`evaluation/coherence.py`).
-Topics in use count, those of one token or more; "below zero, counted" is of the fewest topics that cover 99 % of the
+Topics of one token or more count; "below zero, counted" is of the fewest topics that cover 99 % of the
 tokens. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600 sweeps from 100
 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its
 ten words, its share and its NPMI. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no
@@ -104,8 +104,10 @@ def measure(name, documents, system, seed):
     used = np.flatnonzero(tokens >= TOKENS_OF_A_TOPIC)
     quality = measure_quality(used, topics[used], tokens[used], corpus.counts)
     listed = [
-        {"share": float(share), "npmi": float(npmi), "words": [corpus.vocabulary[int(word)] for word in words]}
-        for share, npmi, words in zip(quality.shares, quality.npmi, quality.top_words, strict=True)
+        {"share": share, "tokens": float(number), "npmi": float(npmi), "words": [corpus.vocabulary[w] for w in row]}
+        for share, number, npmi, row in zip(
+            quality.shares.tolist(), tokens[used], quality.npmi, quality.top_words.tolist(), strict=True
+        )
     ]
     facts = {"corpus": name, "documents": corpus.num_documents, "system": system, "seed": seed}
     return {**facts, "topics": len(used), **sum_up(quality)._asdict(), "seconds": seconds, "listed": listed}
@@ -120,9 +122,9 @@ def find_stability(part):
 
 
 def find_low(listed):
-    """Share of topics below zero among the fewest that cover 99 % of the tokens, the number of topics of the page."""
-    npmi = [topic["npmi"] for topic in sorted(listed, key=lambda topic: -topic["share"])]
-    counted = npmi[: count_topics(np.array([topic["share"] for topic in listed]))]
+    """Share of topics below zero among the topics in use."""
+    npmi = [topic["npmi"] for topic in sorted(listed, key=lambda topic: -topic["tokens"])]
+    counted = npmi[: count_topics(np.array([topic["tokens"] for topic in listed]))]
     return sum(value < 0 for value in counted) / len(counted)
 
 

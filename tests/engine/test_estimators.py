@@ -90,11 +90,11 @@ def test_each_parameter_has_its_type_and_its_help_in_the_source():
             assert f"    {each.name} : " in kind.__doc__
 
 
-def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_passes_and_random_state():
+def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_and_three_more():
     assert [each.algorithm for each in CLASSES] == list(REGISTRY)
     for kind in CLASSES:
         defaults = {each.name: each.default for each in fields(kind.algorithm.config)}
-        assert kind().get_params() == defaults | {"passes": None, "random_state": None}
+        assert kind().get_params() == defaults | {"passes": None, "random_state": None, "unused_topics": "keep"}
         assert all(name in kind.__doc__ for name in defaults)
         assert getattr(engine, kind.__name__) is kind
         assert hasattr(kind, "partial_fit") == kind.__name__.startswith("Online") == ("batch_size" in defaults)
@@ -361,6 +361,18 @@ def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind
     shares = table.drop_duplicates("topic_id")["share"]
     assert shares.is_monotonic_decreasing
     assert 0.5 < shares.sum() <= 1 + 1e-6
+
+
+@of_all
+def test_transform_can_leave_out_the_topics_that_are_not_in_use(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    every, names = model.transform(tiny_corpus), list(model.get_feature_names_out())
+    used = model.set_params(unused_topics="drop").set_output(transform="pandas").transform(tiny_corpus)
+    assert set(used) == {f"topic{topic_id}" for topic_id in model.topics_frame()["topic_id"]}
+    assert used.shape[1] == model.n_topics_
+    np.testing.assert_array_equal(used.to_numpy(), every[:, [names.index(name) for name in used]])
+    with pytest.raises(ValueError, match="choose one of keep, drop"):
+        model.set_params(unused_topics="hide").transform(tiny_corpus)
 
 
 @of_all

@@ -26,8 +26,8 @@ from stickbreaker.app.model.progress import (
     Curve,
     Mark,
     Progress,
-    rank_topics,
 )
+from stickbreaker.engine.evaluation.held_out import rank_topics
 
 VOCABULARY = tuple(f"word{i}" for i in range(60))
 WORDS = np.arange(10)
@@ -197,7 +197,7 @@ def test_unused_topics_are_never_default_topics_and_one_used_topic_is_the_only_o
 
 def test_topics_of_nearly_equal_weight_keep_their_order():
     point = checkpoint(100, [WORDS] * 3, [1000.0, 1000.3, 2500.0])
-    ranked = rank_topics(point)
+    ranked = rank_topics(point.expected_tokens)
     topics = point.topic_ids[ranked], point.weights[ranked]
     in_order = [int(topics[0][row]) for row in steady_order(*topics, [7, 5, 6], 3)]
     assert in_order == [7, 5, 6]

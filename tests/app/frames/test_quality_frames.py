@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker import engine
-from stickbreaker.app.frames.quality_frames import LOW, RESIDUAL, describe_quality, quality_rows
+from stickbreaker.app.frames.quality_frames import LOW, describe_quality, quality_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, ReadingJob
 from stickbreaker.app.model.selection import Selection
@@ -46,12 +46,6 @@ def test_topics_come_largest_first_with_numbers_as_text_and_for_sorting(reading)
         assert row["values"][1] == npmi
         assert row["cells"][1] == f"{npmi:.3f}".replace("-", "−")
         assert row["mark"] == (LOW if npmi < 0 else "")
-
-
-def test_a_topic_that_is_not_among_those_that_cover_the_tokens_is_residual(reading):
-    summary = SUMMARY._replace(expected_tokens=np.array([50.0, 1e-4, 30.0]))
-    rows = quality_rows(replace(reading, summary=summary), title)
-    assert [RESIDUAL in row["mark"] for row in rows] == [False, False, True]
 
 
 def test_one_sentence_sums_the_topics_up(reading):

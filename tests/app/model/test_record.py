@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 
 from stickbreaker import engine
+from stickbreaker.app.export.tables import write_model
+from stickbreaker.app.frames.life_frames import summarize_life
+from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import FALLEN, Record
 from stickbreaker.engine import executors
 from tests.app.small_runs import HDP, small_corpus, small_spec
@@ -40,6 +43,21 @@ def test_a_name_goes_before_the_label_and_an_empty_name_brings_the_label_back(re
     assert record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
     record.rename(topic_id, "")
     assert record.progress(3).topic_title(topic_id) == record.progress(3).titles[topic_id] == label
+
+
+def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_use(tmp_path):
+    spec = small_spec(max_topics=40)
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    while not record.is_over:
+        record.advance()
+    progress, model = record.progress(1), record.model()
+    write_model(Reader(record.model, lambda: None).begin(model), progress, tmp_path / "model.npz")
+    loaded = engine.load(tmp_path / "model.npz")
+    used, tokens = set(progress.checkpoints[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
+    assert used == set(loaded.topics_frame()["topic_id"])
+    assert progress.steps["num_topics"][-1] == loaded.n_topics_ == len(used) < (tokens >= 1).sum()
+    assert f"Of the {len(used)} topics in use now" in summarize_life(progress, ())
 
 
 @pytest.mark.parametrize(("ending", "message"), [("has_fallen", FALLEN), ("has_converged", "")])

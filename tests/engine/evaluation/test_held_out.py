@@ -173,3 +173,4 @@ def test_the_number_of_topics_is_0_without_tokens_and_ignores_the_last_percent()
     assert count_topics(np.array([1.0, 0.0])) == 1
     assert count_topics(np.array([0.5, 50.0, 49.5])) == 2
     assert count_topics(np.full(150, 2.0)) == 149
+    assert count_topics(np.full(150, 0.9)) == 0

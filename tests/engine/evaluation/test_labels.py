@@ -19,7 +19,7 @@ def summarize(topics, tokens, ids=None):
 @pytest.fixture
 def summary():
     rng = np.random.default_rng(5)
-    return summarize(rng.dirichlet(np.full(len(WORDS), 0.1), 12), rng.integers(1, 100, 12))
+    return summarize(rng.dirichlet(np.full(len(WORDS), 0.1), 12), rng.integers(20, 100, 12))
 
 
 def naive_order(summary, place):
@@ -40,7 +40,7 @@ def test_a_label_is_the_two_most_relevant_of_the_top_words(summary):
 
 
 def test_copies_of_one_topic_get_different_words(summary):
-    copies = summarize(np.tile(summary.topics[0], (30, 1)), np.arange(30, 0, -1))
+    copies = summarize(np.tile(summary.topics[0], (30, 1)), np.arange(60, 30, -1))
     labels = label_topics(copies, WORDS)
     keys = [frozenset(label.split(SEPARATOR)) for label in labels.values()]
     assert len(set(keys)) == 30
