@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -13,13 +14,14 @@ from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.progress_bars import show_progress
 
 LONGEST_NAME = 255
 LONGEST_SHOWN = 80
 logger = logging.getLogger(__name__)
 
 
-def load_corpus(
+def load_corpus(  # noqa: PLR0913
     name_or_path: str | PathLike[str],
     *,
     text: str | None = None,
@@ -27,6 +29,8 @@ def load_corpus(
     title: str | None = None,
     group: str | None = None,
     words: WordChoices | None = None,
+    verbose: bool = False,
+    callback: Callable[[float], object] | None = None,
 ) -> Corpus:
     """Load a corpus by name, or build one from a file or folder.
 
@@ -47,6 +51,10 @@ def load_corpus(
         The column with the longer text that each document is a part of. Held-out documents are then whole groups.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
+    verbose : bool
+        Whether a progress bar is shown while a file or folder is read.
+    callback : callable, optional
+        Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
 
     Returns
     -------
@@ -59,17 +67,27 @@ def load_corpus(
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
     """
     columns = Columns(text, date, title, group)
+    call_back = callback or (lambda share: None)
     if not isinstance(name_or_path, PathLike) and name_or_path in list_corpora():
         if any(columns) or words is not None:
             raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
-        return load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
+        corpus = load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
+        call_back(1.0)
+        return corpus
     path = Path(name_or_path).expanduser()
     # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
     is_there = os.path.exists(os.path.expanduser(name_or_path))
     if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
     source = find_source(path)
-    built = build_corpus(source, columns, words)
+    with show_progress(verbose) as move:
+
+        def report(share: float, message: str) -> None:
+            move(share, message)
+            call_back(share)
+
+        built = build_corpus(source, columns, words, report)
+        report(1.0, "Done")
     _warn(path, source, built)
     return built.corpus
 

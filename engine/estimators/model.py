@@ -1,6 +1,7 @@
 """What the estimators have in common: fit, partial_fit, transform, score and save, in scikit-learn's terms."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from os import PathLike
 from typing import Any, Self, TypeAlias
@@ -32,6 +33,8 @@ from stickbreaker.engine.evaluation.topic_frames import (
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
+from stickbreaker.engine.progress_bars import show_progress
+from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -41,6 +44,8 @@ Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 SPLIT_SEED = 0
 UNUSED_TOPICS = ("keep", "drop")
+# Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
+CHECKPOINT_GROWTH = 0.25
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -63,8 +68,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     words_ : tuple of str or None
         The words, where X names them (a Corpus or a data frame).
     history_ : pandas.DataFrame
-        After a Corpus: the ten most probable words of each topic at nine checkpoints, with columns topic_id,
-        checkpoint, documents_seen, date, share, rank, word, probability.
+        The ten most probable words of each topic at checkpoints, nine in `fit`; columns topic_id, checkpoint,
+        documents_seen, date (NaT without dates), share, rank, word, probability.
     topic_names_ : dict
         Of a model from the page: the names that people have given to topics, by id.
     """
@@ -76,8 +81,17 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
 
-    def fit(self, X: Counts, y: object = None) -> Self:
+    def fit(
+        self,
+        X: Counts,
+        y: object = None,
+        *,
+        verbose: bool = False,
+        callback: Callable[[Update], object] | None = None,
+    ) -> Self:
         """Learn from these documents alone, in their order; everything learned before is forgotten.
+
+        Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then.
 
         Parameters
         ----------
@@ -85,6 +99,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             The documents, as a corpus or as counts of words.
         y : object
             Not used.
+        verbose : bool
+            Whether a progress bar is shown.
+        callback : callable, optional
+            Receives an `Update` after each mini-batch. It may raise an exception to cancel.
 
         Returns
         -------
@@ -97,14 +115,30 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             If X is not a table of counts, or a parameter is outside its bounds.
         """
         corpus = self._start(X)
-        num_snapshots = RunSettings.num_snapshots if isinstance(X, Corpus) else 0
-        settings = RunSettings(passes=self.passes, seed=self.seed_, num_snapshots=num_snapshots, score_next_batch=False)
-        for update in run(prepare_training(self.algorithm, self.config_, corpus, settings)):
-            self.state_ = update.state
-            if update.snapshot is not None:
-                self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
-        self.documents_seen_ = self.corpus_size_ = corpus.num_documents
+        self.corpus_size_ = corpus.num_documents
+        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
+        prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
+        seen, total = 0, prepared.documents_total
+        with show_progress(verbose, total, "documents") as move:
+            try:
+                for update in run(prepared):
+                    seen = update.stepped.documents_seen
+                    self._take(update)
+                    move(seen, "Learning")
+                    if callback is not None:
+                        callback(update)
+            except KeyboardInterrupt:
+                if not seen:
+                    raise
+                warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=2)
         return self
+
+    def _take(self, update: Update) -> None:
+        """Take the state of `fit` after a mini-batch, and its checkpoint if there is one."""
+        self.state_ = update.state
+        self.documents_seen_ = min(update.stepped.documents_seen, self.corpus_size_)
+        if update.snapshot is not None:
+            self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
 
     def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
         """Become a model that knows the words of X and no document; return X as a Corpus.
@@ -164,11 +198,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             )
 
     def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
-        """Add a checkpoint to the history."""
+        """Add a checkpoint to the history; a stream that starts with empty documents has no topic for one yet."""
         before = [self.history_] if hasattr(self, "history_") else []
         number = before[0]["checkpoint"].max() + 1 if before else 0
         frame = checkpoint_frame(number, documents_seen, date, summary, self.words_)
-        self.history_ = pd.concat([*before, frame], ignore_index=True)
+        if not frame.empty:
+            self.history_ = pd.concat([*before, frame], ignore_index=True)
 
     def transform(self, X: Counts) -> np.ndarray:
         """Infer the topics of documents. The model does not change.
@@ -458,7 +493,8 @@ class OnlineTopicModel(TopicModel):
     def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
         """Learn once from further documents, in mini-batches; a new model starts with them.
 
-        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`.
+        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
+        the documents seen have grown by a quarter since the last checkpoint.
 
         Parameters
         ----------
@@ -489,11 +525,19 @@ class OnlineTopicModel(TopicModel):
         if is_new:
             rng = np.random.default_rng([self.seed_, 0])
             self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
+        last_checkpoint = self._last_checkpoint()
         self.documents_seen_ += corpus.num_documents
         self._take_steps(corpus, corpus_size)
-        if isinstance(X, Corpus):
+        if isinstance(X, Corpus) or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint:
             self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
         return self
+
+    def _last_checkpoint(self) -> int:
+        """Documents seen at the last checkpoint; those of a second pass of `fit` count more documents than there are."""
+        if not hasattr(self, "history_"):
+            return 0
+        seen = self.history_["documents_seen"].to_numpy()
+        return int(seen[seen <= self.documents_seen_].max(initial=0))
 
     def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
         """Learn from some documents of a larger corpus, as `engine.run` would from all."""

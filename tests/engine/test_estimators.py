@@ -109,6 +109,47 @@ def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
 
 
 @of_all
+def test_fit_calls_back_once_for_each_mini_batch_and_prints_nothing(kind, tiny_corpus, capfd):
+    seen, model = [], make(kind)
+    model.fit(tiny_corpus, callback=lambda update: seen.append(update.stepped.documents_seen))
+    assert seen == list(range(4, 40, 4) if kind in ONLINE else range(12, 48, 12))
+    assert "".join(capfd.readouterr()) == ""
+
+
+def test_a_progress_bar_counts_the_documents_of_all_passes(tiny_corpus, capfd):
+    make(engine.OnlineLDA).fit(tiny_corpus, verbose=True)
+    printed, bar = capfd.readouterr()
+    assert printed == ""
+    assert "Learning: 100%" in bar
+    assert "36/36" in bar
+
+
+@of_online
+def test_an_interrupted_fit_keeps_the_last_complete_step_and_learns_on_from_it(kind, tiny_corpus):
+    def interrupt(update):
+        if update.stepped.documents_seen == 8:
+            raise KeyboardInterrupt
+
+    model, stream = make(kind), make(kind)
+    with pytest.warns(UserWarning, match="Interrupted: the model has read 8 of 36 documents"):
+        model.fit(tiny_corpus, callback=interrupt)
+    stream.partial_fit(tiny_corpus.select(range(8)), corpus_size=12)
+    assert bits(model) == bits(stream)
+    assert (model.documents_seen_, model.corpus_size_) == (8, 12)
+    rest = tiny_corpus.select(range(8, 12))
+    assert bits(model.partial_fit(rest, corpus_size=12)) == bits(stream.partial_fit(rest, corpus_size=12))
+
+
+def test_a_fit_that_is_interrupted_before_its_first_step_raises(tiny_corpus, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stickbreaker.engine.runs.run.take_step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        make(engine.OnlineLDA).fit(tiny_corpus)
+
+
+@of_all
 def test_counts_are_learned_alike_from_every_container(kind, tiny_corpus):
     dense = tiny_corpus.counts.toarray()
     frame = pd.DataFrame(dense, columns=list(tiny_corpus.vocabulary))
@@ -124,7 +165,7 @@ def test_a_second_fit_starts_again(kind, tiny_corpus):
     first = bits(model)
     model.fit(tiny_corpus.counts[:5, :4])
     assert bits(model) == bits(make(kind).fit(tiny_corpus.counts[:5, :4]))
-    assert (model.documents_seen_, model.n_features_in_, hasattr(model, "history_")) == (5, 4, False)
+    assert (model.documents_seen_, model.n_features_in_, model.history_["documents_seen"].max()) == (5, 4, 15)
     assert bits(model.fit(tiny_corpus)) == first
 
 
@@ -325,7 +366,8 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tin
     with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
         assert all(arrays[name].dtype != object for name in arrays.files)
     loaded = engine.load(tmp_path / "model.npz")
-    assert (hasattr(loaded, "history_"), loaded.words_, hasattr(loaded, "feature_names_in_")) == (False, None, False)
+    pd.testing.assert_frame_equal(loaded.history_, model.history_)
+    assert (loaded.words_, hasattr(loaded, "feature_names_in_")) == (None, False)
     frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list("abcdef"))
     model.fit(frame).save(tmp_path / "model.npz")
     assert engine.load(tmp_path / "model.npz").transform(frame).tobytes() == model.transform(frame).tobytes()
@@ -426,6 +468,27 @@ def test_the_history_has_each_topic_at_each_checkpoint_under_its_own_id(kind, ti
     model.partial_fit(tiny_corpus.select(range(6)))
     added = model.history_[model.history_["checkpoint"] == 9]
     assert (added["documents_seen"].unique().tolist(), added["date"].dt.year.unique().tolist()) == ([18], [1792])
+
+
+@of_all
+def test_the_history_of_counts_is_that_of_their_corpus_without_words_and_dates(kind, tiny_corpus):
+    of_corpus, of_counts = make(kind).fit(tiny_corpus).history_, make(kind).fit(tiny_corpus.counts).history_
+    unnamed = ["word", "date"]
+    pd.testing.assert_frame_equal(of_counts.drop(columns=unnamed), of_corpus.drop(columns=unnamed))
+    assert of_counts["date"].isna().all()
+    assert set(of_counts["word"]) <= {f"x{column}" for column in range(6)}
+
+
+@of_online
+def test_a_stream_of_counts_adds_a_checkpoint_when_it_is_a_quarter_longer(kind, tiny_corpus):
+    model = make(kind)
+    for row in range(12):
+        model.partial_fit(tiny_corpus.counts[row : row + 1], corpus_size=12)
+    seen = model.history_.groupby("checkpoint")["documents_seen"].first()
+    assert seen.tolist() == [1, 2, 3, 4, 5, 7, 9, 12]
+    for first in (0, 2, 4):
+        model.partial_fit(tiny_corpus.counts[first : first + 2], corpus_size=18)
+    assert model.history_["documents_seen"].max() == 16
 
 
 def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():

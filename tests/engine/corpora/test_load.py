@@ -309,3 +309,15 @@ def test_only_the_row_with_an_extra_comma_is_skipped(write_csv, caplog):
     corpus = load_corpus(write_csv("text,year", "peace,1900", "peace, trade and war,1900", "trade,1901"))
     assert corpus.titles == ("mine, row 2", "mine, row 4")
     assert re.search("row 3: the row has 3 cells instead of 2: put texts with a comma in quotes", caplog.text)
+
+
+def test_loading_shows_a_bar_only_on_request_and_calls_back_with_the_share(write_csv, capfd):
+    path, shares = write_csv("text", *NOTES), []
+    load_corpus(path, callback=shares.append)
+    assert shares == sorted(shares)
+    assert (shares[-1], len(shares) > 1) == (1.0, True)
+    assert "".join(capfd.readouterr()) == ""
+    load_corpus(path, verbose=True)
+    assert "Done: 100%" in capfd.readouterr().err
+    load_corpus("state-of-the-union", callback=shares.append)
+    assert shares[-2:] == [1.0, 1.0]
