@@ -326,6 +326,35 @@ def step_dirichlet(config, prior, sweeps, counts, batch, rate):
     return (1 - rate) * counts + rate * scale * word_topics, scale * tables
 
 
+# The truncated DP mixture: bags c (V,) of words, and q(z) (K,) of each
+
+
+def mixture_shares(c, lam, log_weights):
+    """q(z) of a document, Wang & Blei 2012 Eq. 5."""
+    odds = np.zeros(len(lam))
+    for k in range(len(lam)):
+        odds[k] = log_weights[k]
+        for w in range(len(c)):
+            odds[k] += c[w] * (psi(lam[k, w]) - psi(lam[k].sum()))
+    return softmax(odds)
+
+
+def mixture_globals(bags, q, a, eta):
+    """λ (K, V) and u, v (K-1,) after Eq. 4; component k stands at place k of the sticks."""
+    lam = np.full((q.shape[1], bags.shape[1]), float(eta))
+    for c, own in zip(bags, q, strict=True):
+        for k in range(len(lam)):
+            lam[k] += own[k] * c
+    return lam, *sticks_of(q.sum(0), a)
+
+
+def mixture_bound(bags, q, lam, sticks, a, eta):
+    """Eq. 3 of Wang & Blei 2012."""
+    log_weights, logs = log_sticks(*sticks), psi(lam) - psi(lam.sum(1, keepdims=True))
+    documents = sum(own @ (log_weights + logs @ c) - xlogy(own, own).sum() for c, own in zip(bags, q, strict=True))
+    return documents - beta_divergence(*sticks, a) - dirichlet_divergence(lam, eta)
+
+
 # Redundant topics
 
 

@@ -7,6 +7,7 @@ from stickbreaker.engine.algorithms import (
     cv_hdp,
     cv_lda,
     direct_hdp,
+    dp_mixture,
     free_dp_mixture,
     free_hdp,
     gibbs_hdp,
@@ -28,6 +29,8 @@ REGISTRY = (
     cv_lda.ALGORITHM,
     free_hdp.ALGORITHM,
     free_dp_mixture.ALGORITHM,
+    dp_mixture.ALGORITHM,
+    dp_mixture.BATCH,
 )
 
 

@@ -19,7 +19,14 @@ from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.merging import find_merges
-from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights, sticks_bound
+from stickbreaker.engine.inference.sticks import (
+    Sticks,
+    break_stick,
+    corpus_sticks,
+    expected_weights,
+    find_order,
+    sticks_bound,
+)
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.two_level import (
     START_SWEEPS,
@@ -129,7 +136,7 @@ def local(
 def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: Batch) -> tuple[BatchHDPState, StepInfo]:
     """Eq. 19-21 from totals of the whole corpus, unless they lower the bound."""
     dense = spread(totals, batch.documents.distinct_words(), state.topic_counts.vocab_size)
-    order, sticks = _find_order(config, totals.tables, state.order)
+    order, sticks = find_order(totals.tables, state.order, config.corpus_concentration)
     new = BatchHDPState(
         topic_counts=decayed_counts(dense),
         tables=totals.tables,
@@ -142,19 +149,6 @@ def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: B
     )
     state, info = judge(state, new, config.tolerance, batch.documents)
     return _merge_duplicates(config, state, info) if config.duplicates == "merge" else (state, info)
-
-
-def _find_order(config: BatchHDPConfig, tables: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, float]:
-    """The order of topics along the sticks, and its part of the bound: by size, unless the previous order is better.
-
-    The previous order can be better with γ > 1, because the last stick always has share 1.
-    """
-    bounds = []
-    for each in (np.argsort(-tables, kind="stable"), order):
-        sticks = corpus_sticks(tables, config.corpus_concentration, each)
-        bounds.append((sticks_bound(sticks, config.corpus_concentration), each))
-    best = bounds[0] if bounds[0][0] >= bounds[1][0] else bounds[1]
-    return best[1], best[0]
 
 
 def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepInfo) -> tuple[BatchHDPState, StepInfo]:

@@ -817,6 +817,108 @@ class OnlineFreeDPMixture(OnlineTopicModel):
         self.unused_topics = unused_topics
 
 
+class OnlineDPMixture(OnlineTopicModel):
+    """The scikit-learn estimator of this algorithm: Online DP mixture.
+
+    Parameters
+    ----------
+    max_topics : int, default=300
+        K. Maximum number of topics in the model.
+    corpus_concentration : float, default=1.0
+        γ. Higher values spread the corpus over more topics.
+    word_concentration : float, default=0.5
+        η. Lower values give each topic fewer words.
+    forgetting_rate : float, default=0.6
+        κ. How fast the learning rate falls.
+    delay : float, default=1.0
+        τ₀. Higher values make the first steps smaller.
+    batch_size : int or None, default=None
+        S. Documents per mini-batch. None follows the size of the corpus.
+    start : {"hoffman", "wang"}, default="hoffman"
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document.
+    precision : {"float32", "float64"}, default="float32"
+        Floating-point precision of topics and local steps.
+    passes : int or None, default=None
+        Times that `fit` reads the corpus; None means 1.
+    random_state : int or np.random.RandomState or None, default=None
+        Seed of the start and of all draws; None draws another seed at each fit.
+    """
+
+    algorithm = find_algorithm("dp-mixture")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        max_topics: int = 300,
+        corpus_concentration: float = 1.0,
+        word_concentration: float = 0.5,
+        forgetting_rate: float = 0.6,
+        delay: float = 1.0,
+        batch_size: int | None = None,
+        start: str = "hoffman",
+        precision: str = "float32",
+        passes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_topics = max_topics
+        self.corpus_concentration = corpus_concentration
+        self.word_concentration = word_concentration
+        self.forgetting_rate = forgetting_rate
+        self.delay = delay
+        self.batch_size = batch_size
+        self.start = start
+        self.precision = precision
+        self.passes = passes
+        self.random_state = random_state
+
+
+class BatchDPMixture(TopicModel):
+    """The scikit-learn estimator of this algorithm: Batch DP mixture.
+
+    Parameters
+    ----------
+    max_topics : int, default=300
+        K. Maximum number of topics in the model.
+    corpus_concentration : float, default=1.0
+        γ. Higher values spread the corpus over more topics.
+    word_concentration : float, default=0.5
+        η. Lower values give each topic fewer words.
+    tolerance : float, default=1e-05
+        Stop when a pass raises the bound by less than this share of it.
+    start : {"hoffman", "wang"}, default="hoffman"
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document.
+    precision : {"float32", "float64"}, default="float32"
+        Floating-point precision of topics and local steps.
+    passes : int or None, default=None
+        Times that `fit` reads the corpus; None means 100.
+    random_state : int or np.random.RandomState or None, default=None
+        Seed of the start and of all draws; None draws another seed at each fit.
+    """
+
+    algorithm = find_algorithm("batch-dp-mixture")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        max_topics: int = 300,
+        corpus_concentration: float = 1.0,
+        word_concentration: float = 0.5,
+        tolerance: float = 1e-05,
+        start: str = "hoffman",
+        precision: str = "float32",
+        passes: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_topics = max_topics
+        self.corpus_concentration = corpus_concentration
+        self.word_concentration = word_concentration
+        self.tolerance = tolerance
+        self.start = start
+        self.precision = precision
+        self.passes = passes
+        self.random_state = random_state
+
+
 CLASSES: dict[str, type[TopicModel]] = {
     "hdp": OnlineHDP,
     "direct-hdp": OnlineDirectHDP,
@@ -830,4 +932,6 @@ CLASSES: dict[str, type[TopicModel]] = {
     "cv-lda": CVLDA,
     "free-hdp": OnlineFreeHDP,
     "free-dp-mixture": OnlineFreeDPMixture,
+    "dp-mixture": OnlineDPMixture,
+    "batch-dp-mixture": BatchDPMixture,
 }

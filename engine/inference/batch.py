@@ -54,6 +54,19 @@ class BatchState(Protocol):
     def _replace(self, *, step: int = ...) -> Self: ...
 
 
+class PassExpectations(Protocol):
+    """What the sums over documents read of the expectations of a pass: topics (U, K), of any kind."""
+
+    @property
+    def topics(self) -> np.ndarray: ...
+
+    @property
+    def phase(self) -> Phase: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+
 AnyBatchState = TypeVar("AnyBatchState", bound=BatchState)
 AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
 Fit = Callable[[Documents], tuple[Statistics, float]]
@@ -103,7 +116,7 @@ def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit
     return sum_documents(documents, expectations, fit_warm)
 
 
-def sum_documents(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
+def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit) -> Totals:
     """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their part of the bound.
 
     The expected counts of each document of a corpus would need far more memory than their sums.

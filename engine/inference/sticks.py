@@ -65,6 +65,22 @@ def sticks_bound(sticks: Sticks, corpus_concentration: float) -> float:
     return float((betaln(sticks.on, sticks.after) - betaln(1.0, corpus_concentration)).sum())
 
 
+def find_order(tables: np.ndarray, order: np.ndarray, corpus_concentration: float) -> tuple[np.ndarray, float]:
+    """The order of topics along the sticks, and its part of the bound: by size, unless the previous order is better.
+
+    The previous order can be better with γ > 1, because the last stick always has share 1.
+
+    >>> find_order(np.array([1.0, 2.0]), np.array([0, 1]), 1.0)[0]
+    array([1, 0])
+    """
+    bounds = []
+    for each in (np.argsort(-tables, kind="stable"), order):
+        sticks = corpus_sticks(tables, corpus_concentration, each)
+        bounds.append((sticks_bound(sticks, corpus_concentration), each))
+    best = bounds[0] if bounds[0][0] >= bounds[1][0] else bounds[1]
+    return best[1], best[0]
+
+
 def break_stick(sticks: Sticks, topic_ids: np.ndarray) -> Breaking:
     """Break the stick under q(β'_k) = Beta(u_k, v_k); topic_ids: (K,) the ids of the topics that the sticks order.
 

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, run
+from stickbreaker.engine.algorithm import InfersBy
 from stickbreaker.engine.corpora.corpus import ORDERS
 from stickbreaker.engine.evaluation.held_out import (
     count_topics,
@@ -53,6 +54,8 @@ SYSTEMS = {
     "batch-lda K=100": ("batch-lda", {}),
     "batch-lda-teh K=80": ("batch-lda", TEH_LDA),
     "free-dp-mixture": ("free-dp-mixture", {}),
+    "dp-mixture": ("dp-mixture", {}),
+    "batch-dp-mixture": ("batch-dp-mixture", {}),
     "free-hdp": ("free-hdp", {}),
     "cv-hdp": ("cv-hdp", {}),
     "cv-lda K=80": ("cv-lda", {}),
@@ -145,7 +148,7 @@ class Fitted:
 
     def weigh(self, documents, seed):
         """Log likelihood of whole documents, a token: of a mixture in closed form, of others by importance sampling."""
-        if self.algorithm.name == "free-dp-mixture":
+        if self.algorithm.infers_by is InfersBy.MIXTURE:
             return mixture_likelihood(documents, self.summary.topics, self.summary.weights)
         return importance_sampling(documents, self.summary.topics, self.prior(), np.random.default_rng([seed, 1]))
 

@@ -27,7 +27,7 @@ FIGURES = {"stick", "slots", "own", "arrows", "bound"}
 STICKLESS = {"lda", "batch-lda", "cv-lda", "gibbs-lda", "gibbs-hdp"}
 SLOTTED = {"hdp", "svi-hdp", "batch-hdp"}
 STEPPING = {"hdp", "svi-hdp", "direct-hdp", "lda"}
-BOUNDED = {"batch-hdp", "batch-lda", "cv-hdp", "cv-lda"}
+BOUNDED = {"batch-hdp", "batch-lda", "batch-dp-mixture", "cv-hdp", "cv-lda"}
 
 
 def title(topic_id):

@@ -12,7 +12,7 @@ from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import find_merges
 from stickbreaker.engine.inference.states import OnlineHDPState
-from stickbreaker.engine.inference.sticks import corpus_sticks, sticks_bound
+from stickbreaker.engine.inference.sticks import corpus_sticks, find_order, sticks_bound
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.two_level import limits_of
 from tests import naive
@@ -191,11 +191,11 @@ def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run_without_conve
 
 @pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
 def test_the_order_of_topics_along_the_sticks_changes_only_for_a_better_bound(corpus_concentration):
-    rng, config = np.random.default_rng(0), BatchHDPConfig(max_topics=4, corpus_concentration=corpus_concentration)
+    rng = np.random.default_rng(0)
     is_kept = []
     for _ in range(200):
         tables, order = rng.gamma(0.5, 2.0, 4), rng.permutation(4)
-        new, bound = batch_hdp._find_order(config, tables, order)
+        new, bound = find_order(tables, order, corpus_concentration)
         old = sticks_bound(corpus_sticks(tables, corpus_concentration, order), corpus_concentration)
         assert bound >= old
         is_kept.append((new == order).all())

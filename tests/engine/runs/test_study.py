@@ -143,9 +143,11 @@ def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
     assert found["bad"].startswith("BrokenProcessPool")
 
 
-@pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture"])
+@pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture", "dp-mixture"])
 def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
-    protocols = [name for name in cells.FURTHER_PROTOCOLS if system != "free-dp-mixture" or name != "perplexity_bound"]
+    protocols = [
+        name for name in cells.FURTHER_PROTOCOLS if "mixture" not in system or name != "perplexity_bound"
+    ]
     frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
     assert set(frame["protocol"]) == {"disjoint_words", *protocols}
     assert frame["error"].isna().all()
