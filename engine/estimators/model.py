@@ -46,6 +46,10 @@ SPLIT_SEED = 0
 UNUSED_TOPICS = ("keep", "drop")
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
+LENGTH_UNKNOWN = (
+    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their number"
+    " or a guess."
+)
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -112,9 +116,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Raises
         ------
         ValueError
-            If X is not a table of counts, or a parameter is outside its bounds.
+            If X is not a table of counts, if all counts are 0, or if a parameter is outside its bounds.
         """
         corpus = self._start(X)
+        if not corpus.num_tokens:
+            raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
+        if corpus.num_documents == 1:
+            warnings.warn("X is a single document: topics need many, so cut it into passages.", stacklevel=2)
         self.corpus_size_ = corpus.num_documents
         settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
@@ -491,7 +499,7 @@ class OnlineTopicModel(TopicModel):
     """What the estimators of algorithms that learn from mini-batches have in common."""
 
     def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
-        """Learn once from further documents, in mini-batches; a new model starts with them.
+        """Learn once from further documents, in mini-batches; a new model starts with them, and they may be empty.
 
         The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
         the documents seen have grown by a quarter since the last checkpoint.
@@ -505,7 +513,8 @@ class OnlineTopicModel(TopicModel):
         corpus_size : int, optional
             The number of documents that there will be in all, where it is known; the mini-batches are then those of
             `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
-            unless set, follow it (`engine.schedules.resolve_stream`).
+            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
+            it then tends to find too few topics.
 
         Returns
         -------
@@ -523,6 +532,8 @@ class OnlineTopicModel(TopicModel):
         is_new = not hasattr(self, "state_")
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
         if is_new:
+            if corpus_size is None:
+                warnings.warn(LENGTH_UNKNOWN, stacklevel=2)
             rng = np.random.default_rng([self.seed_, 0])
             self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
         last_checkpoint = self._last_checkpoint()
@@ -533,7 +544,7 @@ class OnlineTopicModel(TopicModel):
         return self
 
     def _last_checkpoint(self) -> int:
-        """Documents seen at the last checkpoint; those of a second pass of `fit` count more documents than there are."""
+        """Documents seen at the last checkpoint; in later passes of `fit`, `history_` counts more than there are."""
         if not hasattr(self, "history_"):
             return 0
         seen = self.history_["documents_seen"].to_numpy()

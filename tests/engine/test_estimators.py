@@ -36,6 +36,9 @@ CLASSES = list(estimators.CLASSES.values())
 ONLINE = [each for each in CLASSES if issubclass(each, estimators.OnlineTopicModel)]
 of_all = pytest.mark.parametrize("kind", CLASSES, ids=lambda each: each.__name__)
 of_online = pytest.mark.parametrize("kind", ONLINE, ids=lambda each: each.__name__)
+# The checks of scikit-learn call partial_fit without corpus_size, and fit with one document.
+unknown_length = pytest.mark.filterwarnings("ignore:partial_fit does not know how many documents will come")
+single_document = pytest.mark.filterwarnings("ignore:X is a single document")
 SMALL = {"max_topics": 8, "start_topics": 8, "batch_size": 4, "burn_in": 1, "passes": 3, "random_state": 0}
 TEXTS = ["war and navy", "navy army war", "trade tariff cotton", "cotton trade trade", "war army army", "tariff cotton"]
 
@@ -63,12 +66,16 @@ def expect_failures(estimator):
     return {"check_positive_only_tag_during_fit": reason} if Version(sklearn.__version__) < Version("1.8") else {}
 
 
+@unknown_length
+@single_document
 @parametrize_with_checks([make(estimators.OnlineHDP)], expected_failed_checks=expect_failures)
 @pytest.mark.usefixtures("unskipped")
 def test_the_online_hdp_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+@unknown_length
+@single_document
 @pytest.mark.recovery
 @pytest.mark.usefixtures("unskipped")
 @parametrize_with_checks([kind() for kind in CLASSES], expected_failed_checks=expect_failures)
@@ -228,6 +235,7 @@ def test_a_stream_of_known_length_is_learned_as_fit_learns_it(kind, tiny_corpus)
     assert (stream.documents_seen_, stream.corpus_size_) == (12, 12)
 
 
+@unknown_length
 @of_online
 def test_a_model_that_starts_empty_streams_and_stays_finite(kind):
     model, rng = make(kind), np.random.default_rng(0)
@@ -253,6 +261,7 @@ def test_partial_fit_after_a_fit_learns_from_every_document(kind):
     assert all(one != other for one, other in combinations(learned, 2))
 
 
+@unknown_length
 @of_online
 def test_the_corpus_size_follows_the_stream(kind):
     model, chunk = make(kind, batch_size=350), np.ones((700, 2), int)
@@ -264,6 +273,21 @@ def test_the_corpus_size_follows_the_stream(kind):
     model.partial_fit(chunk, corpus_size=10_000)
     assert model.corpus_size_ == 10_000
     assert model.fit(chunk).corpus_size_ == 700
+
+
+@of_all
+def test_fit_warns_of_a_single_document(kind):
+    with pytest.warns(UserWarning, match="X is a single document: topics need many"):
+        make(kind).fit([[3, 1, 2]])
+
+
+@of_online
+def test_only_a_new_model_warns_that_the_number_of_documents_is_not_known(kind, tiny_corpus):
+    model = make(kind)
+    with pytest.warns(UserWarning, match="pass corpus_size, their number or a guess"):
+        model.partial_fit(tiny_corpus)
+    model.partial_fit(tiny_corpus)
+    make(kind).fit(tiny_corpus).partial_fit(tiny_corpus)
 
 
 def test_a_model_without_a_seed_draws_one(tiny_corpus):
@@ -302,6 +326,9 @@ def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
         model.transform(others)
     with pytest.raises(ValueError, match="has no document"):
         model.fit(tiny_corpus.select([]))
+    for empty in (np.zeros((3, 2), int), csr_matrix((3, 2), dtype=int), replace(tiny_corpus, counts=np.zeros((12, 6)))):
+        with pytest.raises(ValueError, match="X holds no words, since all counts are 0"):
+            model.fit(empty)
     with pytest.raises(ValueError, match="max_topics is 0"):
         engine.OnlineHDP(max_topics=0).fit(tiny_corpus)
     with pytest.raises(ValueError, match="delay is inf: give a number of at least 0"):
@@ -507,7 +534,7 @@ def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
 def test_importing_the_engine_does_not_import_scikit_learn_or_pandas():
     program = "import sys; from stickbreaker import engine; assert not {'sklearn', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
-    assert {"load", "OnlineHDP", "run"} <= set(dir(engine))
+    assert dir(engine) == sorted(engine.__all__)
     with pytest.raises(AttributeError, match="no attribute 'OnlineNothing'"):
         engine.OnlineNothing  # noqa: B018
 
