@@ -17,13 +17,14 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import apply_live, resolve
 
 if TYPE_CHECKING:
-    from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA, load
+    from stickbreaker.engine.estimators import CorpusVectorizer, OnlineHDP, OnlineLDA, load
 
 __all__ = [
     "REGISTRY",
     "Batch",
     "Corpus",
     "CorpusError",
+    "CorpusVectorizer",
     "Documents",
     "OnlineHDP",
     "OnlineLDA",

@@ -17,7 +17,7 @@ def find_blocks(language: str) -> list[str]:
 def test_the_python_examples_are_a_few_lines_that_run_one_after_the_other_and_print(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples, names = find_blocks("python"), {"__name__": "readme"}
-    assert [len(example.splitlines()) for example in examples] == [5, 7]
+    assert [len(example.splitlines()) for example in examples] == [5, 6]
     for example in examples:
         exec(compile(example, str(README), "exec"), names)
         assert capsys.readouterr().out.strip()

@@ -28,6 +28,7 @@ from stickbreaker.engine.estimators.classes import (
 )
 from stickbreaker.engine.estimators.files import load_model, restore
 from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
 from stickbreaker.engine.runs.checkpoint import Position
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "BatchDPMixture",
     "BatchHDP",
     "BatchLDA",
+    "CorpusVectorizer",
     "GibbsHDP",
     "GibbsLDA",
     "OnlineDPMixture",

@@ -47,8 +47,8 @@ UNUSED_TOPICS = ("keep", "drop")
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
 LENGTH_UNKNOWN = (
-    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their number"
-    " or a guess."
+    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their"
+    " number or a guess."
 )
 
 
@@ -70,7 +70,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     n_features_in_ : int
         V, the number of words.
     words_ : tuple of str or None
-        The words, where X names them (a Corpus or a data frame).
+        The words, where X names them: a Corpus, as by `CorpusVectorizer` in a pipeline, or a data frame.
     history_ : pandas.DataFrame
         The ten most probable words of each topic at checkpoints, nine in `fit`; columns topic_id, checkpoint,
         documents_seen, date (NaT without dates), share, rank, word, probability.
@@ -325,7 +325,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         num_words : int
             The number of words for each topic.
         words : sequence of str, optional
-            The V words, for a model that does not know them, as in a pipeline: `vectorizer.get_feature_names_out()`.
+            The V words, for a model that does not know them: `vectorizer.get_feature_names_out()`.
         label_with : callable, optional
             As in `topic_labels`.
 
@@ -574,7 +574,7 @@ def _refuse_texts(X: Any) -> None:
     is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
     first = next(iter(X), None) if is_row else X
     if isinstance(first, str):
-        raise ValueError("X holds texts: count their words with CountVectorizer first, or read them with load_corpus.")
+        raise ValueError("X holds texts: count their words with CorpusVectorizer first, or read them with load_corpus.")
 
 
 def _check_counts(entries: np.ndarray) -> None:
@@ -583,5 +583,5 @@ def _check_counts(entries: np.ndarray) -> None:
     if is_odd.any():
         raise ValueError(
             f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
-            " CountVectorizer, and do not weigh them (TfidfTransformer)."
+            " CorpusVectorizer, and do not weigh them (TfidfTransformer)."
         )

@@ -306,7 +306,7 @@ def test_a_model_without_a_seed_draws_one(tiny_corpus):
         ([[-1, 1]], "Negative values"),
         ([[np.nan, 1]], "NaN"),
         ([[1, 1, 1]], "3 features, but OnlineHDP is expecting 2"),
-        (["peace", "war"], "X holds texts: count their words with CountVectorizer first"),
+        (["peace", "war"], "X holds texts: count their words with CorpusVectorizer first"),
         (pd.Series(["peace", "war"]), "X holds texts"),
     ],
 )
@@ -368,6 +368,29 @@ def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
     assert engine.load(tmp_path / "chosen.npz").max_topics == model.max_topics
     with pytest.raises(ValueError, match="TfidfTransformer"):
         make_pipeline(CountVectorizer(), TfidfTransformer(), clone(model)).fit(TEXTS)
+
+
+def test_a_pipeline_with_corpora_passes_words_and_dates_on_and_counts_like_scikit_learn(tmp_path):
+    pipeline = make_pipeline(estimators.CorpusVectorizer(), make(engine.OnlineLDA))
+    shares = pipeline.fit_transform(TEXTS, corpusvectorizer__dates=range(1810, 1816))
+    counts, model = CountVectorizer().fit_transform(TEXTS), pipeline[-1]
+    assert shares.tobytes() == make(engine.OnlineLDA).fit_transform(counts).tobytes()
+    np.testing.assert_array_equal(pipeline[0].transform(TEXTS).counts.toarray(), counts.toarray())
+    assert model.words_ == tuple(pipeline[0].get_feature_names_out())
+    assert set(model.topics_frame()["word"]) <= {"war", "and", "navy", "army", "trade", "tariff", "cotton"}
+    assert model.history_["date"].dt.year.max() == 1815
+    model.save(tmp_path / "model.npz")
+    pd.testing.assert_frame_equal(engine.load(tmp_path / "model.npz").topics_frame(), model.topics_frame())
+    parameters = {"corpusvectorizer__binary": [False, True]}
+    assert np.isfinite(GridSearchCV(clone(pipeline), parameters, cv=2).fit(TEXTS).cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"), [(["1812", "soon"], "Document 2: .*'soon'"), ([1812], "2 documents but 1 dates")]
+)
+def test_dates_of_texts_that_cannot_be_used_are_named(dates, message):
+    with pytest.raises(engine.CorpusError, match=message):
+        estimators.CorpusVectorizer().fit_transform(["war", "peace"], dates=dates)
 
 
 @of_all

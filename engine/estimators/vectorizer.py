@@ -1,0 +1,84 @@
+"""A step for scikit-learn's pipelines that counts words and passes them on with their dates."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.dates import explain_date, read_dates
+
+
+class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn has no type hints
+    """Count words as scikit-learn's `CountVectorizer` does, into a `Corpus`, so that the next step knows the words.
+
+    The parameters are those of `CountVectorizer`. In a pipeline, dates are passed as `corpusvectorizer__dates`.
+
+    Examples
+    --------
+    >>> CorpusVectorizer().fit_transform(["war and peace", "peace"], dates=[1812, 1815])
+    Corpus('texts', 2 documents, 3 words, 4 tokens, 1812 to 1815)
+    """
+
+    def fit_transform(
+        self, raw_documents: Iterable[Any], y: object = None, dates: Sequence[object] | None = None
+    ) -> Corpus:
+        """Learn the vocabulary of these texts, and count it.
+
+        Parameters
+        ----------
+        raw_documents : iterable of D str
+            The texts, or what else `CountVectorizer` takes.
+        y : object
+            Not used.
+        dates : sequence of D dates, optional
+            Years, ISO dates, or another form that `load_corpus` reads; also dates of Python, NumPy or pandas.
+
+        Returns
+        -------
+        Corpus
+            The counts with their words and dates.
+
+        Raises
+        ------
+        CorpusError
+            If a date cannot be read, or the numbers of texts and dates differ.
+        """
+        return self._to_corpus(super().fit_transform(raw_documents), dates)
+
+    def transform(self, raw_documents: Iterable[Any], dates: Sequence[object] | None = None) -> Corpus:
+        """Count the words of the learned vocabulary in these texts.
+
+        Parameters
+        ----------
+        raw_documents, dates
+            As in `fit_transform`.
+
+        Returns
+        -------
+        Corpus
+            The counts with their words and dates.
+
+        Raises
+        ------
+        CorpusError
+            As `fit_transform` does.
+        """
+        return self._to_corpus(super().transform(raw_documents), dates)
+
+    def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
+        """The counts (D, V) with their words, dates and numbers of documents."""
+        num_documents = counts.shape[0]
+        titles = [f"document {number}" for number in range(1, num_documents + 1)]
+        days = np.full(num_documents, "NaT", "datetime64[D]") if dates is None else _read_all(dates)
+        return Corpus("texts", counts, Vocabulary(tuple(self.get_feature_names_out())), days, titles)
+
+
+def _read_all(dates: Sequence[object]) -> np.ndarray:
+    cells = [str(date) for date in dates]
+    read = read_dates(cells)
+    missing = np.flatnonzero(np.isnat(read))
+    if len(missing):
+        raise CorpusError(f"Document {missing[0] + 1}: {explain_date(cells[missing[0]])}.")
+    return read
