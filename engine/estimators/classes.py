@@ -842,6 +842,8 @@ class OnlineDPMixture(OnlineTopicModel):
         Times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("dp-mixture")
@@ -859,6 +861,7 @@ class OnlineDPMixture(OnlineTopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.corpus_concentration = corpus_concentration
@@ -870,6 +873,7 @@ class OnlineDPMixture(OnlineTopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 class BatchDPMixture(TopicModel):
@@ -893,6 +897,8 @@ class BatchDPMixture(TopicModel):
         Times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
+    unused_topics : {"keep", "drop"}, default="keep"
+        drop: `transform` leaves out the topics that are not in use.
     """
 
     algorithm = find_algorithm("batch-dp-mixture")
@@ -908,6 +914,7 @@ class BatchDPMixture(TopicModel):
         precision: str = "float32",
         passes: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        unused_topics: str = "keep",
     ) -> None:
         self.max_topics = max_topics
         self.corpus_concentration = corpus_concentration
@@ -917,6 +924,7 @@ class BatchDPMixture(TopicModel):
         self.precision = precision
         self.passes = passes
         self.random_state = random_state
+        self.unused_topics = unused_topics
 
 
 CLASSES: dict[str, type[TopicModel]] = {
