@@ -208,6 +208,64 @@ export function render({model}) {
 """
 
 
+class BrowserHistory(pn.custom.JSComponent):
+    """Makes the browser's back button follow the pages and documents that a user has opened.
+
+    Panel 1.9 adds an entry to the browser's history at every change of the address, and changes nothing on the page
+    when the user goes back. Here another page, topic, document or span of time adds an entry. A change of the settings
+    replaces the present one, and so does the first topic, which a page selects by itself. `on_back(query)` is called
+    with the query of the entry that the user goes to.
+    """
+
+    _esm = """
+const SELECTION = ["page", "topic", "document", "from", "to"]
+const SAME_ACTION_MILLISECONDS = 400
+
+const withoutSelection = (query) => {
+  const rest = new URLSearchParams(query)
+  SELECTION.forEach((name) => rest.delete(name))
+  return rest.toString()
+}
+
+const isSelected = (before, after) => SELECTION.some((name) =>
+  before.get(name) !== after.get(name) && (name !== "topic" || before.has(name)))
+
+export function render({model}) {
+  const push = window.history.pushState
+  let pushedAt = -Infinity
+
+  window.history.pushState = (state, unused, url) => {
+    const next = new URL(url, window.location.href)
+    if (next.href === window.location.href) { return }
+    const isNew = withoutSelection(next.search) === withoutSelection(window.location.search)
+      && isSelected(new URLSearchParams(window.location.search), new URLSearchParams(next.search))
+      && performance.now() - pushedAt > SAME_ACTION_MILLISECONDS
+    if (!isNew) { window.history.replaceState(state, unused, url); return }
+    pushedAt = performance.now()
+    push.call(window.history, state, unused, url)
+  }
+  const goBack = () => model.send_msg({query: window.location.search})
+  window.addEventListener("popstate", goBack)
+  model.on("remove", () => {
+    window.history.pushState = push
+    window.removeEventListener("popstate", goBack)
+  })
+  const nothing = document.createElement("div")
+  nothing.hidden = true
+  return nothing
+}
+"""
+
+    def __init__(self, on_back: Callable[[str], None], **params: Any):
+        self._on_back = on_back
+        super().__init__(**params)
+
+    def _handle_msg(self, message: Any) -> None:
+        query = message.get("query") if isinstance(message, dict) else None
+        if isinstance(query, str):
+            self._on_back(query)
+
+
 # Plots, lists of choices and notebooks. tests/app/test_panel_fixes_plots.py fails if a fix is no longer needed.
 CHECKED_PLOTS_WITH = {"bokeh": "3.9", "panel": "1.9", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
 

@@ -3,7 +3,8 @@
     python -m data.build_rfc            downloads and unpacks the packages with `apt-get` and `dpkg`
     python -m data.build_rfc FOLDER     uses unpacked packages
 
-Writes the corpus and its checksum, and prints the figures of `data/README.md`.
+With `--texts` it writes the texts of the passages among your own corpora instead, so that the page shows them.
+Otherwise it writes the corpus and its checksum, and prints the figures of `data/README.md`.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from data.passages import Words, Writing, build_corpus, write_corpus
+from data.passages import Words, Writing, build_corpus, write
 
 NAME = "rfc"
 SERIES = ["std", "std-proposed", "old-std", "informational", "experimental", "fyi-bcp", "misc", "others"]
@@ -56,10 +57,11 @@ def main() -> None:
     """Read and cut the RFCs, count their words, write the corpus and print its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, help="the unpacked packages (default: download them)")
-    folder = parser.parse_args().folder
+    parser.add_argument("--texts", action="store_true", help="write only the texts, among your own corpora")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        rfcs = read_rfcs(folder or fetch_packages(Path(scratch)))
-    write_corpus(build_corpus(NAME, map(cut_rfc, rfcs), WORDS, split_by="group"))
+        rfcs = read_rfcs(arguments.folder or fetch_packages(Path(scratch)))
+    write(build_corpus(NAME, map(cut_rfc, rfcs), WORDS, split_by="group"), arguments.texts)
 
 
 def fetch_packages(scratch: Path) -> Path:

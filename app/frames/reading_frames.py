@@ -128,16 +128,17 @@ def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dic
     return [document_row(reading, row, column[row], topic_color(topic_id)) for row in rows]
 
 
-def document_row(reading: Reading, row: int, share: float, color: str) -> dict[str, Any]:
-    """Make the row of one document: its title and date, and a share as a bar."""
+def document_row(reading: Reading, row: int, share: float, color: str, piece: str = "") -> dict[str, Any]:
+    """Make the row of one document: its title and date, a share as a bar, and a piece of its text."""
     corpus = reading.corpus
+    facts = [date_text(corpus.dates[row]), count(reading.doc_tokens[row], "counted word"), piece]
     return {
         "key": int(row),
         "title": str(corpus.titles[row]),
         "color": color,
         "weight": percent(share) if color else "",
         "share": float(share),
-        "words": f"{date_text(corpus.dates[row])} · {count(reading.doc_tokens[row], 'word')}".lstrip(" ·"),
+        "words": " · ".join(filter(None, facts)),
         "action": "open",
     }
 
@@ -148,8 +149,18 @@ def in_span(reading: Reading, span: Span) -> np.ndarray:
     return np.asarray((days >= span[0]) & (days <= span[1]))
 
 
-def find_documents(reading: Reading, text: str, position: int | None, span: Span | None, order: str) -> np.ndarray:
-    """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by "date"."""
+def find_documents(
+    reading: Reading,
+    text: str,
+    position: int | None,
+    span: Span | None,
+    order: str,
+    in_text: np.ndarray | None = None,
+) -> np.ndarray:
+    """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by "date".
+
+    in_text: (n,) more rows, whose stored text contains it.
+    """
     corpus, number = reading.corpus, reading.corpus.num_documents
     found = np.ones(number, bool)
     if text:
@@ -157,6 +168,8 @@ def find_documents(reading: Reading, text: str, position: int | None, span: Span
         if text.casefold() in corpus.vocabulary:
             column = corpus.counts[:, [corpus.vocabulary.index(text.casefold())]]
             found |= np.asarray(column.sum(1)).ravel() > 0
+        if in_text is not None:
+            found[in_text] = True
     if span is not None:
         found &= in_span(reading, span)
     shares = np.zeros(number)

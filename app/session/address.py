@@ -1,10 +1,10 @@
-"""The address of one page: it always names the run and the selection of the page."""
+"""The address of one page: it always names the run and the selection of the page, and the back button restores it."""
 
 from typing import Any
 from urllib.parse import urlsplit
 
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.session.links import Link, Place, write_link, write_watch_link
+from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 
 
 class Address:
@@ -16,7 +16,7 @@ class Address:
     def __init__(self, location: Any, selection: Selection, tabs: Any):
         self._location, self._selection, self._tabs = location, selection, tabs
         self._run: Any = None
-        self._is_watching = False
+        self._is_watching = self._is_going_back = False
 
     @property
     def query(self) -> str:
@@ -36,9 +36,22 @@ class Address:
         self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
         self._tabs.param.watch(lambda event: self.write(), "value")
 
+    def go_back(self, query: str) -> None:
+        """Select what an earlier address of this page names, after the browser's back or forward button."""
+        if self._run is None:
+            return
+        place = read_place(query, self._run.runner.progress, self._tabs.options)
+        self._is_going_back = True
+        try:
+            self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
+            self._tabs.value = place.page or self._tabs.options[0]
+        finally:
+            self._is_going_back = False
+        self.write()
+
     def write(self) -> None:
         """Write the run, its settings and the selection into the address."""
-        if self._run is None or self._location is None:
+        if self._run is None or self._location is None or self._is_going_back:
             return
         chosen, page = self._selection, self._tabs.value
         place = Place(page if page != self._tabs.options[0] else None, chosen.topic, chosen.document, chosen.span)

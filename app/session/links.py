@@ -97,14 +97,31 @@ def read_link(
     settings, _ = _fill(spec.settings, asked, faults)
     chosen = frozenset(given) & {*live_fields(config), *left_fields(config)}
     is_another = bool(faults)
-    page = _choose("page", asked, pages, None, faults)
-    topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
+    place = _find_place(asked, pages, faults)
     if is_another:
         # In another run these numbers mean other topics and documents.
-        topic = document = None
-    place = Place(page, topic, document, _span(asked, faults))
+        place = replace(place, topic=None, document=None)
     spec = RunSpec(name, algorithm, config, settings, chosen)
     return Link(asked.get("run"), asked.get("watch"), spec, place, tuple(faults))
+
+
+def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
+    """Read the selection in the query of an earlier address of this page; wrong values are ignored.
+
+    Its topic and document are ignored if it is of another corpus or algorithm than the run of `progress`.
+    """
+    asked = dict(parse_qsl(query.lstrip("?")))
+    place = _find_place(asked, pages, [])
+    present = {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
+    if any(asked.get(what, now) != now for what, now in present.items()):
+        return replace(place, topic=None, document=None)
+    return place
+
+
+def _find_place(asked: dict[str, str], pages: Sequence[str], faults: list[str]) -> Place:
+    page = _choose("page", asked, pages, None, faults)
+    topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
+    return Place(page, topic, document, _span(asked, faults))
 
 
 def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:

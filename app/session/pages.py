@@ -17,6 +17,7 @@ from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.app.views.topic_quality import TopicQuality
 from stickbreaker.app.views.word_life import WordLife
+from stickbreaker.engine.corpora.texts import Texts
 
 SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
@@ -28,6 +29,7 @@ class Readers:
     """The views of a reading of the corpus, by page; a page's own views are made when it is opened.
 
     ask: read the corpus with the present model. rename: name a topic. earlier: the runs before this one.
+    find_texts: the stored texts of a corpus of the run's owner.
     """
 
     def __init__(
@@ -36,10 +38,14 @@ class Readers:
         ask: Callable[[], None],
         rename: Callable[[int, str], None],
         earlier: Callable[[], tuple[Progress, ...]],
+        find_texts: Callable[[str], Texts | None],
     ):
         self.note = ReadingNote(ask)
         self._word = WordLife(selection)
-        self.explorer, self._documents = TopicExplorer(selection, rename, self._word), DocumentBrowser(selection)
+        self.explorer, self._documents = (
+            TopicExplorer(selection, rename, self._word),
+            DocumentBrowser(selection, find_texts),
+        )
         self._make = {
             TOPICS: lambda: (TopicMap(selection), TopicQuality(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),

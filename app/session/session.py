@@ -11,7 +11,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
-from stickbreaker.app.panel_fixes import TypedNumbers
+from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -34,6 +34,7 @@ from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.app.widgets.keyboard import Keyboard
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.corpora.texts import Texts, find_texts
 
 SAFETY_NET_MILLISECONDS = 1_000
 REFUSED_MILLISECONDS = 4_000
@@ -67,7 +68,11 @@ class Session:
         self.bring = self._make_bring()
         self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
         self.readers = Readers(
-            self.selection, self.read, self.rename, lambda: self._run.runner.earlier if self._run else ()
+            self.selection,
+            self.read,
+            self.rename,
+            lambda: self._run.runner.earlier if self._run else (),
+            self._find_texts,
         )
         self.compare = Compare(self.kept, self._draw_curves, self.notify, may_open=may_manage())
         self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
@@ -105,6 +110,10 @@ class Session:
         self.selection.param.watch(
             lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
         )
+
+    def _find_texts(self, name: str) -> Texts | None:
+        """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
+        return find_texts(name, self._library if self._run is None else find_data(self._run.user) / "corpora")
 
     @property
     def run(self) -> Run | None:
@@ -344,7 +353,7 @@ class Session:
         self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
         # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
-        unseen = (self.bring, Keyboard(), TypedNumbers(margin=0))
+        unseen = (self.bring, Keyboard(), TypedNumbers(margin=0), BrowserHistory(self.address.go_back, margin=0))
         parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 

@@ -1,5 +1,6 @@
-"""Documents found by word, topic, date or title; one of them with its topics and its words by topic."""
+"""Documents found by word, topic, date or title; one of them with its topics, and its text or its counted words."""
 
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -8,6 +9,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.prose import Piece, order_topics, snippet, tint
 from stickbreaker.app.frames.reading_frames import (
     NUM_FOUND,
     Title,
@@ -23,6 +25,8 @@ from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (
@@ -33,26 +37,42 @@ WORD_STYLE = """
 .words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
 .words span { text-decoration-thickness: 2px; text-underline-offset: 4px; margin-right: .5em; }
 .words sub { font-size: 11px; opacity: .8; }
+.prose { line-height: 1.7; font-size: 15px; margin: 8px 0; max-width: 72ch; }
+.prose { white-space: pre-wrap; overflow-wrap: anywhere; }
+.prose span, .legend span { text-decoration-thickness: 2px; text-underline-offset: 3px; border-radius: 3px; }
+.legend span { margin-right: 1em; white-space: nowrap; }
 h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
 """
+NUM_IN_LEGEND = 6
 
 
 class DocumentBrowser(Viewer):
-    """The list of documents and one document. It follows the selected document, topic and span."""
+    """The list of documents and one document. It follows the selected document, topic and span.
 
-    def __init__(self, selection: Selection, **params: Any) -> None:
+    find_texts: finds the stored texts of a corpus by its name; None where it has none.
+    """
+
+    def __init__(
+        self, selection: Selection, find_texts: Callable[[str], Texts | None] = find_texts, **params: Any
+    ) -> None:
         super().__init__(**params)
-        self._selection = selection
+        self._selection, self._find_texts = selection, find_texts
         self._job, self._progress = ReadingJob(), Progress()
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
-        hint = "part of a title, or a word, then Enter"
-        self._search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
+        hint = "part of a title or of the text, or a word, then Enter"
+        self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
         self._topic = pmui.Checkbox(label="Selected topic only", value=True)
         self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._found, self.topics = PickList(self._open), PickList(self._pick_topic)
+        self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
         self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
-        for widget in (self._search, self._topic, self._order):
+        self.before = pmui.Button(
+            icon="arrow_back", variant="text", size="small", on_click=lambda event: self._move(-1)
+        )
+        self.after = pmui.Button(
+            end_icon="arrow_forward", variant="text", size="small", on_click=lambda event: self._move(1)
+        )
+        for widget in (self.search, self._topic, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
         selection.param.watch(lambda event: self._draw_document(), "document")
@@ -66,9 +86,10 @@ class DocumentBrowser(Viewer):
     def _lay_out(self) -> pn.viewable.Viewable:
         flex = {"flex": "1 1 420px", "min-width": "0"}
         left = pn.Column(
-            self._search, self._topic, self._order, self.count, self._found, sizing_mode="stretch_width", styles=flex
+            self.search, self._topic, self._order, self.count, self.found, sizing_mode="stretch_width", styles=flex
         )
-        right = pn.Column(self.words, self.topics, sizing_mode="stretch_width", styles=flex)
+        neighbours = pn.FlexBox(self.before, self.after, justify_content="space-between", sizing_mode="stretch_width")
+        right = pn.Column(neighbours, self.words, self.topics, sizing_mode="stretch_width", styles=flex)
         heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(heading, parts, sizing_mode="stretch_width", margin=0)
@@ -85,15 +106,31 @@ class DocumentBrowser(Viewer):
         reading = self._job.reading
         return reading if reading is not None and reading.doc_shares is not None else None
 
+    def _texts(self, reading: Reading) -> Texts | None:
+        """The texts of the corpus; None where they are not stored or cannot be found any more."""
+        try:
+            return self._find_texts(reading.corpus.name)
+        except CorpusError:
+            return None
+
     def _draw_found(self) -> None:
         reading = self._reading()
         if reading is None:
             self.count.object = ""
-            self._found.show([], "Available once all documents have been read.")
+            self.found.show([], "Available once all documents have been read.")
             return
         topic_id: int | None = self._selection.topic if self._topic.value else None
-        position = reading.position(topic_id)
-        rows = find_documents(reading, self._search.value, position, self._selection.span, self._order.value)
+        position, asked = reading.position(topic_id), str(self.search.value)
+        texts = self._texts(reading)
+        try:
+            in_text = texts.find(asked) if texts is not None and asked else None
+            rows = find_documents(reading, asked, position, self._selection.span, self._order.value, in_text)
+            shown = rows[:NUM_FOUND]
+            pieces = [snippet(text, asked) for text in texts.read(shown)] if texts is not None else [""] * len(shown)
+        except CorpusError as error:
+            self.count.object = ""
+            self.found.show([], str(error))
+            return
         more = f", the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
         about = f" with {self._progress.topic_title(of_topic)}" if of_topic is not None else ""
@@ -101,19 +138,39 @@ class DocumentBrowser(Viewer):
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()
         listed = [
-            document_row(reading, row, 0.0 if shares is None else float(shares[row, 0]), color)
-            for row in rows[:NUM_FOUND]
+            document_row(reading, row, 0.0 if shares is None else float(shares[row, 0]), color, piece)
+            for row, piece in zip(shown, pieces, strict=True)
         ]
-        self._found.show(listed, "No matching documents.")
+        self.found.show(listed, "No matching documents.")
 
     def _draw_document(self) -> None:
         reading, row = self._reading(), self._selection.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
-            self.words.object = "<p>Open a document to see its topics and words.</p>"
+            self.words.object = "<p>Open a document to read it, with its topics and words.</p>"
             self.topics.show([])
+            self.before.visible = self.after.visible = False
             return
+        titles = reading.corpus.titles
+        self.before.param.update(visible=row > 0, label=str(titles[row - 1]))
+        self.after.param.update(visible=row + 1 < len(titles), label=str(titles[min(row + 1, len(titles) - 1)]))
         self.topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
-        self.words.object = document_html(reading, row, self._progress.topic_title)
+        texts = self._texts(reading)
+        try:
+            text = None if texts is None else texts.read([row])[0]
+            missing = explain_missing_text(reading.corpus.name)
+        except CorpusError as error:
+            text, missing = None, str(error)
+        title = self._progress.topic_title
+        head = f"<h3>{escape(str(titles[row]))}</h3><p>{escape(date_text(reading.corpus.dates[row]))}</p>"
+        body = (
+            counts_html(reading, row, title, missing) if text is None else prose_html(tint(reading, row, text), title)
+        )
+        self.words.object = head + body
+
+    def _move(self, by: int) -> None:
+        """Open a neighbour of the document, in the order of the corpus."""
+        if self._selection.document is not None:
+            self._selection.document += by
 
     def _open(self, row: int) -> None:
         self._selection.document = row
@@ -122,16 +179,44 @@ class DocumentBrowser(Viewer):
         self._selection.topic = topic_id
 
 
-def document_html(reading: Reading, row: int, title: Title) -> str:
-    """Write a document's words, each underlined in the colour and pattern of its likeliest topic."""
-    corpus, words = reading.corpus, word_topics(reading, row)
+def explain_missing_text(corpus_name: str) -> str:
+    """Say how the texts of a corpus can be stored."""
+    command = TEXT_COMMANDS.get(corpus_name)
+    if command is None:
+        return "This corpus was built without its texts. Build it again with them to read its documents."
+    return f"This corpus comes as word counts. To read its text here, run {command} in a checkout of the project."
+
+
+def prose_html(pieces: list[Piece], title: Title) -> str:
+    """Write a text, with each counted word in the colour and line of its likeliest topic, and a legend."""
+    order = order_topics(pieces)
+    styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
+    shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
+    legend = "".join(f'<span style="{styles[k]}">{escape(title(k))}</span>' for k in order[:NUM_IN_LEGEND])
+    return f"<p class='legend'>Topics of the words: {legend}</p><div class='prose'>{''.join(shown)}</div>"
+
+
+def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
+    """Write a document's counted words, each in the colour and line of its likeliest topic, below a note."""
+    words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
-    lines = {topic_id: LINES[place % len(LINES)] for place, topic_id in enumerate(order)}
+    styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     spans = [
-        f'<span style="text-decoration: underline {lines[topic_id]} {topic_color(topic_id)}"'
-        f' title="{escape(title(topic_id))}">{escape(word)}{f"<sub>×{count}</sub>" if count > 1 else ""}</span>'
-        for word, count, topic_id in words
+        _mark(word, topic_id, styles, title, f"<sub>×{number}</sub>" if number > 1 else "")
+        for word, number, topic_id in words
     ]
-    head = f"<h3>{escape(str(corpus.titles[row]))}</h3><p>{escape(date_text(corpus.dates[row]))}</p>"
-    note = "<p>Words are grouped by topic, starting with the main topic, not in the order of the text.</p>"
-    return f"{head}{note}<div class='words'>{' '.join(spans)}</div>"
+    grouped = "<p>Words are grouped by topic, starting with the main topic, not in the order of the text.</p>"
+    return f"{grouped}<div class='words'>{' '.join(spans)}</div><p>{escape(note)}</p>"
+
+
+def _mark(text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = "") -> str:
+    """Write a word in the style of its topic, with the topic's title, or plain text without a topic."""
+    if topic_id is None:
+        return escape(text)
+    return f'<span style="{styles[topic_id]}" title="{escape(title(topic_id))}">{escape(text)}{after}</span>'
+
+
+def _style(topic_id: int, place: int) -> str:
+    color = topic_color(topic_id)
+    line = LINES[place % len(LINES)]
+    return f"text-decoration: underline {line} {color}; background: color-mix(in srgb, {color} 16%, transparent)"

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from os import PathLike
@@ -210,9 +210,14 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
     if len(_place(name)) > 200:
         raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
     taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
-    if name.lower() in taken or (find_folder(folder) / _place(name)).exists():
+    if name.lower() in taken or find_place(name, folder).exists():
         raise CorpusError(f"A corpus {name!r} already exists. Choose another name, or delete that corpus.")
     return name
+
+
+def find_place(name: str, folder: str | PathLike[str] | None = None) -> Path:
+    """Return the folder in which a corpus of this name is stored."""
+    return find_folder(folder) / _place(name)
 
 
 def _place(name: str) -> str:
@@ -408,7 +413,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     from pyarrow import parquet
 
     about = find_own(name, folder)
-    place = find_folder(folder) / _place(name)
+    place = find_place(name, folder)
     try:
         words = parquet.read_table(place / "vocabulary.parquet")["word"].to_pylist()
         counts = parquet.read_table(place / "counts.parquet")
@@ -428,45 +433,6 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     )
 
 
-def read_texts(name: str, doc_ids: Sequence[int], folder: str | PathLike[str] | None = None) -> list[str]:
-    """Read the texts of some documents.
-
-    Parameters
-    ----------
-    name : str
-        The name of a corpus that the user has built.
-    doc_ids : sequence of int
-        The ids of the documents.
-    folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
-
-    Returns
-    -------
-    list of str
-        The texts in the order of `doc_ids`.
-
-    Raises
-    ------
-    CorpusError
-        If there is no such corpus, or it was built without its texts.
-    """
-    from pyarrow import parquet
-
-    if not find_own(name, folder).has_text:
-        raise CorpusError(f"{name} was built without its texts. Build it again with them to read documents.")
-    found: dict[int, str] = {}
-    wanted, start = np.asarray(doc_ids, np.int64), 0
-    with parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet") as file:
-        for group in range(file.num_row_groups):
-            size = file.metadata.row_group(group).num_rows
-            here = wanted[(wanted >= start) & (wanted < start + size)]
-            if len(here):
-                texts = file.read_row_group(group, columns=["text"])["text"]
-                found |= {int(row): texts[int(row - start)].as_py() for row in here}
-            start += size
-    return [found[int(row)] for row in wanted]
-
-
 def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
     """Delete a corpus that the user has built.
 
@@ -483,7 +449,7 @@ def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
         If there is no such corpus.
     """
     find_own(name, folder)
-    place = find_folder(folder) / _place(name)
+    place = find_place(name, folder)
     gone = place.with_name(f"{BEING_BUILT}{uuid.uuid4().hex}")
     # A rename is atomic, so no other process finds half a corpus.
     os.rename(place, gone)
@@ -518,7 +484,7 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
     about, corpus = find_own(name, folder), load_own(name, folder)
     words = np.array(corpus.vocabulary.words, dtype=object)
     kept = ["title", "date", "group"] + ["text"] * about.has_text
-    file = parquet.ParquetFile(find_folder(folder) / _place(name) / "documents.parquet")
+    file = parquet.ParquetFile(find_place(name, folder) / "documents.parquet")
     start, writer = 0, None
     try:
         for batch in file.iter_batches(ROWS_AT_ONCE, columns=kept):

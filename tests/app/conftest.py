@@ -8,7 +8,7 @@ from stickbreaker.app.server.runner import Runner
 from tests.app.small_runs import Compiled, load_small
 
 
-def eventually(condition, seconds=5.0):
+def eventually(condition, seconds=30.0):
     """Wait until a condition holds; fail with it if it never does."""
     end = time.monotonic() + seconds
     while not condition():

@@ -32,6 +32,22 @@ def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
 
+def test_the_back_button_returns_from_a_document_to_its_topic(finished):
+    page = finished.page
+    finished.button("Topics").click()
+    expect(page).to_have_url(re.compile("page=Topics&topic="))
+    title = page.get_by_role("button", name=re.compile("^open: ")).first
+    title.click()
+    expect(page).to_have_url(re.compile("page=Documents.*&document="))
+    expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Map of topics")).to_be_visible()
+    expect(page).to_have_url(re.compile("page=Topics"))
+    page.go_forward()
+    expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("&document="))
+
+
 def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page = finished.page
     finished.button("Time").click()

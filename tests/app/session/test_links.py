@@ -16,7 +16,7 @@ from stickbreaker.app.server.service import Service, first_spec
 from stickbreaker.app.session.links import Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import EXPORT, PAGES, TIME
+from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, PAGES, TIME
 from tests.app.small_runs import Compiled
 
 COMPILING_SECONDS = 60
@@ -198,6 +198,26 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     other, _ = open_link(location.search)
     assert other.run is session.run
     assert (other.tabs.value, other.selection.topic, other.selection.span) == (TIME, 2, SPAN)
+
+
+def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until):
+    session, location = open_link("")
+    until(lambda: session.run.runner.progress.config is not None)
+    session.tabs.value = TIME
+    session.selection.param.update(topic=2, span=SPAN)
+    session.look()
+    earlier = location.search
+    session.selection.param.update(document=3, span=None)
+    assert read(location.search).place == Place(DOCUMENTS, 2, 3)
+    written = []
+    location.param.watch(lambda event: written.append(event.new), "search")
+    session.address.go_back(earlier)
+    assert (session.tabs.value, session.selection.document, session.selection.span) == (TIME, None, SPAN)
+    assert written == [earlier]
+    session.address.go_back(f"?corpus=rfc&page={TIME}&topic=1&document=3&from=nonsense")
+    assert read(location.search).place == Place(TIME)
+    session.address.go_back("?page=<b>")
+    assert read(location.search).place == Place()
 
 
 def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):

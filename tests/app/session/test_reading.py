@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
@@ -25,12 +26,14 @@ from stickbreaker.app.plots.reading_plots import KINDS, MOST_PHONE_LABEL, calend
 from stickbreaker.app.session.pages import Readers
 from stickbreaker.app.session.tabs import DOCUMENTS, READING_PAGES
 from stickbreaker.app.views.calendar import Calendar
-from stickbreaker.app.views.documents import DocumentBrowser
+from stickbreaker.app.views.documents import DocumentBrowser, explain_missing_text
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
+from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Vocabulary
+from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -230,7 +233,7 @@ def test_a_topic_chosen_in_one_view_is_chosen_in_all_and_its_name_stands_everywh
 @pytest.mark.parametrize("page", READING_PAGES)
 def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, page):
     selection = Selection()
-    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: ())
+    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: (), find_texts)
     for view in readers.on_page(page):
         view.read(job, progress)
     selection.document = 0
@@ -246,6 +249,44 @@ def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
     selection.document = 0
     assert HOSTILE not in documents.words.object
     assert "&lt;img" in documents.words.object
+
+
+def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
+    corpus = job.reading.corpus
+    file = tmp_path / "texts.parquet"
+    words = corpus.vocabulary.words
+    pd.DataFrame({"text": [f"{HOSTILE} of {words[k % 3 + 1]} & more" for k in range(corpus.num_documents)]}).to_parquet(
+        file
+    )
+    selection = Selection()
+    documents = DocumentBrowser(selection, lambda name: Texts(file))
+    documents.read(job, progress)
+    selection.document = 0
+    assert HOSTILE not in documents.words.object
+    assert "class='prose'>&lt;img src=x onerror=alert(1)&gt; of " in documents.words.object
+    assert (documents.before.visible, documents.after.label) == (False, str(corpus.titles[1]))
+    documents.after.clicks += 1
+    assert selection.document == 1
+    documents.search.value = f"OF {words[2]}"
+    found = [row["key"] for row in documents.found.rows]
+    assert sorted(found) == [k for k in range(corpus.num_documents) if k % 3 == 1]
+    assert all(f"of {words[2]} &" in row["words"] for row in documents.found.rows)
+
+
+def test_a_text_file_that_cannot_be_read_leaves_the_counted_words(job, progress, tmp_path):
+    selection = Selection()
+    documents = DocumentBrowser(selection, lambda name: Texts(tmp_path / "missing.parquet"))
+    documents.read(job, progress)
+    selection.document = 0
+    assert "Cannot read the texts in" in documents.found.note
+    assert "Cannot read the texts in" in documents.words.object
+    assert "not in the order of the text" in documents.words.object
+
+
+def test_the_page_names_the_command_that_stores_the_texts_of_a_bundled_corpus():
+    assert "python -m data.build_rfc --texts" in explain_missing_text("rfc")
+    assert set(TEXT_COMMANDS) == set(FILES)
+    assert "Build it again with them" in explain_missing_text("mine")
 
 
 def test_a_word_that_the_corpus_lacks_is_said_with_the_nearest(job, progress):

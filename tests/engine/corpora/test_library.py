@@ -21,9 +21,9 @@ from stickbreaker.engine.corpora.library import (
     find_own,
     list_own,
     load_own,
-    read_texts,
 )
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.corpora.words import WordChoices
 
 TEXTS = ["Treaty of peace", "the", "Tariff on cotton", "Peace, <b>peace</b> at last", "\ud83d peace half a pair"]
@@ -72,15 +72,22 @@ def test_the_texts_of_the_documents_are_stored_in_order(table, shelf, monkeypatc
     monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
     make(table, shelf)
     assert load_own("mine", shelf).titles == ("A", "C", "E")
-    assert read_texts("mine", [2, 0, 1], shelf) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
+    texts = find_texts("mine", shelf)
+    assert texts.read([2, 0, 1]) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
+    assert (texts.find("TREATY of").tolist(), texts.find("a").tolist(), texts.find("?x").tolist()) == (
+        [0],
+        [0, 1, 2],
+        [],
+    )
+    with pytest.raises(CorpusError, match="no text of document 3"):
+        texts.read([0, 3])
 
 
 def test_a_corpus_without_texts_stores_no_text(table, shelf):
     about, _ = make(table, shelf, keeps_text=False)
     assert not about.has_text
     assert load_own("mine", shelf).num_documents == 3
-    with pytest.raises(CorpusError, match="built without its texts. Build it again with them"):
-        read_texts("mine", [0], shelf)
+    assert find_texts("mine", shelf) is None
     assert not any(b"half a pair" in file.read_bytes() for file in shelf.rglob("*") if file.is_file())
     frames = [pd.read_parquet(file) for file in shelf.rglob("*.parquet")]
     assert all("text" not in frame for frame in frames)

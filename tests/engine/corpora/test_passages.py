@@ -59,7 +59,9 @@ def test_texts_without_counted_words_give_no_passage_and_no_group():
         Writing("Second", "1969-05", ["4 5 6"]),
         Writing("Third", "1969-06", ["gateway host"]),
     ]
-    corpus = build_corpus("made", writings, Words(min_documents=1, max_share=1.0, max_words=2), split_by="group")
+    limits = Words(min_documents=1, max_share=1.0, max_words=2)
+    corpus, passages = build_corpus("made", writings, limits, split_by="group")
+    assert passages == ["host host", "socket socket", "gateway host"]
     assert corpus.titles == ("First, passage 1", "First, passage 2", "Third, passage 1")
     assert (corpus.group_titles, corpus.groups.tolist()) == (("First", "Third"), [0, 0, 1])
     assert corpus.dates.astype(str).tolist() == ["1969-04", "1969-04", "1969-06"]

@@ -1,0 +1,74 @@
+"""The text of a document, word by word with the topic of each, and short pieces of it for lists. Pure."""
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+from unicodedata import normalize
+
+import numpy as np
+
+from stickbreaker.app.frames.reading_frames import word_topics
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.engine.corpora.words import WORD
+
+TOKEN = re.compile(WORD % 1)
+SNIPPET_LETTERS = 160
+
+
+class Piece(NamedTuple):
+    """Consecutive characters of a text; topic_id: the likeliest topic of the word, None between counted words."""
+
+    text: str
+    topic_id: int | None
+
+
+def tint(reading: Reading, row: int, text: str) -> list[Piece]:
+    """Cut a document's text into counted words, each with its likeliest topic θ_k φ_kw, and the rest between them.
+
+    Words are found as they were counted: in lower case, without regard to how letters and marks are joined. Two
+    neighbouring words that were counted as one phrase have the topic of the phrase.
+    """
+    topics = {word: topic_id for word, _, topic_id in word_topics(reading, row)}
+    text = normalize("NFC", text)
+    tokens = list(TOKEN.finditer(text))
+    words = [token.group().lower() for token in tokens]
+    found = [topics.get(word) for word in words]
+    for place, pair in enumerate(pairwise(words)):
+        phrase = topics.get(" ".join(pair))
+        if phrase is not None:
+            found[place] = found[place + 1] = phrase
+    pieces: list[Piece] = []
+    end = 0
+    for token, topic_id in zip(tokens, found, strict=True):
+        if topic_id is not None:
+            pieces += [Piece(text[end : token.start()], None), Piece(token.group(), topic_id)]
+            end = token.end()
+    return [piece for piece in [*pieces, Piece(text[end:], None)] if piece.text]
+
+
+def order_topics(pieces: list[Piece]) -> list[int]:
+    """The ids of the topics in a text, by falling number of words.
+
+    >>> order_topics([Piece("war", 3), Piece(" and ", None), Piece("peace", 5), Piece("treaty", 5)])
+    [5, 3]
+    """
+    ids = [piece.topic_id for piece in pieces if piece.topic_id is not None]
+    unique, counts = np.unique(ids, return_counts=True)
+    return [int(unique[place]) for place in np.argsort(-counts, kind="stable")]
+
+
+def snippet(text: str, words: str = "") -> str:
+    """A short piece of a text in one line, around the words that were searched if it contains them.
+
+    >>> snippet("War  and\\npeace")
+    'War and peace'
+    """
+    line = " ".join(text.split())
+    place = line.casefold().find(words.casefold()) if words else 0
+    start = max(0, place - SNIPPET_LETTERS // 2)
+    if start:
+        start = line.find(" ", start) + 1
+    cut = line[start : start + SNIPPET_LETTERS]
+    if start + SNIPPET_LETTERS < len(line):
+        cut = cut.rsplit(" ", 1)[0] + " …"
+    return ("… " if start else "") + cut

@@ -1,0 +1,169 @@
+"""The stored texts of a corpus: of one that a user has built with its texts, or of a bundled one after one command."""
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickbreaker.engine.corpora.bundled import FILES
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.library import ROWS_AT_ONCE, find_folder, find_own, find_place
+from stickbreaker.engine.whole_files import replacing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The folder of the bundled corpora's texts, among the corpora that the user has built.
+BUNDLED = ".texts"
+# The commands that store them; they run in a checkout of the project.
+TEXT_COMMANDS = {
+    "state-of-the-union": "python -m data.build_state_of_the_union --texts",
+    "rfc": "python -m data.build_rfc --texts",
+    "rfc-documents": "python -m data.build_rfc --texts",
+}
+
+
+class Texts:
+    """The texts of the documents of a corpus.
+
+    Parameters
+    ----------
+    file : Path
+        A Parquet file with a column `text`, one row per document or, with a column `document`, per part of a document.
+    """
+
+    def __init__(self, file: Path):
+        self._file = file
+
+    def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
+        """Read the texts of some documents.
+
+        Parameters
+        ----------
+        doc_ids : sequence of S int
+            The ids of the documents.
+
+        Returns
+        -------
+        list of S str
+            The texts in the order of `doc_ids`.
+
+        Raises
+        ------
+        CorpusError
+            If the file cannot be read, or has no text for an id.
+        """
+        wanted = np.asarray(doc_ids, np.int64)
+        found: dict[int, list[str]] = {}
+        for ids, texts in self._scan(wanted):
+            for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
+                found.setdefault(int(ids[row]), []).append(texts[row].as_py())
+        missing = [each for each in wanted.tolist() if each not in found]
+        if missing:
+            raise CorpusError(f"{self._file} has no text of document {missing[0]}. Write the texts again.")
+        return ["".join(found[each]) for each in wanted.tolist()]
+
+    def find(self, words: str) -> np.ndarray:
+        """Find the documents whose text contains some words, in upper or lower case.
+
+        Parameters
+        ----------
+        words : str
+            One word, or several with the spaces between them.
+
+        Returns
+        -------
+        (n,) int64
+            The ids of the documents, ascending.
+
+        Raises
+        ------
+        CorpusError
+            If the file cannot be read.
+        """
+        import pyarrow.compute as pc
+
+        found = [ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()] for ids, texts in self._scan()]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+
+    def _scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
+        """Yield document ids and texts, one row group after another; groups without a wanted document are left out."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(self._file) as file:
+                has_ids, start = "document" in file.schema_arrow.names, 0
+                for group in range(file.num_row_groups):
+                    size = file.metadata.row_group(group).num_rows
+                    if has_ids:
+                        ids = file.read_row_group(group, columns=["document"])["document"].to_numpy()
+                    else:
+                        ids = np.arange(start, start + size)
+                    start += size
+                    if wanted is None or np.isin(ids, wanted).any():
+                        yield ids, file.read_row_group(group, columns=["text"])["text"]
+        except (OSError, pa.ArrowException) as error:
+            raise CorpusError(f"Cannot read the texts in {self._file} ({error}). Write them again.") from error
+
+
+def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
+    """Find the stored texts of a corpus.
+
+    Parameters
+    ----------
+    name : str
+        The name of a bundled corpus, or of one that the user has built.
+    folder : str or path, optional
+        The folder of the built corpora; see `find_folder`. The texts of bundled corpora are always in the default one.
+
+    Returns
+    -------
+    Texts or None
+        None if the corpus is stored without its texts.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus.
+    """
+    if name in FILES:
+        file = _bundled_file(name)
+        return Texts(file) if file.is_file() else None
+    return Texts(find_place(name, folder) / "documents.parquet") if find_own(name, folder).has_text else None
+
+
+def _bundled_file(name: str) -> Path:
+    return find_folder() / BUNDLED / f"{name}.parquet"
+
+
+def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
+    """Store the texts of a bundled corpus of passages, and of the corpus of its groups.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The corpus of D passages.
+    passages : sequence of D str
+        Their texts.
+
+    Returns
+    -------
+    list of Path
+        The files: one for each bundled corpus that these passages are part of.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    files = []
+    for name in (each for each, source in FILES.items() if source == corpus.name):
+        ids = np.arange(len(passages)) if name == corpus.name else corpus.groups
+        table = pa.table({"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())})
+        file = _bundled_file(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as work:
+            parquet.write_table(table, work, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        files.append(file)
+    return files
