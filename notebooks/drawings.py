@@ -6,7 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from bokeh.layouts import row
-from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Legend, LegendItem, NumeralTickFormatter, Range1d
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    FixedTicker,
+    Legend,
+    LegendItem,
+    NumeralTickFormatter,
+    Range1d,
+    Whisker,
+)
 from bokeh.palettes import Colorblind
 from bokeh.plotting import figure
 
@@ -38,10 +47,11 @@ class Axes(NamedTuple):
 def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330) -> Any:
     """Draw panels next to each other with one y range, and one legend on the right.
 
-    frame: columns panel (its title), line, x, y. Colours follow the order in which the lines first appear.
+    frame: columns panel (its title), line, x, y, and deviation where there are error bars. Colours follow the order in
+    which the lines first appear.
     """
     lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
-    y_range = _around(frame["y"])
+    y_range = _around(frame)
     figures = []
     for place, panel in enumerate(panels):
         own, is_last = frame[frame["panel"] == panel], place == len(panels) - 1
@@ -64,7 +74,7 @@ def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int =
     figures = []
     for place, (frame, axes) in enumerate(parts):
         extra = _legend_width(lines) if place == len(parts) - 1 else 0
-        y = (0.0, 1.08 * frame["y"].max()) if axes.y_format == "0" else _around(frame["y"])
+        y = (0.0, 1.08 * _ends(frame)[1]) if axes.y_format == "0" else _around(frame)
         drawn = _draw_panel(frame, axes, lines, (width + extra, height), y)
         drawn.title.text = frame["panel"].iloc[0]
         figures.append(drawn)
@@ -77,9 +87,15 @@ def _legend_width(lines: Sequence[str]) -> int:
     return 52 + round(7.4 * max(map(len, lines)))
 
 
-def _around(values: pd.Series) -> tuple[float, float]:
+def _ends(frame: pd.DataFrame) -> tuple[float, float]:
+    """Return the lowest and the highest y, with their error bars."""
+    deviation = frame["deviation"].fillna(0.0) if "deviation" in frame else 0.0
+    return float((frame["y"] - deviation).min()), float((frame["y"] + deviation).max())
+
+
+def _around(frame: pd.DataFrame) -> tuple[float, float]:
     """Return a range slightly larger than that of the values."""
-    low, high = float(values.min()), float(values.max())
+    low, high = _ends(frame)
     room = 0.06 * (high - low) or 0.5
     return low - room, high + room
 
@@ -94,7 +110,20 @@ def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tup
         drawn.line("x", "y", source=source, line_width=2.2, line_dash=dash, **look)
         if _has_dots(frame):
             drawn.scatter("x", "y", source=source, size=8, marker=MARKERS[place % len(MARKERS)], **look)
+        if "deviation" in own:
+            drawn.add_layout(_error_bars(own, look["color"]))
     return drawn
+
+
+def _error_bars(own: pd.DataFrame, color: str) -> Whisker:
+    """Bars of one standard deviation to either side; none where there is only one seed."""
+    own = own.dropna(subset="deviation")
+    low, high = own["y"] - own["deviation"], own["y"] + own["deviation"]
+    source = ColumnDataSource({"x": own["x"].to_numpy(float), "low": low.to_numpy(float), "high": high.to_numpy(float)})
+    bars = Whisker(base="x", lower="low", upper="high", source=source, line_color=color, line_width=1.4)
+    for head in (bars.upper_head, bars.lower_head):
+        head.size, head.line_color = 6, color
+    return bars
 
 
 def _has_dots(frame: pd.DataFrame) -> bool:

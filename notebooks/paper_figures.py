@@ -1,135 +1,108 @@
 """Define each figure: its study or run, its numbers, and how it is drawn."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
+from notebooks.figure_runs import Followed, Setup, average, curves, last_scores, read
 from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, default_topics, table_frame
 from stickbreaker.app.model.progress import Checkpoint
 from stickbreaker.app.model.word_lists import find_top_words
-from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
-from stickbreaker.engine.runs.cells import score_further
-from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.prepared import prepare_training, split_corpus
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
+from stickbreaker.engine.runs.study import Study
 
-FAST_DOCUMENTS = 400
-# The HDP as printed: without this project's start, local step and removal of redundant topics.
+# The HDP as printed, and with the rule of its authors' code: without this project's start, local step and removal of
+# redundant topics.
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
+WANG_AS_RUN = WANG | {"start": "wang-code"}
+BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
 AT_64 = {"delay": 64.0}
 HDP_AT_64 = {"max_topics": 150, **AT_64}
 SVI = {"forgetting_rate": 0.9, "delay": 1.0, "batch_size": 500}
 TOKENS = "nats per held-out word (tokens_90_10, fold_in)"
 DISJOINT = "nats per held-out word (disjoint_words, own)"
-SAMPLED = "nats per word of test documents (importance_sampling)"
+WITHIN = "nats per held-out word (within_documents, own)"
+SAMPLED = "nats per test word (importance_sampling)"
+PERPLEXITY = "perplexity (Eq. 16 as printed)"
+SECONDS = "seconds of learning (log scale)"
 DOCUMENTS = "documents read, all passes"
-
-
-class Setup(NamedTuple):
-    """The folder for stored runs, and whether figures are drawn from a few documents as a check."""
-
-    folder: Path
-    is_fast: bool
-
-    def run(self, lines: Mapping[str, Study], protocol: str, predictive: str) -> pd.DataFrame:
-        """Return the scores of one protocol and predictive, with a column "line" that names their study.
-
-        A name in braces is replaced by the setting's value: "LDA, K={max_topics}". Raises RuntimeError if a run failed.
-        """
-        parts = []
-        for name, study in lines.items():
-            frame = run_study(self.shrink(study), self.folder)
-            if frame["error"].notna().any():
-                raise RuntimeError(f"{name}: {frame['error'].dropna().iloc[0]}")
-            frame = frame[(frame["protocol"] == protocol) & (frame["predictive"] == predictive)]
-            parts.append(frame.assign(line=[name.format(**cell) for cell in frame.to_dict("records")]))
-        return pd.concat(parts, ignore_index=True)
-
-    def shrink(self, study: Study) -> Study:
-        """Return the study, or a small version of it: few documents, few passes, and the ends of its grid."""
-        if not self.is_fast:
-            return study
-        grid = {name: tuple(dict.fromkeys((values[0], values[-1]))) for name, values in study.grid.items()}
-        run = replace(study.run, passes=1 if study.run.passes is None else min(2, study.run.passes))
-        return replace(study, grid=grid, run=run, seeds=study.seeds[:1], num_documents=FAST_DOCUMENTS)
-
-
-def last_scores(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """Return the last score and number of topics of each run, by line and these settings; means over seeds."""
-    keys = ["line", *names]
-    ends = frame.sort_values("documents_seen", kind="stable").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
-    return ends.groupby(keys, sort=False)[["nats_per_word", "num_topics", "seconds"]].mean().reset_index()
-
-
-def curves(frame: pd.DataFrame, x: str, y: str = "nats_per_word") -> pd.DataFrame:
-    """Return columns line, x, y: scores over documents or seconds; means over seeds."""
-    frame = frame.assign(number=frame.groupby(["line", "seed"], sort=False).cumcount())
-    return frame.groupby(["line", "number"], sort=False)[[x, y]].mean().reset_index().rename(columns={x: "x", y: "y"})
-
-
-def read(passes: int | None, num_evaluations: int = 1) -> RunSettings:
-    """Return settings of a shuffled run with this number of passes, and of evaluations per pass."""
-    return replace(SHUFFLED, passes=passes, num_evaluations=num_evaluations)
+# Teh 2007 sec. 4: β of all words, the α of LDA in all, and the sweeps of variational systems and of samplers here.
+WORD_TOTAL, TEH_LDA, SWEEPS, SAMPLER_SWEEPS = 100.0, {"doc_concentration": 0.1}, 40, 200
+# A smaller corpus than State of the Union, as PNAS is smaller than Nature, with the paper's 39 mini-batches a pass.
+SMALLER = {"corpus": "rfc", "num_documents": 2000}
+SMALLER_SIZE = 46
 
 
 def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over time: online HDP and online LDA on all passages, batch HDP on a tenth of them."""
-    train, test = split_corpus(few(engine.load_corpus("state-of-the-union"), setup), SHUFFLED)
-    tenth = train.select(np.arange(train.num_documents // 10))
-    fixed = HDP_AT_64 | {"batch_size": 256, "forgetting_rate": 0.6}
-    lines = {"online HDP, ours": ("hdp", fixed, train), "online HDP, as printed": ("hdp", fixed | WANG, train)}
-    lines |= {f"online LDA, K={size}": ("lda", fixed | {"max_topics": size}, train) for size in (20, 150)}
-    lines |= {"batch HDP, ours, a tenth": ("batch-hdp", {}, tenth), "batch HDP, ours, all": ("batch-hdp", {}, train)}
-    lines["batch HDP, as printed, a tenth"] = ("batch-hdp", WANG, tenth)
-    parts = []
-    for line, (system, values, read_from) in lines.items():
-        online, batch = (1, 2) if setup.is_fast else (5, 40)
-        followed = follow(system, values, read_from, test, batch if system == "batch-hdp" else online)
-        parts.append(followed.assign(line=line))
-    frame = pd.concat(parts, ignore_index=True)
-    frame["panel"] = "State of the Union, κ = 0.6, τ₀ = 64, S = 256"
-    axes = Axes("seconds of learning (log scale)", TOKENS, True, x_format="0.[00]")
-    return frame, draw_panels(frame, axes, height=440, width=560)
+    lines = online_lines(256, 5, {})
+    lines |= {
+        "batch HDP, ours, a tenth": Followed("batch-hdp", {}, 40, share=0.1),
+        "batch HDP, ours, all": Followed("batch-hdp", {}, 40),
+        "batch HDP, as printed, a tenth": Followed("batch-hdp", BATCH_WANG, 40, share=0.1),
+    }
+    return draw_over_time(setup, lines, "State of the Union, κ = 0.6, τ₀ = 64, S = 256")
 
 
-def follow(system: str, values: Mapping[str, Any], train: Corpus, test: Corpus, passes: int) -> pd.DataFrame:
-    """Return columns x, y, steps, num_topics: seconds and held-out score after 1, 2, 4, 8 … and all steps."""
-    algorithm = engine.find_algorithm(system)
-    settings = replace(SHUFFLED, passes=passes)
-    prepared = replace(prepare_training(algorithm, algorithm.config(**values), train, settings), test=test)
-    compile_algorithm(algorithm, prepared.config)
-    rows = []
-    for update in engine.run(prepared):
-        stepped, number = update.stepped, update.stepped.info.step
-        if update.is_last or number & (number - 1) == 0:
-            scores = score_further("tokens_90_10", prepared, update.state)
-            rows.append((stepped.seconds, scores["fold_in"], number, stepped.num_topics))
-    return pd.DataFrame(rows, columns=["x", "y", "steps", "num_topics"])
+def wang_2011_figure_5(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Draw held-out likelihood over time on a smaller corpus, all of which the batch HDP reads."""
+    lines = online_lines(SMALLER_SIZE, 10, SMALLER)
+    lines |= {
+        "batch HDP, ours": Followed("batch-hdp", {}, 40, **SMALLER),
+        "batch HDP, as printed": Followed("batch-hdp", BATCH_WANG, 40, **SMALLER),
+    }
+    return draw_over_time(setup, lines, f"2,000 passages of RFCs, κ = 0.6, τ₀ = 64, S = {SMALLER_SIZE}")
+
+
+def online_lines(batch_size: int, passes: int, read_from: Mapping[str, Any]) -> dict[str, Followed]:
+    """Return the online systems of Wang 2011 Fig. 3 and 5 at κ = 0.6: the HDP in three forms, and LDA."""
+    fixed = HDP_AT_64 | {"batch_size": batch_size, "forgetting_rate": 0.6}
+    values = {
+        "online HDP, ours": ("hdp", fixed),
+        "online HDP, as its authors ran it": ("hdp", fixed | WANG_AS_RUN),
+        "online HDP, as printed": ("hdp", fixed | WANG),
+        "online LDA, K=20": ("lda", fixed | {"max_topics": 20}),
+        "online LDA, K=150": ("lda", fixed),
+    }
+    return {line: Followed(*each, passes, **read_from) for line, each in values.items()}
+
+
+def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> tuple[pd.DataFrame, Any]:
+    """Draw `tokens_90_10` by the fold-in over seconds of learning."""
+    frame = average(setup.follow(lines), ["step"], "seconds", "nats").assign(panel=title)
+    return frame, draw_panels(frame, Axes(SECONDS, TOKENS, True, x_format="0.[00]"), height=440, width=560)
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over S, with a panel for each κ."""
-    sizes, rates = (16, 64, 256, 1024, 2048), {"forgetting_rate": (0.6, 0.8, 1.0)}
+    return draw_sizes(setup, (16, 64, 256, 1024, 2048), {})
+
+
+def wang_2011_figure_6(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Draw held-out likelihood over S on the smaller corpus, with a panel for each κ."""
+    few = {"corpora": (SMALLER["corpus"],), "num_documents": SMALLER["num_documents"]}
+    return draw_sizes(setup, (4, 16, 64, 256), few)
+
+
+def draw_sizes(setup: Setup, sizes: tuple[int, ...], read_from: Mapping[str, Any]) -> tuple[pd.DataFrame, Any]:
+    """Draw the panels of Wang 2011 Fig. 4 and 6."""
+    rates = {"forgetting_rate": (0.6, 0.8, 1.0)}
     of_lda = rates | {"batch_size": sizes[1:], "max_topics": (20, 60, 150)}
-    more = {"protocols": ("tokens_90_10",), "run": read(5)}
+    more = {"protocols": ("tokens_90_10",), "run": read(5), **read_from}
+    by_size = rates | {"batch_size": sizes}
     lines = {
-        "online HDP, ours": Study(("hdp",), grid=rates | {"batch_size": sizes}, fixed=HDP_AT_64, **more),
+        "online HDP, ours": Study(("hdp",), grid=by_size, fixed=HDP_AT_64, **more),
+        "online HDP, as its authors ran it": Study(("hdp",), grid=by_size, fixed=HDP_AT_64 | WANG_AS_RUN, **more),
         "online LDA, K={max_topics}": Study(("lda",), grid=of_lda, fixed=AT_64, **more),
     }
-    scored = setup.run(lines, "tokens_90_10", "fold_in")
-    frame = last_scores(scored, "forgetting_rate", "batch_size").rename(
-        columns={"batch_size": "x", "nats_per_word": "y"}
-    )
+    frame = last_scores(setup.run(lines, "tokens_90_10", "fold_in"), "batch_size", "nats_per_word", "forgetting_rate")
     frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
     axes = Axes("mini-batch size S (log scale)", TOKENS, True, at=sizes, x_format="0")
     return frame, draw_panels(frame, axes, width=310)
@@ -137,7 +110,7 @@ def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw word lists of two topics in one chronological pass."""
-    corpus = few(engine.load_corpus("state-of-the-union"), setup)
+    corpus = thin("state-of-the-union", setup)
     algorithm = engine.find_algorithm("hdp")
     settings = RunSettings(num_evaluations=0, num_snapshots=9)
     updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
@@ -151,8 +124,8 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw the top words of a topic of online LDA as it reads more documents."""
-    corpus, algorithm = few(engine.load_corpus("rfc"), setup), engine.find_algorithm("lda")
-    size, marks = (32, 8) if setup.is_fast else (1024, 64)
+    corpus, algorithm, marks = thin("rfc", setup), engine.find_algorithm("lda"), 64
+    size = min(1024, max(1, corpus.num_documents // (2 * marks)))
     config = algorithm.config(max_topics=100, forgetting_rate=0.5, delay=1024.0, batch_size=size)
     settings = RunSettings(order="shuffled", num_evaluations=0, num_snapshots=0, score_next_batch=False)
     steps = (update.stepped for update in engine.run(engine.prepare(algorithm, config, corpus, settings)))
@@ -168,11 +141,51 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     return frame, draw_word_lists(frame, "passages read; grey: not in the last list")
 
 
-def few(corpus: Any, setup: Setup) -> Any:
-    """Return the corpus, or a few of its documents from the whole period."""
-    if not setup.is_fast:
-        return corpus
-    return corpus.select(np.linspace(0, corpus.num_documents - 1, FAST_DOCUMENTS).astype(int))
+def hoffman_2010_figure_1_top(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Draw perplexity over documents analysed: online LDA on all passages, online and batch LDA on 3 % of them."""
+    values = {"max_topics": 100}
+    paper = values | {"forgetting_rate": 0.5, "delay": 1024.0, "batch_size": 1024}
+    few = paper | {"delay": 64.0, "batch_size": 256}
+    more = {"corpus": "rfc", "protocol": "perplexity_bound"}
+    lines = {
+        "online, all passages, S = 1,024": Followed("lda", paper, 1, **more),
+        "online, all passages, S = 256": Followed("lda", few, 1, **more),
+        "online, 3 % of them, S = 256": Followed("lda", few, 30, share=0.03, **more),
+        "batch, the same 3 %": Followed("batch-lda", values, 30, share=0.03, **more),
+    }
+    followed = setup.follow(lines)
+    followed["perplexity"] = np.exp(-followed["nats"])
+    frame = average(followed, ["step"], "documents", "perplexity").assign(panel="RFCs, K = 100, κ = 0.5")
+    axes = Axes("documents analysed (log scale)", PERPLEXITY, True, x_format="0,0", y_format="0,0")
+    return frame, draw_panels(frame, axes, height=440, width=560)
+
+
+def hoffman_2010_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Draw perplexity over seconds of learning on two corpora: online LDA for some S, batch LDA on all and a tenth."""
+    values, parts = {"max_topics": 100}, []
+    online = {16: (0.9, 64.0), 64: (0.7, 64.0), 256: (0.5, 64.0), 1024: (0.5, 64.0)}
+    for title, corpus in (("State of the Union", "state-of-the-union"), ("10,000 passages of RFCs", "rfc")):
+        more = {"corpus": corpus, "num_documents": 10_000, "protocol": "perplexity_bound"}
+        lines = {
+            f"online, S = {size:,}": Followed(
+                "lda", values | {"batch_size": size, "forgetting_rate": rate, "delay": delay}, 5, **more
+            )
+            for size, (rate, delay) in online.items()
+        }
+        lines["batch, all"] = Followed("batch-lda", values, 30, **more)
+        lines["batch, a tenth"] = Followed("batch-lda", values, 30, share=0.1, **more)
+        followed = setup.follow(lines)
+        followed["perplexity"] = np.exp(-followed["nats"])
+        parts.append(average(followed, ["step"], "seconds", "perplexity").assign(panel=title))
+    frame = pd.concat(parts, ignore_index=True)
+    return frame, draw_panels(frame, Axes(SECONDS, PERPLEXITY, True, x_format="0.[00]", y_format="0,0"), width=400)
+
+
+def thin(name: str, setup: Setup) -> Any:
+    """Return the corpus, or as many of its documents as the setup allows, from the whole period."""
+    corpus = engine.load_corpus(name)
+    number = setup.limit(corpus.num_documents)
+    return corpus.select(np.linspace(0, corpus.num_documents - 1, number).astype(int))
 
 
 def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
@@ -212,9 +225,9 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
         }
         if few_documents is None:
             lines["HDP as printed"] = Study(("svi-hdp",), grid=largest, **more)
-        frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics")
+        frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics", "nats_per_word")
         parts.append(frame.assign(panel=title))
-    frame = pd.concat(parts).rename(columns={"max_topics": "x", "nats_per_word": "y"})
+    frame = pd.concat(parts, ignore_index=True)
     return frame, draw_panels(frame, Axes("topics K; for the HDPs the maximum", DISJOINT, at=sizes), width=380)
 
 
@@ -239,7 +252,7 @@ def draw_learning(
         requested = {"max_topics": 150, **fixed}
         study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
-        parts.append(curves(scored, "documents_seen").assign(panel=f"{name}; {title}"))
+        parts.append(curves(scored, "documents_seen", "nats_per_word").assign(panel=f"{name}; {title}"))
     frame = pd.concat(parts, ignore_index=True)
     return frame, draw_panels(frame, Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
 
@@ -252,41 +265,73 @@ def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
         ("lda",), grid=grid, num_documents=3000, run=read(3), protocols=("perplexity_bound",), fixed={"max_topics": 100}
     )
     scored = setup.run({"τ₀ = {delay:g}": study}, "perplexity_bound", "fold_in")
-    frame = last_scores(scored, "forgetting_rate", "delay", "batch_size").rename(columns={"batch_size": "x"})
-    frame["y"] = np.exp(-frame["nats_per_word"])
+    scored["perplexity"] = np.exp(-scored["nats_per_word"])
+    frame = last_scores(scored, "batch_size", "perplexity", "forgetting_rate", "delay")
     frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
     axes = Axes("mini-batch size S (log scale)", "perplexity (perplexity_bound)", True, sizes, "0", "0,0")
     return frame, draw_panels(frame, axes, width=310)
 
 
+def teh_lines(sizes: tuple[int, ...]) -> dict[tuple[str, int], Followed]:
+    """Return the variational systems and Gibbs LDA of Teh 2007 sec. 4 for each K, by name and K."""
+    per_word = {"word_concentration": WORD_TOTAL / engine.load_corpus("state-of-the-union").vocab_size}
+    systems = {
+        "CV-HDP": ("cv-hdp", {}, SWEEPS),
+        "CV-LDA": ("cv-lda", {}, SWEEPS),
+        "V-LDA": ("batch-lda", TEH_LDA | per_word, SWEEPS),
+        "Gibbs LDA": ("gibbs-lda", TEH_LDA | per_word, SAMPLER_SWEEPS),
+    }
+    more = {"num_documents": 1000, "protocol": "within_documents"}
+    return {
+        (name, size): Followed(system, values | {"max_topics": size}, sweeps, **more)
+        for name, (system, values, sweeps) in systems.items()
+        for size in sizes
+    }
+
+
 def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw test likelihood and bound over K, and test likelihood over sweeps, of collapsed and plain VB and Gibbs."""
-    sizes = (10, 40, 100)
-    more, by_size = {"num_documents": 1000, "run": read(30)}, {"grid": {"max_topics": sizes}}
+    sizes, parts = (10, 40, 100), []
+    for (name, size), each in teh_lines(sizes).items():
+        parts.append(setup.follow({name: each}).assign(size=size))
+    values = {"word_concentration": WORD_TOTAL / engine.load_corpus("state-of-the-union").vocab_size}
+    for initial in (1, 100):
+        each = Followed("gibbs-hdp", values | {"initial_topics": initial}, SAMPLER_SWEEPS, num_documents=1000)
+        each = each._replace(protocol="within_documents")
+        parts.append(setup.follow({f"Gibbs HDP from {initial}": each}).assign(size=sizes[-1]))
+    followed = pd.concat(parts, ignore_index=True)
+    ends = followed.groupby(["line", "size", "seed"], sort=False).tail(1)
+    over_sizes = average(ends[~ends["line"].str.startswith("Gibbs HDP")], ["size"], "size", "nats")
+    followed = average(followed[followed["size"] == sizes[-1]], ["step"], "step", "nats")
+    bounds = average(ends.dropna(subset="bound"), ["size"], "size", "bound")
+    axes = Axes("topics K", WITHIN, at=sizes)
+    steps = axes._replace(x_label="sweeps (log scale)", is_log=True, at=(), x_format="0")
+    drawn = [
+        (over_sizes.assign(panel="test, over K"), axes),
+        (followed.assign(panel=f"test, over sweeps, K = {sizes[-1]}"), steps),
+        (bounds.assign(panel="bound, over K"), axes._replace(y_label="bound, nats per training word")),
+    ]
+    return pd.concat([part for part, _ in drawn], ignore_index=True), draw_unlike_panels(drawn)
+
+
+def teh_2007_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
+    """Draw test likelihood and bound over sweeps, of CV-HDP and CV-LDA at K = 130, and where they go on from Gibbs."""
+    more = {"num_documents": 1000, "protocol": "within_documents"}
     lines = {
-        "CV-HDP": Study(("cv-hdp",), **more, **by_size),
-        "CV-LDA": Study(("cv-lda",), **more, **by_size),
-        "V-LDA": Study(("batch-lda",), **more, **by_size, fixed={"doc_concentration": 0.1, "start": "hoffman"}),
-        "Gibbs LDA": Study(("gibbs-lda",), **more, **by_size),
-        "Gibbs HDP from {initial_topics}": Study(("gibbs-hdp",), grid={"initial_topics": (1, 100)}, **more),
+        f"{name}{tail}": Followed(system, {"max_topics": 130, "start_from": start}, SWEEPS, **more)
+        for name, system in (("CV-HDP", "cv-hdp"), ("CV-LDA", "cv-lda"))
+        for tail, start in (("", "own"), (" from Gibbs", "gibbs"))
     }
-    scored = setup.run(lines, "disjoint_words", "own")
-    ends = scored.sort_values("documents_seen", kind="stable").groupby(["line", "max_topics"], sort=False).tail(1)
-    ends = ends.assign(x=ends["max_topics"]).sort_values(["line", "x"])
-    is_followed = scored["max_topics"].isna() | (scored["max_topics"] == sizes[-1])
-    followed = curves(scored[is_followed], "documents_seen")
-    sweeps = followed.assign(x=followed.groupby("line").cumcount() + 1, panel=f"over sweeps, K = {sizes[-1]}")
-    axes = Axes("topics K", DISJOINT, at=sizes)
-    parts = [
-        (ends.assign(y=ends["nats_per_word"], panel="test, over K"), axes),
-        (sweeps, axes._replace(x_label="sweeps", at=())),
+    followed = setup.follow(lines)
+    axes = Axes("sweeps (log scale)", WITHIN, True, x_format="0")
+    drawn = [
+        (average(followed, ["step"], "step", "nats").assign(panel="test, K = 130"), axes),
         (
-            ends.dropna(subset="bound").assign(y=lambda part: part["bound"], panel="bound, over K"),
+            average(followed.dropna(subset="bound"), ["step"], "step", "bound").assign(panel="bound, K = 130"),
             axes._replace(y_label="bound, nats per training word"),
         ),
     ]
-    frame = pd.concat([part for part, _ in parts], ignore_index=True)[["panel", "line", "x", "y"]]
-    return frame, draw_unlike_panels(parts)
+    return pd.concat([part for part, _ in drawn], ignore_index=True), draw_unlike_panels(drawn)
 
 
 def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -306,7 +351,7 @@ def wang_blei_2012_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def wang_blei_2012_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw test likelihood over S, components over S and components over documents, of the DP mixture."""
-    lines = {"truncation-free": ("free-dp-mixture", {})}
+    lines = {"truncation-free": ("free-dp-mixture", {}), "mean-field, K = 300": ("dp-mixture", {})}
     return draw_growing(setup, lines, "components")
 
 
@@ -323,39 +368,39 @@ def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.DataFrame, Any]:
     """Draw the three panels of Fig. 3 or Fig. 4."""
-    sizes, more = (1, 5, 10, 50, 100, 500), {"num_documents": 2000, "run": read(3)}
+    sizes, more = (1, 2, 5, 10, 50, 100, 500), {"num_documents": 2000, "run": read(3)}
     predictive = "own" if what == "components" else "fold_in"
     studies = {
         line: Study((system,), grid={"batch_size": sizes}, fixed=fixed, protocols=("importance_sampling",), **more)
         for line, (system, fixed) in lines.items()
     }
     scored = setup.run(studies, "importance_sampling", predictive)
-    ends = last_scores(scored, "batch_size").rename(columns={"batch_size": "x"})
     followed = {
         line: Study((system,), fixed=fixed | {"batch_size": 10}, **more | {"run": read(3, 9)})
         for line, (system, fixed) in lines.items()
     }
     growth = curves(setup.run(followed, "disjoint_words", "own"), "documents_seen", "num_topics")
-    by_size = {"is_log": True, "at": sizes, "x_format": "0"}
+    by_size = Axes("mini-batch size S (log scale)", SAMPLED, is_log=True, at=sizes, x_format="0")
+    counted = f"{what} for 99 % of the tokens"
     parts = [
-        (ends.assign(y=ends["nats_per_word"], panel="(a)"), Axes("mini-batch size S (log scale)", SAMPLED, **by_size)),
+        (last_scores(scored, "batch_size", "nats_per_word").assign(panel="(a)"), by_size),
         (
-            ends.assign(y=ends["num_topics"], panel="(b)"),
-            Axes("mini-batch size S (log scale)", f"{what} for 99 % of the tokens", **by_size, y_format="0"),
+            last_scores(scored, "batch_size", "num_topics").assign(panel="(b)"),
+            by_size._replace(y_label=counted, y_format="0"),
         ),
-        (
-            growth.assign(panel="(b), S = 10"),
-            Axes(DOCUMENTS, f"{what} for 99 % of the tokens", x_format="0a", y_format="0"),
-        ),
+        (growth.assign(panel="(b), S = 10"), Axes(DOCUMENTS, counted, x_format="0a", y_format="0")),
     ]
-    frame = pd.concat([part for part, _ in parts], ignore_index=True)[["panel", "line", "x", "y"]]
-    return frame, draw_unlike_panels(parts)
+    return pd.concat([part for part, _ in parts], ignore_index=True), draw_unlike_panels(parts)
 
 
 FIGURES = {
     "wang-2011-fig-4": wang_2011_figure_4,
+    "wang-2011-fig-5": wang_2011_figure_5,
+    "wang-2011-fig-6": wang_2011_figure_6,
     "wang-2011-table-1": wang_2011_table_1,
     "hoffman-2010-fig-1": hoffman_2010_figure_1,
+    "hoffman-2010-fig-1-top": hoffman_2010_figure_1_top,
+    "hoffman-2010-fig-2": hoffman_2010_figure_2,
     "wang-blei-2012-fig-2": wang_blei_2012_figure_2,
     "svi-2013-fig-11": svi_2013_figure_11,
     "svi-2013-fig-12": svi_2013_figure_12,
@@ -363,6 +408,7 @@ FIGURES = {
     "wang-2011-fig-3": wang_2011_figure_3,
     "hoffman-2010-table-1": hoffman_2010_table_1,
     "teh-2007-fig-2": teh_2007_figure_2,
+    "teh-2007-fig-3": teh_2007_figure_3,
     "wang-blei-2012-fig-3": wang_blei_2012_figure_3,
     "wang-blei-2012-fig-4": wang_blei_2012_figure_4,
 }

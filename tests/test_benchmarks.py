@@ -23,7 +23,7 @@ from tests.benchmarks import (
     trials,
 )
 from tests.benchmarks.heldout import to_matrix
-from tests.benchmarks.reported import Claim, judge_above_all
+from tests.benchmarks.reported import CLAIMS, Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
 
 NAME = "state-of-the-union"
@@ -179,6 +179,13 @@ def test_what_does_not_hold_is_tried_otherwise(first, held, tried):
     row = claims.tell(claim, Made())
     assert (row["held"], row["tried"]) == (held, tried)
     assert {"paper", "claim", "reported", "measured", "held"} <= set(row)
+
+
+@pytest.mark.parametrize("form", ["as printed", "as its authors ran it"])
+def test_every_claim_about_wang_s_hdp_is_scored_by_the_fold_in_of_its_paper(form):
+    own = [claim for claim in CLAIMS if claim.paper.startswith(f"Wang 2011 ({form})")]
+    assert {claim.paper.split(" Fig. ")[1] for claim in own} == {"3", "4", "4, 6", "5"}
+    assert all(each.has_fold_in for claim in own for each in (*claim.trials.values(), *claim.instead.values()))
 
 
 def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engine_is_compared_with_its_neighbour():

@@ -2,12 +2,18 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from bokeh.models import Whisker
 
+from notebooks import figure_runs
 from notebooks.drawings import Axes, draw_panels, draw_word_lists
-from notebooks.paper_figures import FIGURES, Setup
+from notebooks.figure_runs import Followed, Setup, average, draw_documents, follow, score
+from notebooks.paper_figures import FIGURES
+from stickbreaker.engine.inference.held_words import split_tokens
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 DRAWN = sorted(path.stem for path in (FOLDER / "figures").glob("*.png"))
@@ -34,9 +40,48 @@ def test_words_that_a_topic_keeps_have_another_colour_than_words_that_it_drops()
     assert texts[0][1] != texts[1][1]
 
 
+def test_points_are_means_over_seeds_with_deviations_and_only_where_all_seeds_arrive():
+    rows = [(seed, step, 2.0 * step + seed) for seed in (0, 1) for step in (1, 2)] + [(0, 3, 9.0)]
+    frame = pd.DataFrame(rows, columns=["seed", "step", "nats"]).assign(line="a")
+    found = average(frame, ["step"], "step", "nats")
+    assert found["x"].tolist() == [1, 2]
+    assert found["y"].tolist() == [2.5, 4.5]
+    assert found["deviation"].tolist() == pytest.approx([0.5**0.5] * 2)
+
+
+def test_error_bars_reach_one_deviation_to_either_side_and_are_inside_the_axis():
+    frame = pd.DataFrame({"panel": "one", "line": "a", "x": [1, 2], "y": [-7.0, -8.0], "deviation": [0.5, 2.0]})
+    (drawn,) = draw_panels(frame, Axes("S", "nats")).children
+    (bars,) = drawn.select(Whisker)
+    assert bars.source.data["low"].tolist() == [-7.5, -10.0]
+    assert bars.source.data["high"].tolist() == [-6.5, -6.0]
+    assert drawn.y_range.start < -10 < -6 < drawn.y_range.end
+
+
+def test_a_run_within_documents_never_reads_the_words_on_which_it_is_scored(monkeypatch):
+    read, prepare = [], figure_runs.prepare_training
+    monkeypatch.setattr(figure_runs, "prepare_training", lambda *given: read.append(given[2]) or prepare(*given))
+    asked = Followed("batch-lda", {"max_topics": 5}, 3, num_documents=60, protocol="within_documents")
+    frame = follow(asked, 0)
+    whole = draw_documents("state-of-the-union", 60, 0)
+    held = split_tokens(whole.documents(), whole.doc_ids, 0)
+    assert read[0].num_tokens == whole.num_tokens - held.num_tokens
+    assert frame["step"].tolist() == [1, 2, 3]
+    assert frame["nats"].between(-10, -5).all()
+
+
+def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples():
+    held = SimpleNamespace(counts=np.array([1, 3]), num_tokens=4)
+    found = score("within_documents", None, None, held, [np.array([0.1, 0.2]), np.array([0.3, 0.6])])
+    assert found == pytest.approx((np.log(0.2) + 3 * np.log(0.4)) / 4)
+
+
+FEW = {"seeds": (0,), "num_documents": 60}
+
+
 @pytest.mark.parametrize("name", ["wang-blei-2012-fig-2", "wang-blei-2012-fig-3"])
 def test_a_figure_is_drawn_fast_from_few_documents(name, tmp_path):
-    frame, drawn = FIGURES[name](Setup(tmp_path, is_fast=True))
+    frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
     assert {"panel", "line", "x", "y"} <= set(frame.columns)
     assert frame["y"].notna().all()
     assert len(drawn.children) == frame["panel"].nunique()
@@ -44,7 +89,7 @@ def test_a_figure_is_drawn_fast_from_few_documents(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["wang-2011-table-1", "hoffman-2010-fig-1"])
 def test_word_lists_are_drawn_fast_from_few_documents(name, tmp_path):
-    frame, drawn = FIGURES[name](Setup(tmp_path, is_fast=True))
+    frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
     assert frame["word"].notna().all()
     assert set(frame["rank"]) <= set(range(1, 11))
     assert drawn.renderers

@@ -83,7 +83,7 @@ def measure(cell: Cell) -> pd.DataFrame:
     """Run a cell now and return a row for each score."""
     corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, cell.run.seed)
     prepared = prepare(find_algorithm(cell.system), cell.config, corpus, cell.run)
-    _compile(cell.system, tuple(list_choices(prepared.config).items()))
+    compile_once(cell.system, tuple(list_choices(prepared.config).items()))
     rows: list[dict[str, Any]] = []
     before: Stepped | None = None
     for update in run(prepared):
@@ -185,7 +185,7 @@ def _load(name: str, stamp: tuple[int, int] | None, num_documents: int | None, s
 
 
 @lru_cache
-def _compile(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
+def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
     """Compile once a process, so that the seconds of a cell do not include compilation."""
     algorithm = find_algorithm(system)
     compile_algorithm(algorithm, algorithm.config(**dict(choices)))

@@ -140,19 +140,14 @@ def judge_fraction(outcomes, trials):
 
 
 WANG_RATES = RATES[1:]
-# Hoffman's τ₀ and S, which Wang took over; those of SVI 2013; and of the mean-field runs of Wang & Blei 2012.
+# Hoffman's τ₀ and S, which Wang took over; and those of SVI 2013.
 AT_64 = {"delay": 64.0, "batch_size": 256}
 AT_SVI = {"forgetting_rate": 0.9, "delay": 1.0, "batch_size": 500}
-MEAN_FIELD = WANG | {"max_topics": 300, "delay": 1.0}
 OURS = "hdp with its own start, local step and schedule"
 BY_SIZE = {f"HDP K={size}": trial("svi-hdp", {"max_topics": size}, PASSES) for size in SIZES} | {
     f"LDA K={size}": trial("lda", AT_SVI | {"max_topics": size}, PASSES) for size in SIZES
 }
 OURS_BY_SIZE = {f"HDP K={size}": trial("hdp", {"max_topics": size}, PASSES) for size in SIZES}
-BY_STEP = {f"truncation-free S={size}": trial("free-hdp", {"batch_size": size}) for size in FREE_SIZES} | {
-    f"mean-field S={size}": trial("hdp", MEAN_FIELD | {"batch_size": size}) for size in FREE_SIZES
-}
-BURNED = {f"truncation-free S={size}": trial("free-hdp", {"batch_size": size, "burn_in": 25}) for size in FREE_SIZES}
 GIBBS = {f"Gibbs from {size}": trial("gibbs-hdp", {"initial_topics": size}, SWEEPS) for size in (1, 100)}
 LONGER = {f"Gibbs from {size}": trial("gibbs-hdp", {"initial_topics": size}, 2 * SWEEPS) for size in (1, 100)}
 CV_HDP, SOFT = trial("cv-hdp"), trial("cv-hdp", {"first_sweeps": "soft"})
@@ -220,6 +215,57 @@ def claims_of_wang(name, settings):
     )
 
 
+def claims_of_wang_blei(figure, free, mean_field, otherwise, instead):
+    """The claims of a figure of Wang & Blei 2012: the truncation-free system against the mean-field one.
+
+    free, mean_field: names and settings; instead: settings of the mean-field system that are tried otherwise.
+    """
+    paper, named = f"Wang & Blei 2012 Fig. {figure}", {"truncation-free": free, "mean-field": mean_field}
+    tried = {"truncation-free": (free[0], {"burn_in": 25}), "mean-field": (mean_field[0], instead)}
+
+    def by_size(systems):
+        return {
+            f"{line} S={size}": trial(name, settings | {"batch_size": size})
+            for line, (name, settings) in systems.items()
+            for size in FREE_SIZES
+        }
+
+    def over_time(systems):
+        return {
+            line: trial(name, settings | {"batch_size": 100}, PASSES) for line, (name, settings) in systems.items()
+        }
+
+    return (
+        Claim(
+            paper,
+            "truncation-free robust to S where mean-field collapses",
+            "S = 1 to 500",
+            by_size(named),
+            judge_robustness,
+            otherwise,
+            by_size(tried),
+        ),
+        Claim(
+            paper,
+            "truncation-free better most of the time",
+            "at most S",
+            by_size(named),
+            judge_mostly_better,
+            otherwise,
+            by_size(tried),
+        ),
+        Claim(
+            paper,
+            "truncation-free grows its topics where mean-field shrinks them",
+            "both",
+            over_time(named),
+            judge_growth,
+            otherwise,
+            over_time(tried),
+        ),
+    )
+
+
 CLAIMS = (
     *claims_of_wang("as printed", WANG),
     *claims_of_wang("as its authors ran it", WANG_AS_RUN),
@@ -262,38 +308,19 @@ CLAIMS = (
         "τ₀ = 1024, the paper's at S = 256",
         {f"κ={rate:g}": trial("lda", AT_64 | {"forgetting_rate": rate, "delay": 1024.0}, PASSES) for rate in RATES},
     ),
-    Claim(
-        "Wang & Blei 2012 Fig. 4",
-        "truncation-free robust to S where mean-field collapses",
-        "S = 1 to 500",
-        BY_STEP,
-        judge_robustness,
-        "25 sweeps of burn-in",
-        BURNED,
+    *claims_of_wang_blei(
+        3,
+        ("free-dp-mixture", {}),
+        ("dp-mixture", {}),
+        "25 sweeps of burn-in; mean-field with the start of Wang 2011",
+        {"start": "wang"},
     ),
-    Claim(
-        "Wang & Blei 2012 Fig. 4",
-        "truncation-free better most of the time",
-        "at most S",
-        BY_STEP,
-        judge_mostly_better,
-        "25 sweeps of burn-in",
-        BURNED,
-    ),
-    Claim(
-        "Wang & Blei 2012 Fig. 4",
-        "truncation-free grows its topics where mean-field shrinks them",
-        "both",
-        {
-            "truncation-free": trial("free-hdp", {"batch_size": 100}, PASSES),
-            "mean-field": trial("hdp", MEAN_FIELD | {"batch_size": 100}, PASSES),
-        },
-        judge_growth,
+    *claims_of_wang_blei(
+        4,
+        ("free-hdp", {}),
+        ("hdp", WANG | {"max_topics": 300, "delay": 1.0}),
         "25 sweeps of burn-in; mean-field with the project's start and local step at K = 300",
-        {
-            "truncation-free": trial("free-hdp", {"batch_size": 100, "burn_in": 25}, PASSES),
-            "mean-field": trial("hdp", {"max_topics": 300, "batch_size": 100}, PASSES),
-        },
+        {"max_topics": 300},
     ),
     Claim(
         "Teh 2007 Fig. 2",
