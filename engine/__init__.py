@@ -8,6 +8,7 @@ from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Docum
 from stickbreaker.engine.corpora.library import delete_own, export_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Update
@@ -31,6 +32,7 @@ __all__ = [
     "Position",
     "Prepared",
     "RunSettings",
+    "StoredCorpus",
     "Update",
     "Vocabulary",
     "WordChoices",
@@ -45,6 +47,7 @@ __all__ = [
     "preview",
     "resolve",
     "run",
+    "store_corpus",
 ]
 
 

@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
 LARGEST_COUNT = np.iinfo(np.int32).max
+# Shards of a stored corpus that are shuffled together.
+SHUFFLE_WINDOW = 16
 
 
 class CorpusError(ValueError):
@@ -370,6 +372,9 @@ class Corpus:
         is_beyond = (rows < -size) | (rows >= size)
         if is_beyond.any():
             raise CorpusError(f"{self.name}: no document {rows[is_beyond][0]} among {size}. Positions start at 0.")
+        return self._take(rows)
+
+    def _take(self, rows: np.ndarray) -> "Corpus":
         return replace(
             self,
             counts=self.counts[rows],
@@ -400,7 +405,7 @@ class Corpus:
         titles = [self.group_titles[group] for group in groups]
         return Corpus(name, membership @ self.counts, self.vocabulary, self.dates[first], titles)
 
-    def order(self, order: str, seed: int = 0) -> "Corpus":
+    def order(self, order: str, seed: int = 0, window: int = SHUFFLE_WINDOW) -> "Corpus":
         """Return the same documents in another reading order.
 
         Parameters
@@ -409,6 +414,9 @@ class Corpus:
             "chronological" sorts by date, then by `doc_ids`, which is the order of the file. "shuffled" is random.
         seed : int
             The seed of the random order.
+        window : int
+            The number of shards of a stored corpus that are shuffled together; a corpus in memory is shuffled as a
+            whole.
 
         Returns
         -------
@@ -422,8 +430,11 @@ class Corpus:
         """
         _check_choice("order", order, ORDERS)
         if order == "shuffled":
-            return self.select(np.random.default_rng(seed).permutation(self.num_documents))
-        return self.select(self._chronology())
+            return self._take(self._shuffle(seed, window))
+        return self._take(self._chronology())
+
+    def _shuffle(self, seed: int, window: int) -> np.ndarray:
+        return np.random.default_rng(seed).permutation(self.num_documents)
 
     def _chronology(self) -> np.ndarray:
         return np.lexsort((self.doc_ids, self.dates))

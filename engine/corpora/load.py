@@ -13,6 +13,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known
+from stickbreaker.engine.corpora.stored import is_stored, open_stored
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.progress_bars import show_progress
 
@@ -39,7 +40,8 @@ def load_corpus(  # noqa: PLR0913
     Parameters
     ----------
     name_or_path : str or path
-        A name from `list_corpora()`, or a path to one of `KINDS`.
+        A name from `list_corpora()`, a path to one of `KINDS`, or the folder of a stored corpus (`engine.build`), which
+        is opened without reading its documents.
     text : str, optional
         The column with the documents. By default, the column called "text", or the only one.
     date : str, optional
@@ -68,10 +70,11 @@ def load_corpus(  # noqa: PLR0913
     """
     columns = Columns(text, date, title, group)
     call_back = callback or (lambda share: None)
-    if not isinstance(name_or_path, PathLike) and name_or_path in list_corpora():
+    is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
+    if is_named or is_stored(name_or_path):
         if any(columns) or words is not None:
             raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
-        corpus = load_built_in(name_or_path) if name_or_path in FILES else load_own(name_or_path)
+        corpus = _load_named(str(name_or_path)) if is_named else open_stored(name_or_path)
         call_back(1.0)
         return corpus
     path = Path(name_or_path).expanduser()
@@ -90,6 +93,10 @@ def load_corpus(  # noqa: PLR0913
         report(1.0, "Done")
     _warn(path, source, built)
     return built.corpus
+
+
+def _load_named(name: str) -> Corpus:
+    return load_built_in(name) if name in FILES else load_own(name)
 
 
 def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:

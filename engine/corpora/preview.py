@@ -14,6 +14,7 @@ from stickbreaker.engine.corpora.count_files import Counted, name_kind, read_cou
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.stop_words import guess_language
+from stickbreaker.engine.corpora.stored import StoredCorpus, is_stored, open_stored
 from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
 
@@ -72,7 +73,7 @@ class Preview:
     sample : tuple of str
         Texts from all parts of the file, used by `measure`.
     counted : Counted, optional
-        The content of a file of counts.
+        The content of a file of counts, or a sample of a stored corpus.
     """
 
     kind: str
@@ -93,7 +94,7 @@ class Preview:
     @property
     def is_sample(self) -> bool:
         """Whether `measure` examines only a sample of the documents."""
-        return self.counted is None and len(self.sample) < self.num_rows
+        return (len(self.sample) if self.counted is None else self.counted.counts.shape[0]) < self.num_rows
 
     def measure(self, words: WordChoices) -> WordEffect:
         """Try word choices.
@@ -124,7 +125,7 @@ class Preview:
             int((np.diff(counts.indptr) == 0).sum()),
             tuple(left[word] for word in np.argsort(-totals, kind="stable")[:30]),
             counts.shape[0],
-            counts.shape[0],
+            self.num_rows,
         )
 
     def without_sample(self) -> "Preview":
@@ -162,6 +163,8 @@ def preview(
     CorpusError
         If the file cannot be read or has no usable row; the message names the file, the row and the remedy.
     """
+    if is_stored(path):
+        return _preview_stored(open_stored(path))
     source = find_source(path)
     if name_kind(source):
         return _preview_counts(read_counts(source, report))
@@ -307,4 +310,19 @@ def _preview_counts(counted: Counted) -> Preview:
         first=tuple(first),
         notes=counted.notes,
         counted=counted,
+    )
+
+
+def _preview_stored(corpus: StoredCorpus) -> Preview:
+    rows = np.unique(np.linspace(0, corpus.num_documents - 1, min(MAX_SAMPLE, corpus.num_documents)).astype(np.int64))
+    sample = corpus.select(rows)
+    seen = _preview_counts(Counted("stored corpus", sample.counts, list(corpus.vocabulary), BadRows(), [], ()))
+    shown = ["" if np.isnat(date) else str(date) for date in sample.dates[:NUM_SHOWN]]
+    first = zip(sample.titles, shown, (document.text for document in seen.first), strict=False)
+    return replace(
+        seen,
+        num_rows=corpus.num_documents,
+        date_span=(str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
+        first=tuple(ShownDocument(*each) for each in first),
+        notes=(f"The words are already chosen; those of a sample of {sample.num_documents:,} documents are shown.",),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_counts, name_kind
+from stickbreaker.engine.corpora.stored import is_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES, Table, open_table
 from stickbreaker.engine.corpora.text_files import open_archive, open_folder
 
@@ -39,13 +40,15 @@ def find_source(path: str | PathLike[str]) -> Path:
     Raises
     ------
     CorpusError
-        If the file is missing, too large or of an unsupported type.
+        If the file is missing, too large or of an unsupported type, or the folder is a stored corpus.
     """
     if not os.fspath(path):
         raise CorpusError("The path is empty. Name a file or a folder.")
     path = Path(path).expanduser()
     # The corpus takes its name from the path, and "." has none.
     path = path if path.name else path.resolve()
+    if is_stored(path):
+        raise CorpusError(f"{path} is a stored corpus. Open it with load_corpus, without building it again.")
     if os.path.isdir(path):
         files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
         counted = [file for file in files if name_kind(file)]

@@ -24,13 +24,11 @@ def read_shares(
     report(done) is called from time to time with the number of documents read. If it returns False, reading ends and
     the result is None. Never learns.
     """
-    documents = corpus.documents()
-    parts = []
-    for first in range(0, corpus.num_documents, DOCUMENTS_AT_ONCE):
-        if not report(first):
+    parts: list[csr_array] = []
+    for batch in corpus.batches(DOCUMENTS_AT_ONCE):
+        if not report(len(parts) * DOCUMENTS_AT_ONCE):
             return None
-        some = documents.cut(first, min(first + DOCUMENTS_AT_ONCE, corpus.num_documents))
-        shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), some))
+        shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), batch.documents))
         shares = np.where(shares >= SMALLEST_SHARE, shares, 0)
         parts.append(csr_array((shares / np.maximum(shares.sum(1, keepdims=True), 1e-30)).astype(np.float32)))
     report(corpus.num_documents)

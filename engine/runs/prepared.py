@@ -104,7 +104,7 @@ def split_corpus(corpus: Corpus, settings: RunSettings) -> tuple[Corpus, Corpus]
     """Training documents in reading order, and test documents, for these settings."""
     num_test = max(1, min(settings.num_test, int(MOST_HELD_OUT * corpus.num_documents)))
     train, test = corpus.split(num_test, settings.seed)
-    return train.order(settings.order, seed=settings.seed), test
+    return train.order(settings.order, settings.seed, settings.shuffle_window), test
 
 
 def due_points(total: int, number: int) -> np.ndarray:

@@ -60,6 +60,7 @@ class _Run:
             self.seen, self.seconds = 0, 0.0
         else:
             self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds
+        self.newest = np.maximum.accumulate(prepared.train.dates)
         test = prepared.test
         self.held_out = None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
         self.snapshots, self.evaluations = prepared.snapshot_points, prepared.evaluation_points
@@ -101,7 +102,7 @@ class _Run:
         train = self.prepared.train
         batch = next_batch(self.algorithm, self.config, train, self.seen)
         end = self.seen % train.num_documents + len(batch.doc_ids)
-        return batch, train.dates[:end].max()
+        return batch, self.newest[end - 1]
 
     def _learn(self, batch: Batch, date: np.datetime64) -> Stepped:
         began = time.perf_counter()

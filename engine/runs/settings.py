@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from stickbreaker.engine.corpora.corpus import SHUFFLE_WINDOW
 from stickbreaker.engine.declarations import check_settings, setting
 
 
@@ -21,6 +22,9 @@ class RunSettings:
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(
         True, "", None, "score each mini-batch before learning: progressive validation with known D and vocabulary"
+    )
+    shuffle_window: int = setting(
+        SHUFFLE_WINDOW, "", (1, 1_000_000), "shards of a stored corpus that are shuffled together"
     )
 
     def __post_init__(self) -> None:

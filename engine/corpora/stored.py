@@ -1,0 +1,279 @@
+"""A corpus on disk that need not fit in memory: its documents are read from mapped files when they are needed."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, cast, overload
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Documents, Vocabulary
+from stickbreaker.engine.corpora.shards import (
+    GROUPS,
+    MANIFEST,
+    REBUILD,
+    VOCABULARY,
+    Manifest,
+    Shard,
+    ShardFiles,
+    ShardSize,
+    check_contents,
+    finish,
+    name_shard,
+    read_manifest,
+    write_shard,
+    writing,
+)
+
+SHARD_DOCUMENTS = 65_536
+# Entries that are loaded at once, 8 bytes each.
+MAX_LOADED = 250_000_000
+
+
+class Titles(Sequence[str]):
+    """The titles of the documents at some places of a stored corpus, or at all; read one at a time."""
+
+    def __init__(self, files: ShardFiles, places: np.ndarray | None) -> None:
+        self._files, self._places = files, places
+
+    def __len__(self) -> int:
+        return self._files.manifest.num_documents if self._places is None else len(self._places)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> "Titles": ...
+    def __getitem__(self, row: int | slice) -> "str | Titles":
+        places = range(len(self)) if self._places is None else self._places
+        if isinstance(row, slice):
+            return Titles(self._files, np.asarray(places[row], np.int64))
+        return self._files.title(int(places[row]))
+
+
+class StoredCorpus(Corpus):
+    """A corpus, or some of its documents, in a folder of mapped files; it has all the methods of a `Corpus`.
+
+    `counts` and `documents()` load all its documents, and refuse to do so above 2 GB.
+
+    Parameters
+    ----------
+    files : ShardFiles
+        The shards.
+    vocabulary : Vocabulary
+        The V words.
+    places : (D,) int64, optional
+        The places of the documents in the stored corpus, in reading order. By default, all in the order of the file.
+    """
+
+    def __init__(self, files: ShardFiles, vocabulary: Vocabulary, places: np.ndarray | None = None) -> None:
+        own: dict[str, Any] = {"_files": files, "_places": places, "vocabulary": vocabulary}
+        own |= {"name": files.manifest.name, "split_by": files.manifest.split_by}
+        for attribute, value in own.items():
+            object.__setattr__(self, attribute, value)
+        if places is not None:
+            places.setflags(write=False)
+
+    _files: ShardFiles
+    _places: np.ndarray | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredCorpus, (self._files, self.vocabulary, self._places)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the stored corpus."""
+        return self._files.folder
+
+    @property
+    def num_documents(self) -> int:
+        """The number of documents D."""
+        return self._files.manifest.num_documents if self._places is None else len(self._places)
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of words V in the vocabulary."""
+        return len(self.vocabulary)
+
+    @cached_property
+    def num_tokens(self) -> int:
+        """The sum of all counts."""
+        if self._places is None:
+            return self._files.manifest.num_tokens
+        return int(self._files.column("tokens", self._places).sum())
+
+    @cached_property
+    def dates(self) -> np.ndarray:
+        """The dates (D,), as in `Corpus`."""
+        dates = self._files.column("date", self._places).view(f"datetime64[{self._files.manifest.date_unit}]")
+        return _read_only(dates)
+
+    @cached_property
+    def doc_ids(self) -> np.ndarray:
+        """The id of each document (D,)."""
+        return _read_only(self._files.column("id", self._places))
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """The group of each document (D,)."""
+        if self._files.manifest.has_groups:
+            return _read_only(self._files.column("group", self._places))
+        return _read_only(self._places_between(0, self.num_documents))
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """The titles of the documents."""
+        return Titles(self._files, self._places)
+
+    @cached_property
+    def group_titles(self) -> Sequence[str]:
+        """The titles of the groups."""
+        if self._files.manifest.has_groups:
+            return tuple(_read_column(self.folder / GROUPS, "title"))
+        return Titles(self._files, None)
+
+    @property
+    def counts(self) -> csr_array:
+        """The counts (D, V), loaded into memory; raise CorpusError above 2 GB."""
+        starts, words, counts = self.documents()
+        return csr_array((counts, words, starts), shape=(self.num_documents, self.vocab_size))
+
+    def documents(self) -> Documents:
+        """Return all D documents in reading order, loaded into memory; raise CorpusError above 2 GB."""
+        num_entries = sum(shard.num_entries for shard in self._files.manifest.shards)
+        num_entries = num_entries * self.num_documents // max(1, self._files.manifest.num_documents)
+        if num_entries > MAX_LOADED:
+            raise CorpusError(
+                f"{self.name}: {self.num_documents:,} documents do not fit in memory. Read them in mini-batches, or"
+                " take a sample with select."
+            )
+        return self._rows(0, self.num_documents)
+
+    def load(self) -> Corpus:
+        """Return the same corpus in memory."""
+        return Corpus(**{each.name: getattr(self, each.name) for each in fields(Corpus)})
+
+    def check(self) -> None:
+        """Compare all files with their checksums; raise CorpusError that names the first file that differs."""
+        check_contents(self.folder, self._files.manifest)
+
+    def _rows(self, start: int, stop: int) -> Documents:
+        return self._files.gather(self._places_between(start, stop))
+
+    def _places_between(self, start: int, stop: int) -> np.ndarray:
+        return np.arange(start, stop) if self._places is None else self._places[start:stop]
+
+    def _take(self, rows: np.ndarray) -> "StoredCorpus":
+        places = rows % max(1, self.num_documents) if self._places is None else self._places[rows]
+        return StoredCorpus(self._files, self.vocabulary, places)
+
+    def _shuffle(self, seed: int, window: int) -> np.ndarray:
+        """Shuffle the shards, and then the documents of each window of shards together."""
+        firsts, rng = self._files.firsts, np.random.default_rng(seed)
+        places = self._places_between(0, self.num_documents)
+        owners = np.searchsorted(firsts, places, side="right") - 1
+        shards = rng.permutation(len(firsts) - 1)
+        window_of = np.empty(len(shards), np.int64)
+        window_of[shards] = np.arange(len(shards)) // window
+        # Sorting by place first makes the order independent of the present one.
+        rows = np.argsort(places, kind="stable")
+        rows = rows[np.argsort(window_of[owners[rows]], kind="stable")]
+        for part in np.split(rows, np.flatnonzero(np.diff(window_of[owners[rows]])) + 1):
+            rng.shuffle(part)
+        return rows
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _read_column(path: Path, name: str) -> list[str]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return cast(list[str], parquet.read_table(path)[name].to_pylist())
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise CorpusError(f"Cannot read {path} ({error}): {REBUILD}.") from error
+
+
+def is_stored(path: str | PathLike[str]) -> bool:
+    """Return whether a path is the folder of a stored corpus."""
+    # Path("") is the current folder, and Path.is_file fails for a name that is too long.
+    return bool(os.fspath(path)) and os.path.isfile(os.path.join(os.path.expanduser(path), MANIFEST))
+
+
+def open_stored(path: str | PathLike[str]) -> StoredCorpus:
+    """Open a stored corpus without reading its documents.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder.
+
+    Returns
+    -------
+    StoredCorpus
+        The corpus in the order of its file.
+
+    Raises
+    ------
+    CorpusError
+        If a file is missing, is incomplete or has another version.
+    """
+    folder = Path(path).expanduser().absolute()
+    manifest = read_manifest(folder)
+    return StoredCorpus(ShardFiles(folder, manifest), Vocabulary(tuple(_read_column(folder / VOCABULARY, "word"))))
+
+
+def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int = SHARD_DOCUMENTS) -> StoredCorpus:
+    """Write a corpus to a folder of mapped files, completely or not at all.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Any corpus, in its present reading order.
+    to : str or path
+        The folder to make.
+    shard_documents : int
+        The number of documents in a shard.
+
+    Returns
+    -------
+    StoredCorpus
+        The stored corpus, opened.
+
+    Raises
+    ------
+    CorpusError
+        If the folder exists or cannot be written.
+    """
+    target = Path(to).expanduser().absolute()
+    own = np.arange(corpus.num_documents)
+    has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
+    shards: list[ShardSize] = []
+    first = 0
+    with writing(target) as work:
+        for batch in corpus.batches(shard_documents):
+            part = slice(first, first + len(batch.doc_ids))
+            first = part.stop
+            groups = corpus.groups[part] if has_groups else None
+            dates = corpus.dates[part].view(np.int64)
+            shard = Shard(batch.documents, batch.doc_ids, dates, list(corpus.titles[part]), groups)
+            shards.append(write_shard(work / name_shard(len(shards)), shard))
+        manifest = Manifest(
+            corpus.name,
+            corpus.num_documents,
+            corpus.vocab_size,
+            corpus.num_tokens,
+            np.datetime_data(corpus.dates.dtype)[0],
+            corpus.split_by,
+            has_groups=has_groups,
+            shards=tuple(shards),
+        )
+        finish(work, target, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)
+    return open_stored(target)
