@@ -1,28 +1,182 @@
-"""Files that are written completely or not at all."""
+"""Files and folders that are written completely or not at all, also where the machine or its disk fails meanwhile."""
 
 import os
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import BufferedRandom
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a file that is open cannot be deleted.
+    fcntl = None  # type: ignore[assignment]
+
+PARTIAL = ".partial"
+STALE_SECONDS = 86_400
+
+
+class FileError(OSError, ValueError):
+    """A file cannot be read or written; the message names the file and the remedy."""
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; if the block ends without an error, its file replaces `path`.
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a new binary file; if the block ends without an error, it is on disk and replaces `path`.
 
-    The file has the user's usual permissions, unlike those of `tempfile`. Raises OSError if the folder does not exist
-    or `path` is a folder.
+    The file has the user's usual permissions, unlike those of `tempfile`. What interrupted writes have left in the
+    folder is removed first. Raises FileError if the file cannot be written; `path` is then as before.
     """
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
+        raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
-    work = path.with_name(f".{uuid4().hex}")
+        raise FileError(f"{path} is a folder: give the name of a file in it.")
+    with _refusing(path):
+        remove_leftovers(path.parent)
+        work, file = _claim_file(path.parent)
+        try:
+            with file:
+                yield file
+                sync(file)
+                if fcntl is None:
+                    file.close()
+                # The claim ends after the replacement, so that no other process takes the file for a leftover.
+                os.replace(work, path)
+            sync_folder(path.parent)
+        finally:
+            with suppress(OSError):
+                work.unlink(missing_ok=True)
+
+
+@contextmanager
+def building(path: Path) -> Iterator[Path]:
+    """Give a new folder; if the block ends without an error, it is on disk and becomes `path`, which must not exist.
+
+    Write the files in it with `open_synced`. Raises FileError if the folder cannot be written; nothing is left then.
+    """
+    with _refusing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path.parent)
+        work = _partial(path.parent)
+        work.mkdir()
+        claim = _open_claim(work)
+        try:
+            yield work
+            sync_folder(work)
+            os.rename(work, path)
+            sync_folder(path.parent)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            if claim is not None:
+                os.close(claim)
+
+
+@contextmanager
+def open_synced(path: Path) -> Iterator[BinaryIO]:
+    """Give a new binary file at `path`, which is on disk when the block ends."""
+    with open_new(path) as file:
+        yield file
+        sync(file)
+
+
+def open_new(path: Path) -> BufferedRandom:
+    """Open a file that does not exist yet; all files of this module come from here."""
+    return path.open("x+b")
+
+
+def sync(file: BinaryIO) -> None:
+    """Wait until the content of a file is on disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk, on systems that can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        yield work
-        with work.open("r+b") as file:
-            os.fsync(file.fileno())
-        os.replace(work, path)
+        os.fsync(descriptor)
     finally:
-        work.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder, which other processes find whole or not at all. Raises FileError if that is not allowed."""
+    with _refusing(path):
+        gone = _partial(path.parent)
+        os.rename(path, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished files and folders of writers that no longer run; a folder that is missing has none."""
+    try:
+        places = [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(PARTIAL)]
+    except OSError:
+        return
+    for place in places:
+        with suppress(OSError):
+            if place.name.startswith(".") and _is_abandoned(place):
+                shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn the system's errors into one that names the file and the remedy."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = "check the free space and the permissions, or choose another folder"
+        raise FileError(f"Cannot write {path} ({reason}): {advice}.") from error
+
+
+def _partial(folder: Path) -> Path:
+    return folder / f".{uuid4().hex}{PARTIAL}"
+
+
+def _claim_file(folder: Path) -> tuple[Path, BufferedRandom]:
+    """Open a new file under a lock, which the system releases when this process ends."""
+    while True:
+        work = _partial(folder)
+        file = open_new(work)
+        if fcntl is not None:
+            with suppress(OSError):  # Some network file systems have no locks.
+                fcntl.flock(file, fcntl.LOCK_EX)
+        # Another process may have removed the file before it was locked.
+        if work.exists():
+            return work, file
+        file.close()
+
+
+def _open_claim(folder: Path) -> int | None:
+    """Lock a folder for this process, where the system can."""
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def _is_abandoned(place: Path) -> bool:
+    """Whether no process holds the lock of a partial file; where there are no locks, whether it is a day old."""
+    is_old = time.time() - place.stat().st_mtime > STALE_SECONDS
+    if fcntl is None:
+        return is_old
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return is_old
+    finally:
+        os.close(descriptor)
+    return True

@@ -22,6 +22,7 @@ from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import CURVE_KINDS
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
+from stickbreaker.engine.whole_files import replacing
 
 NUM_DIGITS = 6
 FOLDER = Path(__file__).parent
@@ -57,7 +58,8 @@ def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], r
         hash=_hash(script),
         state=embed(gather(progress, earlier, reading)),
     )
-    path.write_text(page, encoding="utf-8")
+    with replacing(path) as file:
+        file.write(page.encode())
 
 
 def _hash(text: str) -> str:

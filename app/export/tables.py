@@ -7,7 +7,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_a
 from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.whole_files import replacing
 
 NUM_WORDS = 100
 ROWS_AT_ONCE = 20_000
@@ -122,10 +123,10 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     Every CSV file of the page and of the notebooks is written here. CSV is written in parts, so that other threads can
     run in between.
     """
-    if path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as file:
+        if path.suffix == ".parquet":
+            frame.to_parquet(file, index=False)
+            return
         frame.head(0).to_csv(file, index=False)
         for first in range(0, len(frame), ROWS_AT_ONCE):
             part = neutralise_formulas(frame.iloc[first : first + ROWS_AT_ONCE])
@@ -148,7 +149,7 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
     documents = np.flatnonzero((reading.doc_tokens > 0) & (np.asarray(shares.sum(1)).ravel() > 0))
     ids = [int(reading.summary.topic_ids[k]) for k in reading.used]
     topics = (_rounded(reading.summary.topics[k][words]) for k in reading.used)
-    with path.open("w", encoding="utf-8") as file:
+    with replacing(path) as file:
         _write_rows(file, '{"topic_term_dists": ', topics)
         _write_rows(file, ', "doc_topic_dists": ', (_rounded(shares[[row]].toarray()[0]) for row in documents))
         rest = {
@@ -163,7 +164,7 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
                 "topic_names": [names.get(topic_id, "") for topic_id in ids],
             },
         }
-        file.write(", " + json.dumps(rest, ensure_ascii=False)[1:])
+        file.write((", " + json.dumps(rest, ensure_ascii=False)[1:]).encode())
 
 
 def _rounded(row: np.ndarray) -> list[float]:
@@ -172,12 +173,12 @@ def _rounded(row: np.ndarray) -> list[float]:
     return [float(f"{share:.9g}") for share in row / row.sum()]
 
 
-def _write_rows(file: Any, head: str, rows: Any) -> None:
+def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
     """Write a list of lists row by row: writing it at once would need much memory and block the page."""
-    file.write(head + "[")
+    file.write(head.encode() + b"[")
     for place, row in enumerate(rows):
-        file.write((",\n" if place else "") + json.dumps(row))
-    file.write("]")
+        file.write(((",\n" if place else "") + json.dumps(row)).encode())
+    file.write(b"]")
 
 
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:

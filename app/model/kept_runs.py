@@ -1,13 +1,12 @@
 """Runs that have finished or were left, on disk: one file each, read without pickle; the newest fifty are kept.
 
-A file is an .npz: the text "about", which is JSON, the columns of the curves, and the topics' most probable words.
+A file is an .npz: a header, the columns of the curves, and the topics' most probable words. Every part is verified.
 """
 
 import json
 import logging
 import secrets
 import threading
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,12 +32,14 @@ from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.verified_files import Header, Kind, read_header, read_parts, reading, write_parts
+from stickbreaker.engine.whole_files import FileError, remove_leftovers
 
 MAX_KEPT = 50
 NUM_KEPT_WORDS = 50
 MAX_NAME = 60
-FORMAT = 1
+# The format of kept runs before they had a header with SHA-256.
+LAST_WITHOUT_HEADER = 1
 SUFFIX = ".npz"
 PACKAGES = ("stickbreaker", "numpy", "numba")
 CURVES = {"steps": STEP_COLUMNS, "heldout": HELDOUT_COLUMNS, "next_batch": NEXT_BATCH_COLUMNS}
@@ -47,8 +48,11 @@ TOPIC_ARRAYS = ("topic_ids", "weights", "words", "top_words", "top_shares")
 _log = logging.getLogger(__name__)
 
 
-class KeptRunError(Exception):
-    """A kept run cannot be read; the message names the run and the remedy."""
+class KeptRunError(FileError):
+    """A kept run cannot be read or written; the message names the run and the remedy."""
+
+
+KEPT_RUN = Kind("kept run", 2, "delete the file", KeptRunError)
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,7 @@ class KeptRuns:
         self._known: dict[str, tuple[int, KeptRun | str]] = {}
         self._refusals: tuple[str, ...] = ()
         self.version = 0
+        remove_leftovers(self._folder)
 
     def listing(self) -> Listing:
         """List the kept runs; a damaged file is skipped and named."""
@@ -166,11 +171,10 @@ class KeptRuns:
     def load(self, key: str) -> KeptContent:
         """Read the curves and topics of a run. Raises KeptRunError where they cannot be read."""
         path = self._place(key)
-        try:
-            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                return _restore(file)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise KeptRunError(_describe_damage(path)) from error
+        header, arrays = read_parts(path, KEPT_RUN)
+        with reading(path, KEPT_RUN):
+            _check_key(header, path)
+            return _restore(arrays)
 
     def rename(self, key: str, name: str) -> None:
         """Give a run a name; an empty one takes it back. Raises KeptRunError where it cannot be read."""
@@ -214,26 +218,21 @@ class KeptRuns:
         """Read what a file says of its run, or say that it cannot be read; from memory where it has not changed."""
         try:
             changed_at = path.stat().st_mtime_ns
-            if self._known.get(path.name, (None,))[0] != changed_at:
-                self._known[path.name] = (changed_at, _read_about(path))
-            return self._known[path.name][1]
         except OSError:
-            return _describe_damage(path)
+            return _read_about(path)
+        if self._known.get(path.name, (None,))[0] != changed_at:
+            self._known[path.name] = (changed_at, _read_about(path))
+        return self._known[path.name][1]
 
     def _write(self, run: KeptRun, content: KeptContent) -> None:
         try:
-            self._write_file(run, content)
+            self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = f"A run could not be kept in {self._folder} ({error.strerror}): make room there, or allow it."
             raise KeptRunError(reason) from error
-
-    def _write_file(self, run: KeptRun, content: KeptContent) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in TOPIC_ARRAYS}
-        about = json.dumps({"format": FORMAT, **asdict(run)}, default=_plain, ensure_ascii=False)
-        with replacing(self._place(run.key)) as work, work.open("wb") as file:
-            np.savez_compressed(file, about=np.array(about), **arrays)
+        write_parts(self._place(run.key), KEPT_RUN, asdict(run), arrays, packs=True)
 
 
 def describe_run(progress: Progress) -> KeptRun:
@@ -314,30 +313,31 @@ def _worth(run: KeptRun) -> tuple[bool, str]:
     return bool(run.name), run.key
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
-
-
-def _describe_damage(path: Path) -> str:
-    return f"The kept run {path.name} cannot be read and is left out: delete the file in {path.parent}."
-
-
 def _read_about(path: Path) -> KeptRun | str:
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
-        if about.pop("format") != FORMAT:
-            raise ValueError("another format")
-        run = KeptRun(**about | {"key": path.stem})
-        if not all(isinstance(getattr(run, name), kind) for name, kind in FIELD_TYPES.items()):
-            raise ValueError("a field of another type")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        _log.warning("%s cannot be read: %s", path, error)
-        return _describe_damage(path)
+        header = read_header(path, KEPT_RUN)
+        # Files of the first format have it in an array.
+        arrays = {} if header.about else read_parts(path, KEPT_RUN)[1]
+        with reading(path, KEPT_RUN):
+            about = dict(header.about or json.loads(str(arrays["about"])))
+            if not header.format and about.pop("format") != LAST_WITHOUT_HEADER:
+                raise ValueError("another format")
+            _check_key(header, path)
+            run = KeptRun(**about | {"key": path.stem})
+            if not all(isinstance(getattr(run, name), kind) for name, kind in FIELD_TYPES.items()):
+                raise ValueError("a field of another type")
+    except KeptRunError as error:
+        _log.warning("%s", error)
+        return f"The kept run {path.name} cannot be read and is left out: delete the file in {path.parent}."
     return run
 
 
-def _restore(file: Any) -> KeptContent:
+def _check_key(header: Header, path: Path) -> None:
+    if header.about and header.about["key"] != path.stem:
+        raise ValueError("it belongs to another file name")
+
+
+def _restore(file: Mapping[str, Any]) -> KeptContent:
     curves = {}
     for name, dtypes in CURVES.items():
         columns = {column: file[f"{name}.{column}"].astype(dtype, copy=False) for column, dtype in dtypes.items()}

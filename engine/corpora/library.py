@@ -1,17 +1,15 @@
 """Keep the corpora that a user builds in the user's data folder, each as a folder of Parquet files."""
 
-import json
 import logging
 import os
-import shutil
-import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 from urllib.parse import quote
 
 import numpy as np
@@ -23,16 +21,17 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.whole_files import FileError, building, open_new, open_synced, remove_folder, replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
 MAX_NAME = 80
-BEING_BUILT = ".building-"
-STALE_SECONDS = 86_400
 ROWS_AT_ONCE = 1_000
-ABOUT = "corpus.json"
+ABOUT, COUNTS, VOCABULARY, DOCUMENTS = "corpus.json", "counts.parquet", "vocabulary.parquet", "documents.parquet"
+STORED = Kind("corpus", 2, "delete it and build it again", CorpusError)
 
 Report = Callable[[float, str], None]
 logger = logging.getLogger(__name__)
@@ -139,18 +138,16 @@ def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]
     """
     found = []
     try:
-        places = sorted(place for place in find_folder(folder).iterdir() if (place / ABOUT).is_file())
+        places = sorted(place for place in find_folder(folder).iterdir() if place.is_dir())
     except OSError:
         return ()
     for place in places:
         if place.name.startswith("."):
             continue
         try:
-            about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
-            span = about["date_span"]
-            found.append(OwnCorpus(**about | {"date_span": tuple(span) if span else None}))
-        except (OSError, ValueError, TypeError, KeyError):
-            logger.warning("Cannot read the corpus in %s: delete this folder", place)
+            found.append(_read_about(place)[0])
+        except CorpusError as error:
+            logger.warning("%s", error)
     return tuple(sorted(found, key=lambda corpus: corpus.name.lower()))
 
 
@@ -172,12 +169,50 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnCorpus:
     Raises
     ------
     CorpusError
-        If there is no such corpus.
+        If there is no such corpus, or its description is damaged.
     """
-    for corpus in list_own(folder):
-        if corpus.name == name:
-            return corpus
-    raise CorpusError(f"No corpus {name!r} has been built. Build it, or choose another one.")
+    return find_stored(name, folder).own
+
+
+class Stored(NamedTuple):
+    """Where a corpus that the user has built is stored: its description, its folder, and the header of its files."""
+
+    own: OwnCorpus
+    place: Path
+    header: Header
+
+    def find(self, *parts: str) -> Path:
+        """Verify these files and return the first one. Raises CorpusError if one is missing or damaged."""
+        for part in parts:
+            verify_part(self.place / part, self.header, STORED)
+        return self.place / parts[0]
+
+
+def find_stored(name: str, folder: str | PathLike[str] | None = None) -> Stored:
+    """Find where a corpus is stored. Raises CorpusError if there is none, or its description is damaged."""
+    place = _find_place(name, folder)
+    own, header = _read_about(place)
+    return Stored(own, place, header)
+
+
+def _read_about(place: Path) -> tuple[OwnCorpus, Header]:
+    """Read the description of the corpus in a folder, and the header of its files."""
+    header = read_seal(place / ABOUT, STORED)
+    with reading(place / ABOUT, STORED):
+        about = dict(header.about or {})
+        span = about["date_span"]
+        own = OwnCorpus(**about | {"date_span": tuple(span) if span else None})
+        if _place(own.name) != place.name:
+            raise ValueError(f"it belongs to the corpus {own.name!r}")
+    return own, header
+
+
+def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
+    """The folder of a corpus. Raises CorpusError where there is none."""
+    place = find_folder(folder) / _place(name)
+    if not name or name.startswith(".") or not place.is_dir():
+        raise CorpusError(f"No corpus {name!r} has been built. Build it, or choose another one.")
+    return place
 
 
 def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
@@ -210,14 +245,9 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
     if len(_place(name)) > 200:
         raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
     taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
-    if name.lower() in taken or find_place(name, folder).exists():
+    if name.lower() in taken or (find_folder(folder) / _place(name)).exists():
         raise CorpusError(f"A corpus {name!r} already exists. Choose another name, or delete that corpus.")
     return name
-
-
-def find_place(name: str, folder: str | PathLike[str] | None = None) -> Path:
-    """Return the folder in which a corpus of this name is stored."""
-    return find_folder(folder) / _place(name)
 
 
 def _place(name: str) -> str:
@@ -254,45 +284,35 @@ def build_own(
     """
     name, library = check_name(request.name, folder), find_folder(folder)
     try:
-        library.mkdir(parents=True, exist_ok=True)
-        _forget_stale(library)
-        work = library / f"{BEING_BUILT}{uuid.uuid4().hex}"
-        work.mkdir()
-    except OSError as error:
-        raise CorpusError(
-            f"Cannot write {library} ({error.strerror}). Check the free space and the permissions."
-        ) from error
-    try:
-        source = find_source(request.path)
-        has_text = request.keeps_text and not name_kind(source)
-        texts = _TextWriter(work / "texts.parquet") if has_text else None
-        keep = texts.add if texts else lambda texts: None
-        built = build_corpus(source, request.columns, request.words, report, keep)
-        report(0.97, "Writing the corpus")
-        about = _write(work, name, built, texts, source)
-        os.rename(work, library / _place(name))
-    except OSError as error:
-        raise CorpusError(
-            f"Cannot store {name} in {library} ({error}). Check the free space, or choose another name."
-        ) from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with building(library / _place(name)) as work:
+            source = find_source(request.path)
+            has_text = request.keeps_text and not name_kind(source)
+            with _TextWriter(work / "texts.parquet") if has_text else nullcontext() as texts:
+                keep = texts.add if texts else lambda texts: None
+                built = build_corpus(source, request.columns, request.words, report, keep)
+                report(0.97, "Writing the corpus")
+                about = _write(work, name, built, texts, source)
+    except FileError as error:
+        raise CorpusError(str(error)) from error
     return about, built
 
 
-def _forget_stale(library: Path) -> None:
-    """Delete what interrupted builds left more than a day ago."""
-    for place in library.glob(f"{BEING_BUILT}*"):
-        if time.time() - place.stat().st_mtime > STALE_SECONDS:
-            shutil.rmtree(place, ignore_errors=True)
-
-
 class _TextWriter:
-    """Writes texts to a temporary file, so that a large corpus need not fit in memory."""
+    """Writes texts to a temporary file, so that a large corpus need not fit in memory; the block removes it."""
 
     def __init__(self, path: Path):
         self.path = path
         self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        self._file = open_new(self.path)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._file.close()
+        self.path.unlink(missing_ok=True)
 
     def add(self, texts: list[str]) -> None:
         import pyarrow as pa
@@ -300,7 +320,7 @@ class _TextWriter:
 
         batch = pa.table({"text": pa.array(texts, pa.large_string())})
         if self._writer is None:
-            self._writer = parquet.ParquetWriter(self.path, batch.schema, compression="zstd")
+            self._writer = parquet.ParquetWriter(self._file, batch.schema, compression="zstd")
         self._writer.write_table(batch)
 
     def read(self, kept: np.ndarray) -> Iterator["pa.Array"]:
@@ -309,6 +329,7 @@ class _TextWriter:
         from pyarrow import parquet
 
         self._writer.close()
+        self._file.flush()
         start = 0
         with parquet.ParquetFile(self.path) as file:
             for batch in file.iter_batches(ROWS_AT_ONCE):
@@ -319,16 +340,18 @@ class _TextWriter:
 
 def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, source: Path) -> OwnCorpus:
     import pyarrow as pa
-    from pyarrow import parquet
 
     corpus = built.corpus
     counts = coo_array(corpus.counts)
     columns = {"document": counts.row.astype(np.int64), "word": counts.col.astype(np.int32), "count": counts.data}
-    parquet.write_table(pa.table(columns), work / "counts.parquet", compression="zstd")
-    parquet.write_table(pa.table({"word": list(corpus.vocabulary)}), work / "vocabulary.parquet")
-    _write_documents(work / "documents.parquet", corpus, texts.read(built.kept) if texts else None)
-    if texts is not None:
-        texts.path.unlink()
+    tables = {
+        COUNTS: [pa.table(columns)],
+        VOCABULARY: [pa.table({"word": list(corpus.vocabulary)})],
+        DOCUMENTS: _describe_in_parts(corpus, texts.read(built.kept) if texts else None),
+    }
+    for part, content in tables.items():
+        with open_synced(work / part) as file:
+            _write_tables(file, content)
     about = OwnCorpus(
         name,
         corpus.num_documents,
@@ -342,25 +365,34 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
         built.bad.count,
         datetime.now().isoformat(),
     )
-    (work / ABOUT).write_text(json.dumps(asdict(about), indent=1), encoding="utf-8")
+    seal_folder(work, ABOUT, STORED, asdict(about), tuple(tables))
     return about
 
 
-def _write_documents(path: Path, corpus: Corpus, texts: Iterator["pa.Array"] | None) -> None:
-    """Write the title, date, group and text of each document."""
-    import pyarrow as pa
+def _write_tables(file: BinaryIO, tables: Iterable["pa.Table"]) -> None:
+    """Write tables of one schema, of which there is at least one, as one Parquet file."""
     from pyarrow import parquet
+
+    tables = iter(tables)
+    first = next(tables)
+    with parquet.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _describe_in_parts(corpus: Corpus, texts: Iterator["pa.Array"] | None) -> Iterator["pa.Table"]:
+    """Yield the title, date, group and text of some documents at a time."""
+    import pyarrow as pa
 
     table = describe_documents(corpus)
     if texts is None:
-        parquet.write_table(table, path, compression="zstd")
+        yield table
         return
     schema, start = table.schema.append(pa.field("text", pa.large_string())), 0
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for part in texts:
-            rows = table.slice(start, len(part))
-            start += len(part)
-            writer.write_table(rows.append_column("text", pa.chunked_array([part])).cast(schema))
+    for part in texts:
+        rows = table.slice(start, len(part))
+        start += len(part)
+        yield rows.append_column("text", pa.chunked_array([part])).cast(schema)
 
 
 def describe_documents(corpus: Corpus) -> "pa.Table":
@@ -409,28 +441,26 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     CorpusError
         If there is no such corpus, or it is damaged.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
-    about = find_own(name, folder)
-    place = find_place(name, folder)
-    try:
-        words = parquet.read_table(place / "vocabulary.parquet")["word"].to_pylist()
-        counts = parquet.read_table(place / "counts.parquet")
-        documents = parquet.read_table(place / "documents.parquet", columns=["title", "date", "group"])
-    except (OSError, pa.ArrowException) as error:
-        raise CorpusError(f"Cannot read {name} ({error}). Delete it and build it again.") from error
-    rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
-    dates = [date or "NaT" for date in documents["date"].to_pylist()]
-    grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
-    return Corpus(
-        name,
-        coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
-        Vocabulary(words),
-        np.array(dates, f"datetime64[{about.date_unit}]"),
-        documents["title"].to_pylist(),
-        **grouping,
-    )
+    stored = find_stored(name, folder)
+    about, place = stored.own, stored.place
+    stored.find(VOCABULARY, COUNTS, DOCUMENTS)
+    with reading(place, STORED):
+        words = parquet.read_table(place / VOCABULARY)["word"].to_pylist()
+        counts = parquet.read_table(place / COUNTS)
+        documents = parquet.read_table(place / DOCUMENTS, columns=["title", "date", "group"])
+        rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
+        dates = [date or "NaT" for date in documents["date"].to_pylist()]
+        grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
+        return Corpus(
+            name,
+            coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
+            Vocabulary(words),
+            np.array(dates, f"datetime64[{about.date_unit}]"),
+            documents["title"].to_pylist(),
+            **grouping,
+        )
 
 
 def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
@@ -448,12 +478,10 @@ def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
     CorpusError
         If there is no such corpus.
     """
-    find_own(name, folder)
-    place = find_place(name, folder)
-    gone = place.with_name(f"{BEING_BUILT}{uuid.uuid4().hex}")
-    # A rename is atomic, so no other process finds half a corpus.
-    os.rename(place, gone)
-    shutil.rmtree(gone, ignore_errors=True)
+    try:
+        remove_folder(_find_place(name, folder))
+    except FileError as error:
+        raise CorpusError(str(error)) from error
 
 
 def export_own(name: str, target: Path, folder: str | PathLike[str] | None = None) -> Path:
@@ -476,29 +504,31 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
     Raises
     ------
     CorpusError
-        If there is no such corpus, or it is damaged.
+        If there is no such corpus, it is damaged, or the file cannot be written.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
-    about, corpus = find_own(name, folder), load_own(name, folder)
-    words = np.array(corpus.vocabulary.words, dtype=object)
-    kept = ["title", "date", "group"] + ["text"] * about.has_text
-    file = parquet.ParquetFile(find_place(name, folder) / "documents.parquet")
-    start, writer = 0, None
+    corpus, stored = load_own(name, folder), find_stored(name, folder)
+    kept = ["title", "date", "group"] + ["text"] * stored.own.has_text
     try:
-        for batch in file.iter_batches(ROWS_AT_ONCE, columns=kept):
-            rows = corpus.counts[start : start + len(batch)]
-            start += len(batch)
-            counted = {
-                "words": pa.ListArray.from_arrays(pa.array(rows.indptr, pa.int32()), pa.array(words[rows.indices])),
-                "counts": pa.ListArray.from_arrays(pa.array(rows.indptr, pa.int32()), pa.array(rows.data)),
-            }
-            part = pa.table({name: batch.column(name) for name in kept} | counted)
-            writer = writer or parquet.ParquetWriter(target, part.schema, compression="zstd")
-            writer.write_table(part)
-    finally:
-        file.close()
-        if writer:
-            writer.close()
+        with parquet.ParquetFile(stored.find(DOCUMENTS)) as file, replacing(Path(target)) as out:
+            _write_tables(out, _add_counts(corpus, file.iter_batches(ROWS_AT_ONCE, columns=kept)))
+    except FileError as error:
+        raise CorpusError(str(error)) from error
     return target
+
+
+def _add_counts(corpus: Corpus, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.Table"]:
+    """Yield the descriptions of consecutive documents with their words and counts."""
+    import pyarrow as pa
+
+    words, start = np.array(corpus.vocabulary.words, dtype=object), 0
+    for batch in batches:
+        rows = corpus.counts[start : start + len(batch)]
+        start += len(batch)
+        starts = pa.array(rows.indptr, pa.int32())
+        counted = {
+            "words": pa.ListArray.from_arrays(starts, pa.array(words[rows.indices])),
+            "counts": pa.ListArray.from_arrays(starts, pa.array(rows.data)),
+        }
+        yield pa.table(dict(zip(batch.schema.names, batch.columns, strict=True)) | counted)

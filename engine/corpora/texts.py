@@ -4,19 +4,23 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.library import ROWS_AT_ONCE, find_folder, find_own, find_place
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.corpora.library import DOCUMENTS, ROWS_AT_ONCE, STORED, find_folder, find_stored
+from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.whole_files import open_synced
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # The folder of the bundled corpora's texts, among the corpora that the user has built.
 BUNDLED = ".texts"
+HEADER = "texts.json"
+TEXTS = Kind("file of texts", 1, "write the texts again", CorpusError)
 # The commands that store them; they run in a checkout of the project.
 TEXT_COMMANDS = {
     "state-of-the-union": "python -m data.build_state_of_the_union --texts",
@@ -32,10 +36,14 @@ class Texts:
     ----------
     file : Path
         A Parquet file with a column `text`, one row per document or, with a column `document`, per part of a document.
+    header : Header, optional
+        The header that names the file's SHA-256.
+    kind : Kind
+        What the file belongs to.
     """
 
-    def __init__(self, file: Path):
-        self._file = file
+    def __init__(self, file: Path, header: Header = Header(), kind: Kind = TEXTS):  # noqa: B008
+        self._file, self._header, self._kind = file, header, kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
         """Read the texts of some documents.
@@ -90,23 +98,20 @@ class Texts:
 
     def _scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
         """Yield document ids and texts, one row group after another; groups without a wanted document are left out."""
-        import pyarrow as pa
         from pyarrow import parquet
 
-        try:
-            with parquet.ParquetFile(self._file) as file:
-                has_ids, start = "document" in file.schema_arrow.names, 0
-                for group in range(file.num_row_groups):
-                    size = file.metadata.row_group(group).num_rows
-                    if has_ids:
-                        ids = file.read_row_group(group, columns=["document"])["document"].to_numpy()
-                    else:
-                        ids = np.arange(start, start + size)
-                    start += size
-                    if wanted is None or np.isin(ids, wanted).any():
-                        yield ids, file.read_row_group(group, columns=["text"])["text"]
-        except (OSError, pa.ArrowException) as error:
-            raise CorpusError(f"Cannot read the texts in {self._file} ({error}). Write them again.") from error
+        verify_part(self._file, self._header, self._kind)
+        with reading(self._file, self._kind), parquet.ParquetFile(self._file) as file:
+            has_ids, start = "document" in file.schema_arrow.names, 0
+            for group in range(file.num_row_groups):
+                size = file.metadata.row_group(group).num_rows
+                if has_ids:
+                    ids = file.read_row_group(group, columns=["document"])["document"].to_numpy()
+                else:
+                    ids = np.arange(start, start + size)
+                start += size
+                if wanted is None or np.isin(ids, wanted).any():
+                    yield ids, file.read_row_group(group, columns=["text"])["text"]
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
@@ -127,16 +132,26 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     Raises
     ------
     CorpusError
-        If there is no such corpus.
+        If there is no such corpus, or the description of its files is damaged.
     """
     if name in FILES:
-        file = _bundled_file(name)
-        return Texts(file) if file.is_file() else None
-    return Texts(find_place(name, folder) / "documents.parquet") if find_own(name, folder).has_text else None
+        return _find_bundled(name)
+    stored = find_stored(name, folder)
+    return Texts(stored.place / DOCUMENTS, stored.header, STORED) if stored.own.has_text else None
 
 
-def _bundled_file(name: str) -> Path:
-    return find_folder() / BUNDLED / f"{name}.parquet"
+def _find_bundled(name: str) -> Texts | None:
+    place = _bundled_place(name)
+    if (place / HEADER).is_file():
+        header = read_seal(place / HEADER, TEXTS)
+        return Texts(place / next(iter(header.parts or ())), header)
+    # Earlier versions wrote one file without a header.
+    file = place.with_name(f"{name}.parquet")
+    return Texts(file) if file.is_file() else None
+
+
+def _bundled_place(name: str) -> Path:
+    return find_folder() / BUNDLED / name
 
 
 def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
@@ -161,9 +176,15 @@ def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
     for name in (each for each, source in FILES.items() if source == corpus.name):
         ids = np.arange(len(passages)) if name == corpus.name else corpus.groups
         table = pa.table({"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())})
-        file = _bundled_file(name)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as work:
-            parquet.write_table(table, work, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        place = _bundled_place(name)
+        place.mkdir(parents=True, exist_ok=True)
+        before = set(place.glob("*.parquet"))
+        # A new name: the header names either the old file or the new one.
+        file = place / f"{uuid4().hex}.parquet"
+        with open_synced(file) as out:
+            parquet.write_table(table, out, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        seal_folder(place, HEADER, TEXTS, {}, [file.name])
+        for old in before:
+            old.unlink()
         files.append(file)
     return files

@@ -35,7 +35,7 @@ def write_arrays(
     about : mapping
         The content of vocabulary.json: "words" (V,), "topic_ids" (K,), and more.
     """
-    with replacing(Path(path)) as work, zipfile.ZipFile(work, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _write_rows(archive, "theta.npy", shares)
         _write_rows(archive, "topics.npy", topics)
         archive.writestr("vocabulary.json", json.dumps(about, ensure_ascii=False, indent=1))
@@ -57,7 +57,7 @@ def write_sheets(path: str | PathLike[str], sheets: Mapping[str, Sheet]) -> None
 
     The file is written completely or not at all.
     """
-    with replacing(Path(path)) as work, zipfile.ZipFile(work, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, sheet in sheets.items():
             archive.writestr(f"{name}.csv", _as_csv(sheet.questions))
             archive.writestr(f"{name}-key.csv", _as_csv(sheet.key))

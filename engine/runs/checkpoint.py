@@ -1,7 +1,6 @@
 """A run on disk: one file of plain arrays, written completely or not at all, from which a run resumes bit for bit."""
 
 import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -14,10 +13,12 @@ from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
+from stickbreaker.engine.whole_files import FileError
 
-FORMAT = 3
 NOTE = "note."
+# The format of checkpoints before they had a header with SHA-256.
+LAST_WITHOUT_HEADER = 3
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,19 @@ class Position:
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
-class CheckpointError(ValueError):
-    """A checkpoint cannot be read; the message names the file and the remedy."""
+class CheckpointError(FileError):
+    """A checkpoint cannot be read or written; the message names the file and the remedy."""
+
+
+CHECKPOINT = Kind("checkpoint", 4, "use an earlier one", CheckpointError)
 
 
 def save(path: str | PathLike[str], position: Position) -> None:
-    """Write a Position to `path` (.npz, no pickle): first to a file next to it, so that the old one is safe."""
-    path = Path(path)
+    """Write a Position to `path` (.npz, no pickle), completely or not at all.
+
+    Raises CheckpointError where it cannot be written; the old file is then unchanged.
+    """
     header = {
-        "format": FORMAT,
         "algorithm": position.algorithm,
         "config": asdict(position.config),
         "settings": asdict(position.settings),
@@ -53,35 +58,24 @@ def save(path: str | PathLike[str], position: Position) -> None:
     }
     arrays = dict(_flatten("state", position.state))
     arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
-    with replacing(path) as work, work.open("wb") as file:
-        # The stub takes an array for savez's one flag.
-        np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+    write_parts(Path(path), CHECKPOINT, header, arrays)
 
 
 def load(path: str | PathLike[str]) -> Position:
     """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
     path = Path(path)
-    try:
-        # numpy would take any other file for a pickle, and explain how to trust it.
-        if path.is_file() and not zipfile.is_zipfile(path):
-            raise zipfile.BadZipFile("it is not an .npz file")
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            header = json.loads(str(arrays["header"]))
-            if header["format"] != FORMAT:
-                raise CheckpointError(f"{path} has format {header['format']}, not {FORMAT}: run again.")
-            algorithm = find_algorithm(header["algorithm"])
-            config = algorithm.config(**header["config"])
-            like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
-            state = _restore("state", like, arrays)
-            notes = {name.removeprefix(NOTE): arrays[name] for name in arrays.files if name.startswith(NOTE)}
-    except FileNotFoundError:
-        raise CheckpointError(f"There is no checkpoint at {path}: check the path.") from None
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, CheckpointError):
-            raise
-        raise CheckpointError(f"{path} is not a complete checkpoint ({error}): use an earlier one.") from error
-    settings = RunSettings(**header["settings"])
-    return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
+    found, arrays = read_parts(path, CHECKPOINT)
+    with reading(path, CHECKPOINT):
+        header = found.about or json.loads(str(arrays["header"]))
+        if not found.format and header["format"] != LAST_WITHOUT_HEADER:
+            raise CheckpointError(f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again.")
+        algorithm = find_algorithm(header["algorithm"])
+        config = algorithm.config(**header["config"])
+        like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
+        state = _restore("state", like, arrays)
+        notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
+        settings = RunSettings(**header["settings"])
+        return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:

@@ -6,6 +6,8 @@
 An interrupted study continues where it stopped when it is called again, and a wider one runs only its new cells.
 """
 
+import io
+import logging
 import multiprocessing
 import os
 import sys
@@ -24,9 +26,14 @@ from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.runs.cells import FURTHER_PROTOCOLS, SCORES, Cell, measure
 from stickbreaker.engine.runs.grid import GridPoint, expand_grid, settings_of
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
+from stickbreaker.engine.whole_files import FileError
 
+CELL = Kind("cell of a study", 1, "it is run again")
+SCORES_PART = "scores.parquet"
 SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -139,14 +146,18 @@ def run_study(
     learning; fit to be quoted only with one process on a quiet machine), protocol, predictive ("own": the system's own
     inference; "fold_in": the common one), nats_per_word, num_topics, learning_rate, startup_share, bound, and error. A
     cell that fails has one row, with its error; it does not end the study, and is run again only with `retry_failed`.
-    Raises CorpusError where there is no such corpus, before any cell is run.
+    Cells that cannot be written, or are damaged on disk, are named in the log and run again by the next call.
+    Raises CorpusError where there is no such corpus, and FileError where the folder cannot be made.
 
     num_processes: cells run at once, each in a process started afresh, so a script needs its
     `if __name__ == "__main__"`. 1: in this process. The results are the same, bit for bit.
     """
     folder, cells = Path(folder), study.cells()
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{cell.key()}.parquet" for cell in cells]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"Cannot make the folder {folder} ({error.strerror}): choose another one.") from error
+    paths = [folder / f"{cell.key()}.cell" for cell in cells]
     frames = {path: frame for path in paths if (frame := _read(path)) is not None}
     if retry_failed:
         frames = {path: frame for path, frame in frames.items() if not _has_failed(frame)}
@@ -214,18 +225,27 @@ def _failure(error: Exception) -> pd.DataFrame:
 
 
 def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
-    """Write the frame whole or not at all, with everything that it depends on as an attribute, and return it."""
+    """Write the frame completely or not at all, with everything that it depends on, and return it."""
     frame = frame.astype({"error": object})
-    # pandas stores these in the file.
-    frame.attrs = {"cell": cell.asked()}
-    with replacing(path) as work:
-        frame.to_parquet(work, index=False)
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    try:
+        write_parts(path, CELL, {"key": path.stem, **cell.asked()}, {SCORES_PART: content.getvalue()})
+    except FileError as error:
+        _log.warning("%s The scores are in the result, and the next call runs this cell again.", error)
     return frame
 
 
 def _read(path: Path) -> pd.DataFrame | None:
     """The kept frame of a cell; None where its file is missing or damaged."""
+    if not path.exists():
+        return None
     try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError):
+        header, parts = read_parts(path, CELL)
+        with reading(path, CELL):
+            if header.about is None or header.about["key"] != path.stem:
+                raise ValueError("it belongs to another file name")
+            return pd.read_parquet(io.BytesIO(parts[SCORES_PART]))
+    except FileError as error:
+        _log.warning("%s", error)
         return None

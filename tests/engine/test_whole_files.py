@@ -1,15 +1,37 @@
-"""Files that are written completely or not at all."""
+"""Files and folders that are written completely or not at all."""
+
+import os
+import subprocess
+import sys
 
 import pytest
 
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine import whole_files
+from stickbreaker.engine.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+
+# A process that dies while it writes a file and a folder.
+DYING = """
+import os, sys
+from pathlib import Path
+from stickbreaker.engine.whole_files import building, replacing
+folder = Path(sys.argv[1])
+with replacing(folder / "a.txt") as file, building(folder / "b") as work:
+    file.write(b"half of it")
+    (work / "part").write_text("half of it")
+    os._exit(9)
+"""
+
+
+def fail(file):
+    file.write(b"half of it")
+    raise OSError("disk full")
 
 
 def test_a_written_file_replaces_the_old_one(tmp_path):
     path, plain = tmp_path / "a.txt", tmp_path / "plain.txt"
     path.write_text("old")
-    with replacing(path) as work:
-        work.write_text("new")
+    with replacing(path) as file:
+        file.write(b"new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
     plain.touch()
@@ -18,22 +40,53 @@ def test_a_written_file_replaces_the_old_one(tmp_path):
 
 def test_an_error_names_the_missing_folder_or_the_folder_in_the_way(tmp_path):
     with (
-        pytest.raises(FileNotFoundError, match="There is no folder .*nowhere: create it"),
+        pytest.raises(FileError, match="There is no folder .*nowhere: create it"),
         replacing(tmp_path / "nowhere/a"),
     ):
         pass
-    with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file in it"), replacing(tmp_path):
+    with pytest.raises(FileError, match="is a folder: give the name of a file in it"), replacing(tmp_path):
         pass
 
 
 def test_a_failed_write_leaves_the_old_file_unchanged(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-
-    def fail(work):
-        work.write_text("half of it")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"), replacing(path) as work:
-        fail(work)
+    message = r"Cannot write .*a\.txt \(disk full\): check the free space"
+    with pytest.raises(FileError, match=message), replacing(path) as file:
+        fail(file)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+def test_a_folder_is_there_completely_or_not_at_all(tmp_path):
+    path = tmp_path / "a"
+    message = r"Cannot write .*/a \(disk full\)"
+    with pytest.raises(FileError, match=message), building(path) as work, open_synced(work / "part") as file:
+        fail(file)
+    assert list(tmp_path.iterdir()) == []
+    with building(path) as work, open_synced(work / "part") as file:
+        file.write(b"new")
+        assert not path.exists()
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert (path / "part").read_text() == "new"
+
+
+def test_what_a_killed_process_leaves_is_removed_by_the_next_write_only(tmp_path):
+    assert subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False).returncode == 9
+    assert len(list(tmp_path.glob(".*.partial"))) == 2
+    with replacing(tmp_path / "a.txt") as first, replacing(tmp_path / "b.txt") as second, building(tmp_path / "c"):
+        remove_leftovers(tmp_path)
+        assert len(list(tmp_path.glob(".*.partial"))) == 3
+        first.write(b"1")
+        second.write(b"2")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.txt", "b.txt", "c"]
+
+
+def test_where_files_have_no_locks_leftovers_are_removed_after_a_day(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole_files, "fcntl", None)
+    old, new, own = (tmp_path / name for name in (".old.partial", ".new.partial", "mine.partial"))
+    for path in (old, new, own):
+        path.touch()
+    os.utime(old, (0, 0))
+    os.utime(own, (0, 0))
+    remove_leftovers(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([new, own])

@@ -13,11 +13,12 @@ from stickbreaker.app.frames.compare_frames import (
     topic_title,
 )
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
-from stickbreaker.app.model.kept_runs import MAX_KEPT, KeptRunError, KeptRuns
+from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
+from stickbreaker.engine.verified_files import read_parts, write_parts
 from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
@@ -161,12 +162,32 @@ def test_a_run_that_cannot_be_written_is_told_of_until_one_can(kept, tmp_path):
 
 def test_curves_that_are_damaged_are_said_to_be(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
-    with np.load(tmp_path / "runs" / f"{run.key}.npz") as file:
-        arrays = dict(file)
+    about, arrays = dataclasses.asdict(run), read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1]
     for damage in ({"top_words": arrays["top_words"] + 99}, {"heldout.seconds": np.zeros(1)}, {"words": np.zeros(0)}):
-        np.savez(tmp_path / "runs" / f"{run.key}.npz", **arrays | damage)
+        write_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN, about, arrays | damage)
         with pytest.raises(KeptRunError, match=run.key):
             kept.load(run.key)
+
+
+def test_a_run_that_an_earlier_version_has_kept_still_loads(kept, tmp_path):
+    run = kept.keep(make_progress(), make_model())
+    path = tmp_path / "runs" / f"{run.key}.npz"
+    arrays = read_parts(path, KEPT_RUN)[1]
+    np.savez_compressed(path, about=np.array(json.dumps({"format": 1, **dataclasses.asdict(run)})), **arrays)
+    again = KeptRuns(tmp_path / "runs")
+    assert again.listing() == Listing((run,))
+    np.testing.assert_array_equal(again.load(run.key).words, arrays["words"])
+
+
+def test_one_flipped_byte_in_a_kept_run_leaves_the_others_listed(kept, tmp_path):
+    runs = [kept.keep(make_progress(label=f"run {i}"), make_model()) for i in range(2)]
+    path = tmp_path / "runs" / f"{runs[0].key}.npz"
+    good = path.read_bytes()
+    for place in range(0, len(good), 97):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :])
+        listing = KeptRuns(tmp_path / "runs").listing()
+        assert runs[1] in listing.runs
+        assert len(listing.runs) + len(listing.faults) == 2
 
 
 def test_a_key_names_no_file_outside_the_folder(kept, tmp_path):

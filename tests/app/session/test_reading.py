@@ -278,8 +278,8 @@ def test_a_text_file_that_cannot_be_read_leaves_the_counted_words(job, progress,
     documents = DocumentBrowser(selection, lambda name: Texts(tmp_path / "missing.parquet"))
     documents.read(job, progress)
     selection.document = 0
-    assert "Cannot read the texts in" in documents.found.note
-    assert "Cannot read the texts in" in documents.words.object
+    assert "There is no file of texts at" in documents.found.note
+    assert "There is no file of texts at" in documents.words.object
     assert "not in the order of the text" in documents.words.object
 
 

@@ -1,8 +1,6 @@
 """Corpora that a user builds: stored, listed, loaded, read, deleted and exported."""
 
 import json
-import os
-import time
 
 import numpy as np
 import pandas as pd
@@ -155,27 +153,44 @@ def test_a_cancelled_or_failed_build_leaves_nothing(table, shelf):
     assert list(shelf.iterdir()) == []
 
 
-def test_the_files_of_an_interrupted_build_are_deleted_after_a_day(table, shelf):
-    old, new = shelf / ".building-old", shelf / ".building-new"
-    for left in (old, new):
-        left.mkdir(parents=True)
-    long_ago = time.time() - 2 * library.STALE_SECONDS
-    os.utime(old, (long_ago, long_ago))
+def test_the_files_of_an_interrupted_build_are_removed_by_the_next_one(table, shelf):
+    (shelf / ".0.partial").mkdir(parents=True)
     make(table, shelf)
-    assert (old.exists(), new.exists()) == (False, True)
-    assert [corpus.name for corpus in list_own(shelf)] == ["mine"]
+    assert [each.name for each in shelf.iterdir()] == ["mine"]
 
 
 def test_the_error_for_an_unreadable_or_unwritable_folder_names_it(table, shelf, caplog):
     make(table, shelf)
     (shelf / "mine" / "counts.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CorpusError, match="Cannot read mine .* Delete it and build it again"):
+    message = r"counts\.parquet is not a complete corpus \(its SHA-256 differs\): delete it and build it again"
+    with pytest.raises(CorpusError, match=message):
         load_own("mine", shelf)
     (shelf / "mine" / "corpus.json").write_text("{}")
     assert list_own(shelf) == ()
-    assert "Cannot read the corpus in" in caplog.text
-    with pytest.raises(CorpusError, match=r"Cannot write .*mine\.jsonl.* Check the free space"):
+    assert "corpus.json is not a complete corpus" in caplog.text
+    delete_own("mine", shelf)
+    assert list(shelf.iterdir()) == []
+    with pytest.raises(CorpusError, match=r"Cannot write .*mine\.jsonl.* check the free space"):
         make(table, table)
+
+
+def test_a_corpus_that_an_earlier_version_has_built_still_loads(table, shelf):
+    _, built = make(table, shelf)
+    seal = shelf / "mine" / "corpus.json"
+    seal.write_text(json.dumps(json.loads(seal.read_text())["about"]))
+    again = load_own("mine", shelf)
+    assert (again.counts != built.corpus.counts).nnz == 0
+    assert find_texts("mine", shelf).read([0]) == [TEXTS[0]]
+
+
+def test_a_corpus_whose_folder_was_renamed_is_refused(table, shelf):
+    make(table, shelf)
+    (shelf / "mine").rename(shelf / "other")
+    with pytest.raises(CorpusError, match="it belongs to the corpus 'mine'"):
+        load_own("other", shelf)
+    for name in ("", ".", ".."):
+        with pytest.raises(CorpusError, match="has been built"):
+            delete_own(name, shelf)
 
 
 def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, shelf, tmp_path, monkeypatch):

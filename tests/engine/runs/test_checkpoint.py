@@ -1,6 +1,7 @@
 """Checkpoints: bit for bit, whole or not at all."""
 
-from dataclasses import fields, replace
+import json
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -72,8 +73,8 @@ def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(tiny_corpus, t
     def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(np, "savez", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(np.lib.format, "write_array", fail)
+    with pytest.raises(CheckpointError, match=r"Cannot write .*run\.npz \(disk full\)"):
         save(path, position)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
@@ -90,6 +91,17 @@ def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
         # The message does not explain how to trust a pickle.
         with pytest.raises(CheckpointError, match="not a complete checkpoint .it is not an .npz file"):
             load(path)
+
+
+def test_a_checkpoint_of_the_format_before_still_loads(tiny_corpus, tmp_path):
+    path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
+    header = {name: getattr(position, name) for name in ("algorithm", "documents_seen", "seconds")}
+    header |= {"format": 3, "config": asdict(position.config), "settings": asdict(position.settings)}
+    np.savez(path, header=np.array(json.dumps(header)), **flat(position.state))
+    assert_same_bits(load(path).state, position.state)
+    np.savez(path, header=np.array(json.dumps(header | {"format": 2})))
+    with pytest.raises(CheckpointError, match="has format 2, not 4: run again"):
+        load(path)
 
 
 def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):

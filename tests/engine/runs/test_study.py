@@ -75,7 +75,7 @@ def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_pat
 
     with pytest.raises(StoppedError):
         run_study(declared, tmp_path / "cells", report=stop)
-    next((tmp_path / "cells").glob("*.parquet")).write_bytes(b"cut off")
+    next((tmp_path / "cells").glob("*.cell")).write_bytes(b"cut off")
     run_study(declared, tmp_path / "cells", **QUIET)
     assert len(count_runs) == 5
 
@@ -145,9 +145,7 @@ def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
 
 @pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture", "dp-mixture"])
 def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
-    protocols = [
-        name for name in cells.FURTHER_PROTOCOLS if "mixture" not in system or name != "perplexity_bound"
-    ]
+    protocols = [name for name in cells.FURTHER_PROTOCOLS if "mixture" not in system or name != "perplexity_bound"]
     frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
     assert set(frame["protocol"]) == {"disjoint_words", *protocols}
     assert frame["error"].isna().all()
