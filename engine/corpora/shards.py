@@ -137,11 +137,7 @@ def write_arrow(path: Path, batch: "pa.RecordBatch", rows_at_once: int | None = 
     """Write an Arrow file, completely or not at all, in one batch or in batches of some rows."""
     import pyarrow as pa
 
-    with (
-        replacing(path) as work,
-        pa.OSFile(str(work), "wb") as sink,
-        pa.ipc.new_file(sink, batch.schema) as writer,
-    ):
+    with replacing(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
         for first in range(0, max(1, len(batch)), rows_at_once or max(1, len(batch))):
             writer.write_batch(batch.slice(first, rows_at_once))
 
@@ -163,8 +159,8 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with replacing(path) as work:
-        parquet.write_table(pa.table(columns), work, compression="zstd")
+    with replacing(path) as file:
+        parquet.write_table(pa.table(columns), file, compression="zstd")
 
 
 class ShardFiles:
@@ -322,8 +318,8 @@ def finish(work: Path, target: Path, manifest: Manifest, words: Sequence[str], g
         write_table(work / GROUPS, {"title": list(groups)})
     files = {path.name: (path.stat().st_size, _hash(path)) for path in sorted(work.iterdir()) if path.name != MANIFEST}
     about = {"format": FORMAT, **asdict(manifest), "files": files}
-    with replacing(work / MANIFEST) as path:
-        path.write_text(json.dumps(about, indent=1), encoding="utf-8")
+    with replacing(work / MANIFEST) as file:
+        file.write(json.dumps(about, indent=1).encode())
     os.rename(work, target)
 
 
