@@ -85,9 +85,12 @@ def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> N
 
 
 class HeatMap:
-    """Topics by period, darker for larger values: built once, updated by `show`."""
+    """Topics by period, darker for larger values: built once, updated by `show`.
 
-    def __init__(self) -> None:
+    A tap on a cell calls on_pick(id of its topic, place of its period).
+    """
+
+    def __init__(self, on_pick: Callable[[int, int], None] = lambda topic_id, place: None) -> None:
         self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
         self._source = ColumnDataSource({name: [] for name in ("place", "title", "value")})
         self._mapper = LinearColorMapper(palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)")
@@ -105,7 +108,9 @@ class HeatMap:
         self._hover = HoverTool(renderers=[rects])
         self._labels = CustomJSTickFormatter(code=LABEL_OF_WIDTH)
         fig.add_layout(self._bar, "below")
-        fig.add_tools(self._hover)
+        fig.add_tools(self._hover, TapTool(renderers=[rects]))
+        self._on_pick = on_pick
+        self._source.selected.on_change("indices", self._tap)
         fig.ygrid.grid_line_color = None
         fig.yaxis.formatter = self._labels
 
@@ -121,6 +126,11 @@ class HeatMap:
         self._labels.args = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
         self._source.data = frame.to_dict("list")
         self.figure.y_range.factors = titles
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self._source.data["topic_id"][new[0]]), int(self._source.data["place"][new[0]]))
+            self._source.selected.indices = []
 
 
 def _cut(titles: list[str], most: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Topics over calendar time as a heat map, stacked areas or small multiples."""
 
 from dataclasses import asdict
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
-from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, typical_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
+from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
 
@@ -41,7 +43,7 @@ TOO_EARLY = "“As known then” is available after the second mini-batch."
 
 
 class Calendar(Viewer):
-    """Topics over time. It follows the selected topic and sets the selected span of time."""
+    """Topics over time. It follows and sets the selected topic and span of time, and lists their typical documents."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
@@ -56,20 +58,23 @@ class Calendar(Viewer):
         self.known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
         self.heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._heat_map = HeatMap()
+        self._heat_map = HeatMap(self.pick_cell)
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
         self.pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self.typical_heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self.typical = PickList(self._open)
         self._is_writing = False
         for widget in (self.unit, self._measure, self.kind, self.known):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
+        selection.param.watch(lambda *events: self._list_typical(), ["topic", "span"])
         asked = (self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
-        parts = (self.heading, self.known, controls, self.note, self.pane)
+        parts = (self.heading, self.known, controls, self.note, self.pane, self.typical_heading, self.typical)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -83,6 +88,35 @@ class Calendar(Viewer):
             self.unit.value = fitting_unit(job.reading.corpus.dates)
         if before.reading is not job.reading or names != progress.titles:
             self._draw()
+            self._list_typical()
+
+    def pick_cell(self, topic_id: int, place: int) -> None:
+        """Select the topic and the period of a cell; its typical documents are listed below the heat map."""
+        starts, ends = self._spans
+        # The first choice of each menu is the start, or the end, of all times.
+        period = list(starts)[place + 1]
+        self._is_writing = True
+        try:
+            self._from.value = self._to.value = period
+        finally:
+            self._is_writing = False
+        self._selection.param.update(topic=topic_id, span=(starts[period], ends[period]))
+
+    def _open(self, row: int) -> None:
+        self._selection.document = row
+
+    def _list_typical(self) -> None:
+        """List the typical documents of the selected topic and span."""
+        reading = self._job.reading
+        position = None if reading is None else reading.position(self._selection.topic)
+        if reading is None or reading.doc_shares is None or position is None:
+            self.typical_heading.object = ""
+            self.typical.show([])
+            return
+        title = escape(self._progress.topic_title(int(reading.summary.topic_ids[position])))
+        between = "" if self._selection.span is None else f", {self._from.value} to {self._to.value}"
+        self.typical_heading.object = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
+        self.typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
 
     def _draw(self) -> None:
         reading, known = self._job.reading, self.known.value

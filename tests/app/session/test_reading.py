@@ -242,6 +242,25 @@ def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(jo
     assert selection.topic is not None
 
 
+def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(job, progress):
+    selection = Selection()
+    calendar = Calendar(selection)
+    calendar.unit.value = "year"
+    calendar.read(job, progress)
+    days = job.reading.corpus.dates.astype("datetime64[D]")
+    position = int(job.reading.used[0])
+    calendar.pick_cell(int(job.reading.summary.topic_ids[position]), 1)
+    first, last = selection.span
+    assert selection.topic == job.reading.summary.topic_ids[position]
+    in_period = np.flatnonzero((days >= first) & (days <= last))
+    assert 0 < len(in_period) < len(days)
+    listed = [row["key"] for row in calendar.typical.rows]
+    assert listed
+    assert set(listed) <= set(in_period.tolist())
+    calendar.typical._handle_msg({"key": listed[0]})
+    assert selection.document == listed[0]
+
+
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
     selection = Selection()
     documents = DocumentBrowser(selection)
