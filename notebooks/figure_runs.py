@@ -83,7 +83,7 @@ class Setup(NamedTuple):
                 if not path.exists():
                     follow(asked, seed).to_parquet(path, index=False)
                 parts.append(pd.read_parquet(path).assign(line=line, seed=seed))
-        return pd.concat(parts, ignore_index=True)
+        return pd.concat(parts, ignore_index=True).astype({"bound": float})
 
 
 def draw_documents(name: str, number: int | None, seed: int) -> Corpus:

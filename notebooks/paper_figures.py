@@ -35,6 +35,7 @@ SECONDS = "seconds of learning (log scale)"
 DOCUMENTS = "documents read, all passes"
 # Teh 2007 sec. 4: β of all words, the α of LDA in all, and the sweeps of variational systems and of samplers here.
 WORD_TOTAL, TEH_LDA, SWEEPS, SAMPLER_SWEEPS = 100.0, {"doc_concentration": 0.1}, 40, 200
+TEH_DOCUMENTS = 500
 # A smaller corpus than State of the Union, as PNAS is smaller than Nature, with the paper's 39 mini-batches a pass.
 SMALLER = {"corpus": "rfc", "num_documents": 2000}
 SMALLER_SIZE = 46
@@ -82,20 +83,22 @@ def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> t
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over S, with a panel for each κ."""
-    return draw_sizes(setup, (16, 64, 256, 1024, 2048), {})
+    return draw_sizes(setup, (16, 64, 256, 1024, 2048), (20, 60, 150), {"run": read(5)})
 
 
 def wang_2011_figure_6(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over S on the smaller corpus, with a panel for each κ."""
-    few = {"corpora": (SMALLER["corpus"],), "num_documents": SMALLER["num_documents"]}
-    return draw_sizes(setup, (4, 16, 64, 256), few)
+    few = {"corpora": (SMALLER["corpus"],), "num_documents": SMALLER["num_documents"], "run": read(3)}
+    return draw_sizes(setup, (16, 64, 256), (20, 150), few)
 
 
-def draw_sizes(setup: Setup, sizes: tuple[int, ...], read_from: Mapping[str, Any]) -> tuple[pd.DataFrame, Any]:
-    """Draw the panels of Wang 2011 Fig. 4 and 6."""
+def draw_sizes(
+    setup: Setup, sizes: tuple[int, ...], topics: tuple[int, ...], read_from: Mapping[str, Any]
+) -> tuple[pd.DataFrame, Any]:
+    """Draw the panels of Wang 2011 Fig. 4 and 6; topics: K of LDA, which leaves out the smallest S."""
     rates = {"forgetting_rate": (0.6, 0.8, 1.0)}
-    of_lda = rates | {"batch_size": sizes[1:], "max_topics": (20, 60, 150)}
-    more = {"protocols": ("tokens_90_10",), "run": read(5), **read_from}
+    of_lda = rates | {"batch_size": sizes[1:], "max_topics": topics}
+    more = {"protocols": ("tokens_90_10",), **read_from}
     by_size = rates | {"batch_size": sizes}
     lines = {
         "online HDP, ours": Study(("hdp",), grid=by_size, fixed=HDP_AT_64, **more),
@@ -281,7 +284,7 @@ def teh_lines(sizes: tuple[int, ...]) -> dict[tuple[str, int], Followed]:
         "V-LDA": ("batch-lda", TEH_LDA | per_word, SWEEPS),
         "Gibbs LDA": ("gibbs-lda", TEH_LDA | per_word, SAMPLER_SWEEPS),
     }
-    more = {"num_documents": 1000, "protocol": "within_documents"}
+    more = {"num_documents": TEH_DOCUMENTS, "protocol": "within_documents"}
     return {
         (name, size): Followed(system, values | {"max_topics": size}, sweeps, **more)
         for name, (system, values, sweeps) in systems.items()
@@ -296,7 +299,7 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
         parts.append(setup.follow({name: each}).assign(size=size))
     values = {"word_concentration": WORD_TOTAL / engine.load_corpus("state-of-the-union").vocab_size}
     for initial in (1, 100):
-        each = Followed("gibbs-hdp", values | {"initial_topics": initial}, SAMPLER_SWEEPS, num_documents=1000)
+        each = Followed("gibbs-hdp", values | {"initial_topics": initial}, SAMPLER_SWEEPS, num_documents=TEH_DOCUMENTS)
         each = each._replace(protocol="within_documents")
         parts.append(setup.follow({f"Gibbs HDP from {initial}": each}).assign(size=sizes[-1]))
     followed = pd.concat(parts, ignore_index=True)
