@@ -65,17 +65,18 @@ function line(points, name, x, y) {
 
 function table(checkpoint, before) {
   const known = new Map((before?.topics ?? []).map(([id, , words]) => [id, new Set(words)]))
-  const rows = checkpoint.topics.map(([id, weight, words]) => {
+  const rows = checkpoint.topics.map(([id, share, words]) => {
     const cell = make("td")
     words.forEach((word, place) => {
       if (place) cell.append(", ")
       const isNew = known.has(id) && !known.get(id).has(word)
       cell.append(isNew ? make("span", {class: "new", title: "new since the previous checkpoint"}, word) : word)
     })
-    return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(weight)), cell)
+    return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(share)), cell)
   })
-  const head = make("tr", {}, ...["Topic", "Share", "Ten likeliest words"].map((text) => make("th", {scope: "col"}, text)))
-  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous checkpoint."),
+  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Ten likeliest words"].map((text) => make("th", {scope: "col"}, text)))
+  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous checkpoint. " + (checkpoint.isRead
+    ? "Share: of all words, as read with the model." : "Weight: in the model at this checkpoint; recent text counts more.")),
     make("thead", {}, head), make("tbody", {}, ...rows))
 }
 
@@ -92,8 +93,8 @@ function periods({names, topics, values}) {
     make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))
 }
 
-function detail({title, id, words, documents}) {
-  const body = [make("p", {}, words.map(([word, share]) => `${word} ${share}`).join(", "))]
+function detail({title, id, share, words, documents}) {
+  const body = [make("p", {}, share), make("p", {}, words.map(([word, share]) => `${word} ${share}`).join(", "))]
   if (documents.length) {
     body.push(make("ul", {}, ...documents.map(([name, about, share]) => make("li", {}, [name, about, share].filter(Boolean).join(" · ")))))
   }
@@ -125,5 +126,5 @@ if (last >= 0) {
 } else {
   main.append(make("p", {}, "The run has not learned anything yet."))
 }
-if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, "Share of tokens"), periods(state.periods))
+if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, `Share of words, as read with the model. ${state.rowsRule}`), periods(state.periods))
 if (state.details.length) main.append(make("h2", {}, "Topics in full"), ...state.details.map(detail))

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
-from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, typical_rows, word_rows
+from stickbreaker.app.frames.reading_frames import (
+    ROWS_RULE,
+    calendar_frame,
+    fitting_unit,
+    name_whole,
+    percent,
+    topic_share,
+    typical_rows,
+    word_rows,
+)
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Reading
@@ -82,12 +91,15 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
     """Collect all content of the page as values for JSON."""
     checkpoints = list(progress.checkpoints)
     now = progress.now
-    if now is not None and (not checkpoints or now.documents_seen > checkpoints[-1].documents_seen):
-        checkpoints.append(now)
+    if now is not None:
+        # Of the last column and now, the one whose documents have been read knows more.
+        is_same = bool(checkpoints) and now.documents_seen == checkpoints[-1].documents_seen
+        checkpoints[len(checkpoints) - is_same :] = [now]
     ids = {int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids}
     return {
         "about": describe(progress),
         "rule": NUM_TOPICS_RULE,
+        "rowsRule": ROWS_RULE.rpartition(" The ")[0],
         "topics": {topic_id: [progress.topic_title(topic_id), topic_color(topic_id)] for topic_id in sorted(ids)},
         "checkpoints": [_checkpoint(each, progress.vocabulary) for each in checkpoints],
         "curves": [_curve(name, progress, earlier) for name in CURVES],
@@ -111,9 +123,10 @@ def _checkpoint(checkpoint: Checkpoint, vocabulary: Any) -> dict[str, Any]:
         "seen": int(checkpoint.documents_seen),
         "date": date_text(checkpoint.date),
         "number": int(checkpoint.num_topics),
+        "isRead": checkpoint.is_read,
         "topics": [
-            [int(topic_id), _round(weight), list(words)]
-            for topic_id, weight, words in zip(frame["topic_id"], frame["weight"], frame["words"], strict=True)
+            [int(topic_id), _round(share), list(words)]
+            for topic_id, share, words in zip(frame["topic_id"], frame["share"], frame["words"], strict=True)
         ],
     }
 
@@ -144,6 +157,7 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
         {
             "id": int(ids[k]),
             "title": progress.topic_title(ids[k]),
+            "share": f"{percent(topic_share(reading, k))} {name_whole(reading)}",
             "words": [[row["title"], row["weight"]] for row in word_rows(reading, k, 1.0)],
             "documents": []
             if reading.doc_shares is None

@@ -35,8 +35,8 @@ UNITS = {
 def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """The topics in use, largest first, by their most probable words.
 
-    Columns topic_id, name, label, npmi, exclusivity, share (of all tokens), rank (from 1), word, probability. NPMI is
-    that of the ten most probable words in the documents of the run's corpus.
+    Columns topic_id, name, label, npmi, exclusivity, share (of all words, as read), rank (from 1), word, probability.
+    NPMI is that of the ten most probable words in the documents of the run's corpus.
     """
     frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
     quality = reading.quality
@@ -79,8 +79,8 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 def history_table(progress: Progress) -> pd.DataFrame:
     """The word lists of all topics at all checkpoints and now.
 
-    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), share, rank (from 1), word, is_new,
-    has_risen.
+    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), weight (in the model then), rank
+    (from 1), word, is_new, has_risen.
     """
     checkpoints = list(progress.checkpoints)
     now = progress.now
@@ -89,7 +89,7 @@ def history_table(progress: Progress) -> pd.DataFrame:
     topic_ids = sorted({int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids})
     frame = table_frame(checkpoints, progress.vocabulary or (), topic_ids)
     frame["rank"] += 1
-    return _with_names(frame.rename(columns={"column": "checkpoint", "weight": "share"}), progress)
+    return _with_names(frame.rename(columns={"column": "checkpoint"}), progress)
 
 
 def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:

@@ -114,9 +114,9 @@ def largest_choices(progress: Progress) -> dict[str, int]:
     now = progress.now
     if now is None:
         return {}
-    order = [k for k in np.argsort(-now.weights, kind="stable")[:NUM_TOPICS] if now.weights[k] > 0]
+    order = [k for k in np.argsort(-now.tokens, kind="stable")[:NUM_TOPICS] if now.tokens[k] > 0]
     ids = now.topic_ids[order].tolist()
-    return topic_choices([(k, progress.topic_title(k)) for k in ids], now.weights[order].tolist())
+    return topic_choices([(k, progress.topic_title(k)) for k in ids], now.shares[order].tolist())
 
 
 def describe_moment(dissection: Dissection, progress: Progress) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import tell_apart
-from stickbreaker.app.frames.reading_frames import NUM_BANDS, REST, Title, period_frame
+from stickbreaker.app.frames.reading_frames import REST, Title, choose_rows, period_frame
 from stickbreaker.app.model.progress import Checkpoint, find_used
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
@@ -16,7 +16,7 @@ NOT_LISTED = "not recorded yet"
 
 
 def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
-    """A measure of the largest topics of the first readings by period: `calendar_frame` with columns words and read.
+    """A measure of topics of the first readings by period: `calendar_frame` with columns words and read.
 
     Only documents that were read count. words: the topic's likeliest words in the last column of the word lists that
     was recorded before the last document of the period was read, so no word appears before it was learned.
@@ -29,10 +29,7 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     periods = divide(reading.corpus.dates, unit)
     periods = periods._replace(of_document=np.where(first.seen >= 0, periods.of_document, -1))
     values = add_up(first.doc_shares, reading.doc_tokens, periods, measure)
-    shown = list(np.argsort(-(first.doc_shares.T @ reading.doc_tokens), kind="stable")[:NUM_BANDS])
-    place = first.position(chosen)
-    if place is not None and place not in shown:
-        shown[-1:] = [place]
+    shown = choose_rows(values, first.doc_shares.T @ reading.doc_tokens, first.position(chosen))
     ids = [int(first.topic_ids[k]) for k in shown]
     titles = [called for _, called in tell_apart([(topic_id, title(topic_id)) for topic_id in ids])]
     frame = period_frame(periods, values, dict(zip(shown, ids, strict=True)), titles)

@@ -20,7 +20,7 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
 
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
-    """The thirty topics to draw: those with the largest share at any column, and always the selected one."""
+    """The thirty topics to draw: those with the most weight in the model at any column, and always the selected one."""
     peaks: dict[int, float] = {}
     for point in progress.checkpoints:
         for topic_id, share in _shares(point).items():
@@ -33,7 +33,7 @@ def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
 
 
 def _shares(point: Checkpoint) -> dict[int, float]:
-    """Share of the words of each topic in use."""
+    """Weight in the model of each topic in use."""
     if point.lists is None:
         return {}
     all_shares = dict(zip(point.topic_ids.tolist(), point.weights.tolist(), strict=True))
@@ -43,7 +43,7 @@ def _shares(point: Checkpoint) -> dict[int, float]:
 def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
     """Pieces of lanes between two checkpoints, if the topic is in use at both: columns as `LANE_COLUMNS`.
 
-    y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's share of words.
+    y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's weight in the model.
     """
     _, places = run_places(progress)
     shares = [_shares(point) for point in progress.checkpoints]

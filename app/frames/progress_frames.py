@@ -28,9 +28,9 @@ NUM_LARGE_TOPICS = 20
 RANKS_RISEN = 2
 NO_TOPIC = "No topic is in use: each explains less than one word."
 DEFAULT_TOPICS_RULE = (
-    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown, chosen again at each column. One was "
-    "clear early: its first lists share the most words with its present ten; the other formed late: its lists came "
-    "close to its present words only in the last third of the columns."
+    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown, chosen again at each column and when "
+    "the corpus has been read. One was clear early: its first lists share the most words with its present ten; the "
+    "other formed late: its lists came close to its present words only in the last third of the columns."
 )
 
 
@@ -170,14 +170,14 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
 
 
 def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
-    """The topics in use at one moment, largest first: columns topic_id, weight, words (a tuple of ten)."""
+    """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of ten)."""
     if checkpoint is None or vocabulary is None:
-        return pd.DataFrame({"topic_id": [], "weight": [], "words": []})
-    order = rank_topics(checkpoint.expected_tokens)
+        return pd.DataFrame({"topic_id": [], "share": [], "words": []})
+    order = rank_topics(checkpoint.tokens)
     return pd.DataFrame(
         {
             "topic_id": checkpoint.topic_ids[order],
-            "weight": checkpoint.weights[order],
+            "share": checkpoint.shares[order],
             "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
         }
     )
@@ -239,12 +239,13 @@ def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], to
     return pd.DataFrame(rows, columns=columns)
 
 
-def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
+def default_topics(checkpoints: Sequence[Checkpoint], now: Checkpoint | None = None) -> tuple[int, ...]:
     """The topics shown until the user selects some: one clear early, then one formed late (`DEFAULT_TOPICS_RULE`).
 
-    Empty before the first checkpoint and while no topic is in use; one topic if only one is in use.
+    now: the present moment, if the documents have been read with its model. Empty before the first checkpoint and while
+    no topic is in use; one topic if only one is in use.
     """
-    candidates = _large_topics(checkpoints[-1]) if checkpoints else []
+    candidates = _large_topics(now or checkpoints[-1]) if checkpoints else []
     if len(candidates) < 2:
         return tuple(candidates)
     early, late = np.array([_early_and_late_overlap(checkpoints, topic_id) for topic_id in candidates]).T
@@ -255,7 +256,7 @@ def default_topics(checkpoints: Sequence[Checkpoint]) -> tuple[int, ...]:
 
 
 def _large_topics(checkpoint: Checkpoint) -> list[int]:
-    ranked = rank_topics(checkpoint.expected_tokens)[:NUM_LARGE_TOPICS]
+    ranked = rank_topics(checkpoint.tokens)[:NUM_LARGE_TOPICS]
     return [int(topic_id) for topic_id in checkpoint.topic_ids[ranked]]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.frames.progress_frames import write_npmi
-from stickbreaker.app.frames.reading_frames import Title, percent, topic_share
+from stickbreaker.app.frames.reading_frames import Title, name_whole, percent, topic_share
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
@@ -47,7 +47,7 @@ def describe_quality(reading: Reading) -> str:
     overall, number = sum_up(quality), int((quality.npmi < 0).sum())
     low_share = float(quality.shares[quality.npmi < 0].sum())
     return (
-        f"{count(len(quality.npmi), 'topic')} in use. "
+        f"{count(len(quality.npmi), 'topic')} in use: they cover 99 % {name_whole(reading)}. "
         f"Mean NPMI, weighted by tokens: {write_npmi(overall.weighted_npmi)}. "
         f"{count(number, 'topic')} with low coherence: {percent(low_share)} of the tokens. "
         f"Diversity: {overall.diversity:.2f}."

@@ -16,9 +16,15 @@ from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide, f
 from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
 
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
-NUM_BANDS = 10
+NUM_ROWS = 15
 MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
+
+ROWS_RULE = (
+    f"Shown are {NUM_ROWS} topics: first those that are the largest in any period, then those that are the second "
+    "largest in any, and so on. The selected topic is always shown."
+)
+OF_WORDS, OF_WEIGHT = "of all words", "of the model's weight now (recent text counts more)"
 
 Title = Callable[[int], str]
 Span = tuple[np.datetime64, np.datetime64]
@@ -51,9 +57,14 @@ def percent(share: float) -> str:
 
 
 def topic_share(reading: Reading, position: int) -> float:
-    """The share of all expected tokens that a topic explains."""
+    """The share of a topic in all words as read; until all documents are read, in the model's weight."""
     tokens = reading.summary.expected_tokens
     return float(tokens[position] / max(tokens.sum(), 1e-30))
+
+
+def name_whole(reading: Reading) -> str:
+    """Say of what `topic_share` is a share."""
+    return OF_WORDS if reading.is_read else OF_WEIGHT
 
 
 def top_words(reading: Reading, position: int, number: int = 5) -> str:
@@ -215,16 +226,30 @@ def fitting_unit(dates: np.ndarray) -> str:
 def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
     """A measure of the largest topics by period, tidy: columns place, period, start, topic_id, title, value, documents.
 
-    The ten largest topics, always with the selected one, and all other topics together under id -1.
+    The topics of `choose_rows`, always with the selected one, and all other topics together under id -1.
     """
     periods = divide(reading.corpus.dates, unit)
     values = add_up(read_shares(reading), reading.doc_tokens, periods, measure)
-    shown = list(reading.used[:NUM_BANDS])
-    if chosen is not None and chosen not in shown:
-        shown[-1:] = [chosen]
+    shown = choose_rows(values, reading.summary.expected_tokens, chosen)
     ids = {k: int(reading.summary.topic_ids[k]) for k in shown}
     titles = [called for _, called in tell_apart([(ids[k], title(ids[k])) for k in shown])]
     return period_frame(periods, values, ids, titles)
+
+
+def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> list[int]:
+    """Columns of values (P, K) by period to show, by `ROWS_RULE`; the most tokens (K,) first.
+
+    Of topics with the same best rank, those that have it in more periods go first, then those with more tokens.
+    """
+    order = np.argsort(-np.nan_to_num(values), axis=1, kind="stable")
+    ranks = np.argsort(order, axis=1)
+    ranks[~(values > 0)] = values.shape[1]
+    best = ranks.min(0, initial=values.shape[1])
+    ranked = np.lexsort((-tokens, -(ranks == best).sum(0), best))
+    shown = [int(k) for k in ranked[:NUM_ROWS] if tokens[k] > 0]
+    if chosen is not None and chosen not in shown:
+        shown[-1:] = [chosen]
+    return sorted(shown, key=lambda k: -tokens[k])
 
 
 def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]) -> pd.DataFrame:
@@ -244,7 +269,7 @@ def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], ti
 
 
 def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray] | None) -> pd.DataFrame:
-    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, words, color."""
+    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, whole, words, color."""
     ids = reading.summary.topic_ids[reading.used]
     places = lay_out(np.sqrt(reading.divergences), ids, last)
     return pd.DataFrame(
@@ -254,6 +279,7 @@ def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray
             "x": places[:, 0],
             "y": places[:, 1],
             "share": [topic_share(reading, k) for k in reading.used],
+            "whole": name_whole(reading),
             "words": [top_words(reading, k) for k in reading.used],
             "color": [topic_color(topic_id) for topic_id in ids],
         }

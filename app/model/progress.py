@@ -84,6 +84,7 @@ class Checkpoint:
     expected_tokens: (K,) float64.
     top_words: (K, 10) int32, positions in the vocabulary, the likeliest word first.
     lists: the fifty likeliest words of the topics in use (`WordLists`); None but at the columns of the word lists.
+    read_tokens: (K,) float64, of all documents as read with this model; None if they have not been read with it.
     """
 
     documents_seen: int
@@ -94,6 +95,23 @@ class Checkpoint:
     top_words: np.ndarray
     num_topics: int
     lists: Any = None
+    read_tokens: np.ndarray | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all documents have been read with this model."""
+        return self.read_tokens is not None
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """Tokens of each topic (K,): of all documents as read; until they have been read, the model's expected ones."""
+        return self.expected_tokens if self.read_tokens is None else self.read_tokens
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of each topic (K,) of `tokens`; 0 before the first document."""
+        shares: np.ndarray = self.tokens / max(self.tokens.sum(), 1e-300)
+        return shares
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,20 +2,21 @@
 
 import logging
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
-from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
 
 _log = logging.getLogger(__name__)
@@ -26,7 +27,8 @@ class Model:
     """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
 
     train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
-    the run, which go on growing. checkpoints: the columns of its word lists.
+    the run, which go on growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
+    as for `label_topics`.
     """
 
     run_id: int
@@ -38,16 +40,19 @@ class Model:
     documents_seen: int
     first_readings: FirstReadings | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
+    label_with: Labeller | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
     """What a model says of its corpus.
 
-    summary: its topics. used: (U,) places of those in use, largest first; divergences: (U, U),
-    Jensen-Shannon, of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the
-    order of the corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the
-    corpus. first: documents as the run first read them; None where it has kept none.
+    summary: its topics; once all documents are read, expected_tokens are those of the documents as read, Σ_d of
+    doc_shares times doc_tokens. used: (U,) places of those in use, largest first; divergences: (U, U), Jensen-Shannon,
+    of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the order of the
+    corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
+    first: documents as the run first read them; None where it has kept none. labels: of the topics, by id.
     """
 
     model: Model
@@ -59,6 +64,12 @@ class Reading:
     doc_tokens: np.ndarray
     doc_shares: csr_array | None = None
     first: FirstReading | None = None
+    labels: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all documents are read, so that shares are those of the documents."""
+        return self.doc_shares is not None
 
     @property
     def corpus(self) -> Corpus:
@@ -124,9 +135,7 @@ class Reader:
             self._publish(ReadingJob("reading", 0.0, reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
-                kept = model.first_readings
-                first = None if kept is None else kept.look(model.corpus.doc_ids)
-                self._publish(ReadingJob("ready", 1.0, replace(reading, doc_shares=shares, first=first)))
+                self._publish(ReadingJob("ready", 1.0, self.complete(reading, shares)))
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
@@ -135,12 +144,28 @@ class Reader:
         counts = model.corpus.counts
         words = np.asarray(counts.sum(0), np.float64).ravel()
         summary = model.algorithm.summarize(model.config, model.state)
-        used = rank_topics(summary.expected_tokens)
-        topics = summary.topics[used]
-        distances = divergences(topics)
-        quality = measure_quality(summary.topic_ids[used], topics, summary.expected_tokens[used], counts)
+        used, distances, quality = _compare_topics(summary, counts)
         word_shares = words / max(1.0, words.sum())
-        return Reading(model, summary, used, distances, quality, word_shares, np.asarray(counts.sum(1)).ravel())
+        doc_tokens = np.asarray(counts.sum(1)).ravel()
+        return Reading(model, summary, used, distances, quality, word_shares, doc_tokens, labels=model.labels)
+
+    def complete(self, reading: Reading, doc_shares: csr_array) -> Reading:
+        """The reading with the shares of all documents, from which the sizes of the topics follow."""
+        model = reading.model
+        summary = reading.summary._replace(expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64))
+        used, distances, quality = _compare_topics(summary, model.corpus.counts)
+        kept = model.first_readings
+        labels = label_topics(summary, model.corpus.vocabulary.words, model.labels, model.label_with)
+        return replace(
+            reading,
+            summary=summary,
+            used=used,
+            divergences=distances,
+            quality=quality,
+            doc_shares=doc_shares,
+            first=None if kept is None else kept.look(model.corpus.doc_ids),
+            labels={**model.labels, **labels},
+        )
 
     def _report(self, done: int) -> bool:
         reading = self.job.reading
@@ -151,3 +176,22 @@ class Reader:
     def _publish(self, job: ReadingJob) -> None:
         self.job = job
         self._notify()
+
+
+def _compare_topics(summary: TopicSummary, counts: csr_array) -> tuple[np.ndarray, np.ndarray, TopicQuality]:
+    """Places of the topics in use, the largest first, with their divergences and quality."""
+    used = rank_topics(summary.expected_tokens)
+    topics = summary.topics[used]
+    quality = measure_quality(summary.topic_ids[used], topics, summary.expected_tokens[used], counts)
+    return used, divergences(topics), quality
+
+
+def take_in(progress: Progress, reading: Reading | None) -> Progress:
+    """The progress with the tokens and labels of a reading, if all documents were read with its present model."""
+    if reading is None or not reading.is_read or progress.now is None:
+        return progress
+    model = reading.model
+    if (model.run_id, model.documents_seen) != (progress.run_id, progress.documents_seen):
+        return progress
+    now = replace(progress.now, read_tokens=reading.summary.expected_tokens)
+    return replace(progress, now=now, labels=reading.labels)

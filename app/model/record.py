@@ -157,6 +157,8 @@ class Record:
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
             checkpoints=tuple(self._checkpoints),
+            labels=dict(self._labels),
+            label_with=self._label_with,
         )
 
     def start_step(self) -> None:

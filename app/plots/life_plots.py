@@ -116,7 +116,7 @@ class LifePlot:
             line_width="stroke",
             nonselection_alpha=1.0,
         )
-        of_lane = [("topic", "@title"), ("share of words", "@share{0.0 %}")]
+        of_lane = [("topic", "@title"), ("weight in the model", "@share{0.0 %}")]
         self._of_mark = HoverTool(renderers=[marked])
         fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), self._of_mark)
         fig.add_tools(TapTool(renderers=[drawn, marked]))

@@ -175,7 +175,7 @@ class MapPlot:
     """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
-        columns = ("topic_id", "title", "x", "y", "share", "words", "color", "size", "line")
+        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line")
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = figure(
             height=MAP_HEIGHT,
@@ -202,7 +202,7 @@ class MapPlot:
             nonselection_line_color="line",
             selection_fill_alpha=0.9,
         )
-        tooltips = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
+        tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
         self._on_pick = on_pick
         self.source.selected.on_change("indices", self._tap)

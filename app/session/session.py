@@ -8,6 +8,8 @@ from typing import Any
 import panel as pn
 
 from stickbreaker import engine
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
@@ -196,10 +198,12 @@ class Session:
 
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
-        if self.tabs.value == LIVE and has_moved and self._run is not None:
-            self._attempt(self._draw_curves)
+        if self.tabs.value == LIVE and self._run is not None:
+            if has_moved:
+                self._attempt(self._draw_curves)
+            self._ask_at_end()
             for view in (self.summary, self.table, self.now):
-                self._attempt(view.update, self._run.runner.progress)
+                self._attempt(view.update, self._progress())
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
@@ -207,13 +211,24 @@ class Session:
             if self._run is not None:
                 self._attempt(self.sweep.read, self._run.sweep.state)
         elif self.tabs.value == HOOD and self._run is not None:
-            self._attempt(self.hood.look, self._run.runner.progress)
+            self._attempt(self.hood.look, self._progress())
+
+    def _progress(self) -> Progress:
+        """The present state of the run, with the shares of its topics once the corpus has been read."""
+        run = self._controlled
+        return take_in(run.runner.progress, run.reader.job.reading)
+
+    def _ask_at_end(self) -> None:
+        """Read the corpus when the run has finished, so that the live page shows shares of all words."""
+        run = self._controlled
+        if run.runner.progress.status == "finished" and run.reader.job.status != "failed":
+            run.reader.ask()
 
     def _update_readers(self) -> None:
         """Show the reading of the corpus in the open views."""
         if self._run is None:
             return
-        progress, job = self._run.runner.progress, self._run.reader.job
+        progress, job = self._progress(), self._run.reader.job
         is_new = job.reading is None or job.reading.model.run_id != progress.run_id
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()

@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
-from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, typical_rows
+from stickbreaker.app.frames.reading_frames import ROWS_RULE, calendar_frame, fitting_unit, typical_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
@@ -24,11 +24,10 @@ MOST_PERIODS = 400
 KNOWN = NOW, THEN = ("as known now", "as known then")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 HEADINGS = {
-    NOW: "The topics of the documents of each period, by the present model. Shown are the ten largest topics and the "
-    "selected one.",
+    NOW: "The topics of the documents of each period, as read with the model. " + ROWS_RULE,
     THEN: "The topics of each document by the model just before it learned from the document, inferred from nine "
-    "tenths of its distinct words; the other tenth is its score. Shown are the ten topics that were largest in this "
-    "way, including topics that are gone, and the selected one.</p><p style='margin:4px 0'>Tooltips show the words of "
+    "tenths of its distinct words; the other tenth is its score. Topics that are gone are included. "
+    f"{ROWS_RULE}</p><p style='margin:4px 0'>Tooltips show the words of "
     "the last word list recorded before the period was read. Held-out documents, the first mini-batch (read "
     "before anything was learned) and documents of one word are not included.",
 }

@@ -85,7 +85,7 @@ EXPORTS = {
     "topics": Export(
         "Table of topics",
         f"The topics in use with their labels, shares, coherence and {NUM_WORDS} likeliest words.",
-        "topics",
+        "documents",
         "",
         _table(lambda taken: topics_table(taken.read(), taken.progress)),
     ),

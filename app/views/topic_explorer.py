@@ -11,6 +11,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     holder_rows,
+    name_whole,
     nearest_rows,
     percent,
     topic_options,
@@ -43,6 +44,7 @@ class TopicExplorer(Viewer):
         self._reading: Reading | None = None
         self._progress = Progress()
         self._is_writing = False
+        self._largest: int | None = None
         self.topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
         self.search_field = pmui.TextInput(
             label="Find topics by word",
@@ -82,7 +84,7 @@ class TopicExplorer(Viewer):
         self.name_field.disabled = not may_act
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show a reading; the largest topic until the user selects one."""
+        """Show a reading; until the user selects a topic, the largest one, chosen again when all documents are read."""
         is_same = job.reading is self._reading and progress.titles == self._progress.titles
         self._reading, self._progress = job.reading, progress
         if is_same:
@@ -91,10 +93,10 @@ class TopicExplorer(Viewer):
         if (
             reading is not None
             and reading.model.run_id == progress.run_id
-            and reading.position(self._selection.topic) is None
+            and (reading.position(self._selection.topic) is None or self._selection.topic == self._largest)
             and len(reading.used)
         ):
-            self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
+            self._largest = self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
         self._draw()
 
     def _watch(self) -> None:
@@ -163,7 +165,8 @@ class TopicExplorer(Viewer):
         if reading is not None and position is not None:
             rows = word_rows(reading, position, self._weight.value)
             tokens = reading.summary.expected_tokens[position]
-            text = f"{percent(topic_share(reading, position))} of all tokens, about {tokens:,.0f}."
+            about = f", about {tokens:,.0f}" if reading.is_read else ""
+            text = f"{percent(topic_share(reading, position))} {name_whole(reading)}{about}."
         self.words.show(rows, self._explain())
         self._facts.object = _paragraph(text)
 

@@ -40,8 +40,8 @@ KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, 
 RULES = (
     "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>The events of the topics, from the columns of the "
     "word lists. For more detail, increase the number of columns under Advanced settings.</p><p style='margin:4px 0'>"
-    f"Shown are the {NUM_LANES} topics with the largest shares at any column; the thickness of a lane is its share. "
-    "The topics in use at a column are the fewest that cover 99 % of the expected tokens.</p>"
+    f"Shown are the {NUM_LANES} topics with the most weight in the model at any column; a lane is as thick as its "
+    "weight. The topics in use at a column are the fewest that cover 99 % of the expected tokens.</p>"
     "<ul style='margin:4px 0;font-size:14px'>"
     "<li>● <b>born</b>: in use for the first time, after the first column.</li>"
     f"<li>★ <b>clear</b>: from here on, each of its lists has at least {NUM_STEADY} of its present {NUM_WORDS} top "

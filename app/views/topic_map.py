@@ -15,7 +15,8 @@ from stickbreaker.app.plots.reading_plots import MapPlot
 
 HEADING = (
     "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances approximate the Jensen-Shannon distances "
-    "between topics in two dimensions, and the area of a dot is the topic's share. Click a dot to select the topic.</p>"
+    "between topics in two dimensions, and the area of a dot is the topic's share of all words: until the corpus has "
+    "been read, of the model's weight. Click a dot to select the topic.</p>"
 )
 
 
@@ -39,11 +40,11 @@ class TopicMap(Viewer):
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the topics of a reading."""
         reading = job.reading
-        shown = (reading and reading.model, progress.titles)
+        shown = (reading, progress.titles)
         if reading is None or shown == self._shown:
             return
         last = None
-        if self._frame is not None and self._shown[0].run_id == reading.model.run_id:
+        if self._frame is not None and self._shown[0].model.run_id == reading.model.run_id:
             last = self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()
         self._shown = shown
         self._frame = map_frame(reading, progress.topic_title, last)

@@ -39,7 +39,7 @@ class TopicQuality(Viewer):
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the topics of a reading; does nothing if they are shown already."""
         reading = job.reading
-        shown = (reading and reading.model, progress.titles)
+        shown = (reading, progress.titles)
         if reading is None or shown == self._shown:
             return
         self._shown = shown

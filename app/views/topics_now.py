@@ -1,4 +1,4 @@
-"""The largest topics now: label, colour, weight and top words, updated with the run."""
+"""The largest topics now: label, colour, share and top words, updated with the run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +15,8 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 
 NUM_TOPICS_SHOWN = 6
 NUM_WORDS_SHOWN = 3
+OF_MODEL = "Weight in the model now (recent text counts more)."
+OF_READING = "Share of all words, as read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
 
@@ -28,12 +30,13 @@ class TopicsNow(Viewer):
         self._shown: tuple[object, ...] = ()
         self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
-            "<h2 style='margin:0;font-size:18px'>Largest topics now</h2>"
-            "<p style='margin:2px 0;font-size:13px'>Weight now; recent text counts more.</p>",
+            "<h2 style='margin:0;font-size:18px'>Largest topics now</h2>",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )
-        self._layout = pn.Column(heading, self.rows, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self.whole = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        parts = (heading, self.whole, self.rows)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
         self.update(Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -41,11 +44,14 @@ class TopicsNow(Viewer):
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show the topics of this progress; does nothing if they are already shown."""
-        moment = (progress.run_id, progress.now and progress.now.documents_seen, progress.status, progress.titles)
+        now = progress.now
+        is_read = now is not None and now.is_read
+        moment = (progress.run_id, now and now.documents_seen, progress.status, progress.titles, is_read)
         if moment == self._shown:
             return
         before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
+        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{OF_READING if is_read else OF_MODEL}</p>"
         alike = STILL_ALIKE if progress.phase == "warm-up" else ""
         self.rows.show(topic_rows(progress, before), empty_note(progress), alike)
 
@@ -61,23 +67,23 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     now = progress.now
     if now is None or progress.vocabulary is None:
         return []
-    ranked = rank_topics(now.expected_tokens)
+    ranked = rank_topics(now.tokens)
     if not len(ranked):
         return []
-    topic_ids, weights = now.topic_ids[ranked], now.weights[ranked]
-    largest = float(weights[0]) or 1.0
+    topic_ids, shares = now.topic_ids[ranked], now.shares[ranked]
+    largest = float(shares[0]) or 1.0
     return [
         {
             "key": int(topic_ids[row]),
             "title": progress.topic_title(topic_ids[row]),
             "color": topic_color(topic_ids[row]),
-            "weight": f"{100 * weights[row]:.1f} %",
-            "share": round(float(weights[row]) / largest, 3),
+            "weight": f"{100 * shares[row]:.1f} %",
+            "share": round(float(shares[row]) / largest, 3),
             "words": " ".join(list_words(now.top_words[ranked[row]], progress.vocabulary)[:NUM_WORDS_SHOWN]),
             "action": "show in table",
             "button": "show",
         }
-        for row in steady_order(topic_ids, weights, shown, NUM_TOPICS_SHOWN)
+        for row in steady_order(topic_ids, shares, shown, NUM_TOPICS_SHOWN)
     ]
 
 

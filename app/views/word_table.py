@@ -23,7 +23,7 @@ from stickbreaker.app.frames.progress_frames import (
     topics_frame,
 )
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.theme import topic_color
 
 MAX_TOPICS = 8
@@ -128,18 +128,24 @@ class WordTable(Viewer):
             progress.status in ("finished", "failed"),
             progress.vocabulary is None,
             progress.titles,
+            self._read_now() is not None,
         )
         if shown == self._shown:
             return
         self._shown = shown
         if not self.is_chosen:
-            self.topics = list(default_topics(progress.checkpoints))
+            self.topics = list(default_topics(progress.checkpoints, self._read_now()))
         self._write_picker()
         blocks = table_blocks(progress, self.topics, self.is_chosen)
         self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
 
+    def _read_now(self) -> Checkpoint | None:
+        """The present moment, if the documents have been read with its model."""
+        now = self._progress.now
+        return now if now is not None and now.is_read else None
+
     def _write_picker(self) -> None:
-        last = self._progress.checkpoints[-1] if self._progress.checkpoints else None
+        last = self._read_now() or (self._progress.checkpoints[-1] if self._progress.checkpoints else None)
         options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         if self.picker.value != self.topics:
             now = self._clock()
@@ -154,9 +160,9 @@ class WordTable(Viewer):
 
 
 def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
-    """List the topics by weight, as "war, peace · 4.2 %"; selected ones are always listed."""
+    """List the topics by size, as "war, peace · 4.2 %"; selected ones are always listed."""
     ids = [int(topic_id) for topic_id in topics["topic_id"]]
-    options = topic_choices([(k, title(k)) for k in ids], topics["weight"].tolist())
+    options = topic_choices([(k, title(k)) for k in ids], topics["share"].tolist())
     missing = set(chosen) - set(options.values())
     return options | {f"{title(topic_id)} · not in use now": topic_id for topic_id in sorted(missing)}
 

@@ -52,7 +52,7 @@ def test_one_sentence_sums_the_topics_up(reading):
     quality = reading.quality
     low = quality.npmi < 0
     text = describe_quality(reading)
-    assert text.startswith("3 topics in use.")
+    assert text.startswith("3 topics in use: they cover 99 % of the model's weight now")
     assert f"{low.sum()} topic" in text
     assert f"{100 * quality.shares[low].sum():.1f} % of the tokens" in text
     assert describe_quality(replace(reading, quality=quality._replace(npmi=np.zeros(0)))) == ""

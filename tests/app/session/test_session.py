@@ -163,6 +163,7 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(s
 
 def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(session, service, until):
     session.set_pace(0.0)
+    until(lambda: session.run.runner.progress.run_id == 1)
 
     def restart(run_id):
         session.restart()
