@@ -163,14 +163,15 @@ def in_span(reading: Reading, span: Span) -> np.ndarray:
 def find_documents(
     reading: Reading,
     text: str,
-    position: int | None,
+    topic: tuple[int, float] | None,
     span: Span | None,
     order: str,
     in_text: np.ndarray | None = None,
 ) -> np.ndarray:
     """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by "date".
 
-    in_text: (n,) more rows, whose stored text contains it.
+    topic: its place, and the smallest share of it that a document has. in_text: (n,) more rows, whose stored text
+    contains the text.
     """
     corpus, number = reading.corpus, reading.corpus.num_documents
     found = np.ones(number, bool)
@@ -184,11 +185,11 @@ def find_documents(
     if span is not None:
         found &= in_span(reading, span)
     shares = np.zeros(number)
-    if position is not None:
-        shares = _share_of_topic(reading, position)
-        found &= shares > 0
+    if topic is not None:
+        shares = _share_of_topic(reading, topic[0])
+        found &= (shares > 0) & (shares >= topic[1])
     rows = np.flatnonzero(found)
-    if order == "share" and position is not None:
+    if order == "share" and topic is not None:
         return rows[np.argsort(-shares[rows], kind="stable")]
     return rows[np.argsort(corpus.dates[rows], kind="stable")]
 

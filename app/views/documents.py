@@ -28,6 +28,8 @@ from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 
+# A topic of less is often a few words that other topics have too.
+LEAST_PERCENT = 10
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (
     "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a span of time is selected on the page Time, "
@@ -62,6 +64,14 @@ class DocumentBrowser(Viewer):
         hint = "part of a title or of the text, or a word, then Enter"
         self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
         self._topic = pmui.Checkbox(label="Selected topic only", value=True)
+        self.least = pmui.IntSlider(
+            label="Smallest share of topic, %",
+            start=1,
+            end=100,
+            value=LEAST_PERCENT,
+            margin=(5, 20),
+            **shared,
+        )
         self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
@@ -72,7 +82,7 @@ class DocumentBrowser(Viewer):
         self.after = pmui.Button(
             end_icon="arrow_forward", variant="text", size="small", on_click=lambda event: self._move(1)
         )
-        for widget in (self.search, self._topic, self._order):
+        for widget in (self.search, self._topic, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
         selection.param.watch(lambda event: self._draw_document(), "document")
@@ -86,7 +96,14 @@ class DocumentBrowser(Viewer):
     def _lay_out(self) -> pn.viewable.Viewable:
         flex = {"flex": "1 1 420px", "min-width": "0"}
         left = pn.Column(
-            self.search, self._topic, self._order, self.count, self.found, sizing_mode="stretch_width", styles=flex
+            self.search,
+            self._topic,
+            self.least,
+            self._order,
+            self.count,
+            self.found,
+            sizing_mode="stretch_width",
+            styles=flex,
         )
         neighbours = pn.FlexBox(self.before, self.after, justify_content="space-between", sizing_mode="stretch_width")
         right = pn.Column(neighbours, self.words, self.topics, sizing_mode="stretch_width", styles=flex)
@@ -120,11 +137,13 @@ class DocumentBrowser(Viewer):
             self.found.show([], "Available once all documents have been read.")
             return
         topic_id: int | None = self._selection.topic if self._topic.value else None
-        position, asked = reading.position(topic_id), str(self.search.value)
+        position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
+        topic = None if position is None else (position, least / 100)
+        self.least.visible = topic is not None
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None
-            rows = find_documents(reading, asked, position, self._selection.span, self._order.value, in_text)
+            rows = find_documents(reading, asked, topic, self._selection.span, self._order.value, in_text)
             shown = rows[:NUM_FOUND]
             pieces = [snippet(text, asked) for text in texts.read(shown)] if texts is not None else [""] * len(shown)
         except CorpusError as error:
@@ -133,7 +152,7 @@ class DocumentBrowser(Viewer):
             return
         more = f", the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
-        about = f" with {self._progress.topic_title(of_topic)}" if of_topic is not None else ""
+        about = "" if of_topic is None else f" with {self._progress.topic_title(of_topic)} (at least {least} %)"
         self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()

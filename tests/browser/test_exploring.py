@@ -27,7 +27,9 @@ def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
     expect(page.get_by_text(re.compile("^listed since [0-9,]+ documents"))).not_to_have_count(0)
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"documents with the large one"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 10 %\)"))).to_be_visible()
+    page.get_by_role("slider", name="Smallest share of topic, %").fill("60")
+    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 60 %\)"))).to_be_visible()
     dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 

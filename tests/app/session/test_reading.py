@@ -147,11 +147,28 @@ def test_documents_are_found_by_title_by_word_by_topic_and_by_span(job):
     assert set(found) >= set(np.flatnonzero(corpus.counts[:, [3]].toarray().ravel()))
     position = reading.used[0]
     shares = reading.doc_shares[:, [position]].toarray().ravel()
-    by_share = find_documents(reading, "", position, None, "share")
+    by_share = find_documents(reading, "", (position, 0.0), None, "share")
     assert shares[by_share].tolist() == sorted(shares[shares > 0], reverse=True)
+    by_share = find_documents(reading, "", (position, 0.4), None, "share")
+    assert shares[by_share].tolist() == sorted(shares[shares >= 0.4], reverse=True)
     days = corpus.dates.astype("datetime64[D]")
     span = (days.min(), days.min())
     assert find_documents(reading, "", None, span, "date").tolist() == np.flatnonzero(days == days.min()).tolist()
+
+
+def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job, progress):
+    reading, selection = job.reading, Selection()
+    browser, position = DocumentBrowser(selection), job.reading.used[0]
+    selection.topic = int(reading.summary.topic_ids[position])
+    browser.read(job, progress)
+    shares = reading.doc_shares[:, [position]].toarray().ravel()
+    for percent in (10, 60):
+        if percent != 10:
+            browser.least.value = percent
+        assert browser.count.object.startswith(f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document")
+        assert f"(at least {percent} %)" in browser.count.object
+    selection.topic = None
+    assert not browser.least.visible
 
 
 def test_every_word_of_a_document_is_given_to_the_topic_that_explains_it_best(job):
