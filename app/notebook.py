@@ -1,10 +1,11 @@
-"""A run in a notebook: the views of the page, and a coroutine that learns while they are updated.
+"""Runs and models in a notebook: the views of the page, a coroutine that learns, and plots of fitted models.
 
 `load_panel` makes Panel and HoloViews work in a notebook without a network, also if all cells are run at once.
 """
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,15 +15,20 @@ from panel.io.notebook import block_comm, push_on_root
 from panel.viewable import Viewer
 
 from stickbreaker import engine
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reader, Reading
+from stickbreaker.app.model.reading import Model, Reader, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.panel_fixes import fix_notebook, is_drawn
+from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.estimators import TopicModel
+from stickbreaker.engine.estimators.model import Counts
+from stickbreaker.engine.evaluation.doc_shares import MEASURES
 from stickbreaker.engine.evaluation.labels import Labeller
 
 SHOW_SECONDS = 0.25
@@ -31,10 +37,14 @@ SHOW_SECONDS = 0.25
 def load_panel() -> None:
     """Load Panel and HoloViews into this notebook, without a network."""
     pn.extension(inline=True)
+    _load_holoviews()
+    fix_notebook(asyncio.get_running_loop())
+
+
+def _load_holoviews() -> None:
     hv.extension("bokeh", inline=True, logo=False)
     # Without a graphics card, browsers log a warning for each WebGL plot.
     hv.renderer("bokeh").webgl = False
-    fix_notebook(asyncio.get_running_loop())
 
 
 def _label_once(label_with: Labeller | None) -> Labeller | None:
@@ -102,12 +112,10 @@ class LiveRun(Viewer):
 
     def read(self) -> Reading:
         """Read the whole corpus with the present model. Raises ValueError before the first mini-batch."""
-        reader = Reader(self._record.model, lambda: None)
-        reader.ask()
-        reader.join()
-        if reader.job.reading is None:
+        model = self._record.model()
+        if model is None:
             raise ValueError("The run has not learned yet: await learn() first.")
-        return reader.job.reading
+        return _read(model)
 
     def _show(self) -> None:
         """Update all views in one message, as soon as the browser has drawn the output of the cell.
@@ -134,3 +142,115 @@ class LiveRun(Viewer):
 
     def _pick(self, event: Any) -> None:
         self.table.show(event.new)
+
+
+class ReadingError(RuntimeError):
+    """The documents could not be read with the model."""
+
+
+def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
+    """Show the map of topics, the largest topics and, for dated documents, topics over time.
+
+    `model.show(X)` calls it. It loads HoloViews into the notebook if no cell has done so.
+
+    Parameters
+    ----------
+    model, X, words
+        As in `plot_map`.
+
+    Returns
+    -------
+    holoviews.Layout
+        The plots, which a notebook shows.
+    """
+    if not hv.extension._loaded:
+        _load_holoviews()
+    reading, title = _read_with(model, X, words)
+    frame = map_frame(reading, title, None)
+    plots = [draw_map(frame), draw_bars(frame)]
+    if reading.corpus.has_dates:
+        plots.append(_draw_time(reading, title))
+    return hv.Layout(plots).opts(shared_axes=False, toolbar=None).cols(2)
+
+
+def plot_map(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
+    """Plot the topics in use as dots; similar topics are near each other.
+
+    Parameters
+    ----------
+    model : TopicModel
+        A fitted model.
+    X : Corpus or array-like or sparse matrix of shape (D, V)
+        The documents to read with the model.
+    words : sequence of str, optional
+        The V words, for a model that does not know them.
+
+    Returns
+    -------
+    holoviews.Overlay
+        Dots whose area is the share of tokens, and the names of the largest.
+    """
+    reading, title = _read_with(model, X, words)
+    return draw_map(map_frame(reading, title, None))
+
+
+def plot_bars(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
+    """Plot the shares of the largest topics.
+
+    Parameters
+    ----------
+    model, X, words
+        As in `plot_map`.
+
+    Returns
+    -------
+    holoviews.Bars
+        A bar for each topic.
+    """
+    reading, title = _read_with(model, X, words)
+    return draw_bars(map_frame(reading, title, None))
+
+
+def plot_time(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
+    """Plot the shares of the largest topics in months, years or decades.
+
+    Parameters
+    ----------
+    model, X, words
+        As in `plot_map`; X must have dates.
+
+    Returns
+    -------
+    holoviews.HeatMap
+        A row for each topic, a column for each period.
+
+    Raises
+    ------
+    ValueError
+        If X has no dates.
+    """
+    return _draw_time(*_read_with(model, X, words))
+
+
+def _draw_time(reading: Reading, title: Callable[[int], str]) -> Any:
+    dates = reading.corpus.dates
+    if not reading.corpus.has_dates:
+        raise ValueError("The documents have no dates: give a Corpus with dates, from CorpusVectorizer or load_corpus.")
+    return draw_time(calendar_frame(reading, fitting_unit(dates), MEASURES[0], None, title), MEASURES[0])
+
+
+def _read_with(model: TopicModel, X: Counts, words: Sequence[str] | None) -> tuple[Reading, Callable[[int], str]]:
+    """Read documents with a fitted model, and give the labels of its topics."""
+    corpus, labels = model.to_corpus(X, words), model.topic_labels(words)
+    found = Model(0, model.algorithm, model.config_, model.state_, corpus, corpus, model.documents_seen_)
+    return _read(found), lambda topic_id: labels.get(topic_id, f"topic {topic_id}")
+
+
+def _read(model: Model) -> Reading:
+    """Read all documents with a model; raise ReadingError if that fails."""
+    reader = Reader(lambda: model, lambda: None)
+    reader.ask()
+    reader.join()
+    if reader.job.status != "ready" or reader.job.reading is None:
+        raise ReadingError(reader.job.message)
+    return reader.job.reading

@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from importlib import import_module
 from os import PathLike
 from typing import Any, Self, TypeAlias
 
@@ -43,6 +44,8 @@ from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_s
 Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 SPLIT_SEED = 0
+# Imported by name when it is used: the engine does not depend on the page.
+NOTEBOOK = "stickbreaker.app.notebook"
 UNUSED_TOPICS = ("keep", "drop")
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
@@ -452,6 +455,57 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             "topic-intrusion": ask_topics(summary, named, read, seed),
         }
         write_sheets(path, sheets)
+
+    def show(self, X: Counts, words: Sequence[str] | None = None) -> Any:
+        """Show the topics in a notebook: their map, the largest as bars and, for dated documents, topics over time.
+
+        The model does not change. `stickbreaker.app.notebook` also has each plot by itself: `plot_map`, `plot_bars` and
+        `plot_time`.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents to read with the model; a Corpus has dates.
+        words : sequence of str, optional
+            As in `topics_frame`.
+
+        Returns
+        -------
+        holoviews.Layout
+            The plots.
+
+        Raises
+        ------
+        ImportError
+            If the package of the page, `stickbreaker.app`, cannot be imported.
+        """
+        check_is_fitted(self, "state_")
+        try:
+            notebook = import_module(NOTEBOOK)
+        except ImportError as error:
+            raise ImportError(f"show needs {NOTEBOOK} ({error}): install stickbreaker[notebooks].") from error
+        return notebook.show_model(self, X, words)
+
+    def to_corpus(self, X: Counts, words: Sequence[str] | None = None) -> Corpus:
+        """Give documents the words of the model. A Corpus is returned as it is.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents.
+        words : sequence of str, optional
+            As in `topics_frame`.
+
+        Returns
+        -------
+        Corpus
+            The documents; without words, these are x0, x1, ...
+        """
+        check_is_fitted(self, "state_")
+        corpus = self._read(X)
+        if isinstance(X, Corpus):
+            return corpus
+        return replace(corpus, vocabulary=Vocabulary(tuple(self._name_words(words))))
 
     def _name_words(self, words: Sequence[str] | None) -> list[str]:
         return name_words(words if self.words_ is None else self.words_, self.n_features_in_)

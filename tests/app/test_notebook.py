@@ -1,5 +1,8 @@
 import asyncio
+import subprocess
+import sys
 
+import holoviews as hv
 import numpy as np
 import pytest
 from bokeh.document import Document
@@ -7,7 +10,7 @@ from bokeh.models import Plot
 from pyviz_comms import Comm
 
 from stickbreaker import engine
-from stickbreaker.app.notebook import LiveRun
+from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
 
 
 @pytest.fixture
@@ -108,3 +111,54 @@ def test_a_dashboard_is_updated_only_after_the_browser_has_drawn_it(live, monkey
 def draw(root):
     """What a browser says of the first plot once it has laid it out."""
     next(iter(root.select({"type": Plot}))).set_from_json("inner_width", 300)
+
+
+@pytest.fixture(scope="module")
+def model(tiny_corpus):
+    return engine.OnlineHDP(max_topics=5, batch_size=4, passes=20, random_state=0).fit(tiny_corpus)
+
+
+def test_a_model_and_its_copy_from_a_file_show_map_bars_and_time_in_one_view(model, tiny_corpus, tmp_path):
+    model.save(tmp_path / "model.npz")
+    for each in (model, engine.load(tmp_path / "model.npz")):
+        shown = each.show(tiny_corpus)
+        assert isinstance(shown, hv.Layout)
+        titles = {plot.title.text for plot in hv.render(shown, backend="bokeh").select({"type": Plot})}
+        assert titles == {"Map of topics", "Largest topics", "Topics over time: share of tokens"}
+
+
+def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
+    assert len(model.show(tiny_corpus.counts)) == 2
+    unnamed = engine.OnlineLDA(max_topics=2, passes=20, random_state=0).fit(tiny_corpus.counts)
+    words = {word for text in unnamed.show(tiny_corpus.counts).Bars.I["words"] for word in text.split(", ")}
+    assert words <= {f"x{column}" for column in range(6)}
+    words = plot_bars(unnamed, tiny_corpus.counts, tiny_corpus.vocabulary.words)["words"]
+    assert {word for text in words for word in text.split(", ")} <= set(tiny_corpus.vocabulary)
+    with pytest.raises(ValueError, match="The documents have no dates"):
+        plot_time(model, tiny_corpus.counts)
+
+
+def test_each_plot_of_a_model_shows_its_topics_with_their_labels(model, tiny_corpus):
+    labels = set(model.topic_labels().values())
+    assert set(plot_bars(model, tiny_corpus)["title"]) == labels
+    assert set(plot_map(model, tiny_corpus).Points.Map_of_topics["title"]) == labels
+    over_time = plot_time(model, tiny_corpus)
+    assert set(over_time["title"]) == labels
+    assert set(over_time["period"]) == {str(year) for year in range(1790, 1796)}
+
+
+def test_without_the_page_show_says_what_to_install():
+    program = """
+import sys
+from stickbreaker import engine
+model = engine.OnlineLDA(max_topics=2).fit([[1, 2], [2, 1]])
+assert "stickbreaker.app" not in sys.modules
+sys.modules["stickbreaker.app.notebook"] = None
+try:
+    model.show([[1, 2]])
+except ImportError as error:
+    assert "install stickbreaker" in str(error), error
+else:
+    raise AssertionError("no error")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
