@@ -414,7 +414,8 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tin
     model = make(engine.OnlineHDP).fit(tiny_corpus.counts)
     model.save(tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz", allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays.files)
+        # The manifest is text.
+        assert all(np.asarray(arrays[name]).dtype != object for name in arrays.files)
     loaded = engine.load(tmp_path / "model.npz")
     pd.testing.assert_frame_equal(loaded.history_, model.history_)
     assert (loaded.words_, hasattr(loaded, "feature_names_in_")) == (None, False)
