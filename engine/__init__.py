@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
+from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
 from stickbreaker.engine.corpora.library import delete_own, export_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
@@ -37,6 +38,7 @@ __all__ = [
     "Vocabulary",
     "WordChoices",
     "apply_live",
+    "build",
     "delete_own",
     "export_own",
     "find_algorithm",

@@ -10,13 +10,15 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import name_kind, read_counts
 from stickbreaker.engine.corpora.dates import explain_date, read_dates
-from stickbreaker.engine.corpora.sources import name_source, open_source
+from stickbreaker.engine.corpora.sources import TOO_LARGE, name_source, open_source
 from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
 
 MAX_CHARACTERS = 4_000_000_000
+MAX_ROWS = 5_000_000
 MAX_TITLE = 300
 NO_TEXT = "the text is empty"
+WORDLESS = "no counted words remain in the text"
 
 Report = Callable[[float, str], None]
 # Counts (D, V) and their V words.
@@ -109,7 +111,7 @@ def build_corpus(
         keep(texts)
         num_characters += sum(map(len, texts))
         if num_characters > MAX_CHARACTERS:
-            raise CorpusError(f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters. Split it.")
+            raise CorpusError(f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters. {TOO_LARGE}.")
         report(0.9 * chunk.share, "Counting words")
     return _finish(table, columns, choices, (counter, cells, bad), report)
 
@@ -169,6 +171,11 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table
     -------
     list of str
         The texts of the good rows.
+
+    Raises
+    ------
+    CorpusError
+        If there are more than `MAX_ROWS` rows in `cells` and `bad`.
     """
     bad.add(chunk.bad)
     text_cells = chunk.cells[columns.text] if columns.text else []
@@ -187,7 +194,14 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table
             cells.titles.append(titles[place])
             cells.groups.append(groups[place])
     bad.add(wrong)
+    if len(cells.rows) + bad.count > MAX_ROWS:
+        raise CorpusError(f"{table.path} has more than {MAX_ROWS:,} rows. {TOO_LARGE}.")
     return texts
+
+
+def name_document(table: Table, row: int, title: str) -> str:
+    """Return the title of a document, or a name made of its file and row if it has none."""
+    return title.strip()[:MAX_TITLE] or f"{table.path.stem}, row {row}"
 
 
 def _finish(
@@ -209,9 +223,9 @@ def _finish(
     counts, vocabulary = _name_file(table.path, limit_words, counts[kept], vocabulary, choices)
     has_words = np.diff(counts.indptr) > 0
     wordless = [cells.rows[row] for row in kept[~has_words]]
-    bad.add([table.name_bad(row, "no counted words remain in the text") for row in wordless])
+    bad.add([table.name_bad(row, WORDLESS) for row in wordless])
     kept = kept[has_words]
-    titles = [cells.titles[row].strip()[:MAX_TITLE] or f"{table.path.stem}, row {cells.rows[row]}" for row in kept]
+    titles = [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
     corpus = Corpus(
         name_source(table.path), counts[has_words], Vocabulary(tuple(vocabulary)), dates[kept], titles, **groups
@@ -219,7 +233,7 @@ def _finish(
     return Built(corpus, bad, table.notes, kept)
 
 
-def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.ndarray:
+def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = "") -> np.ndarray:
     """Read the dates of all rows.
 
     Parameters
@@ -232,6 +246,8 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.
         The cells of the N rows with text.
     bad : BadRows
         Extended by the rows whose date cannot be read, if there is a date column.
+    form : str
+        The form of the dates, from `find_form`; by default, the form that most cells have.
 
     Returns
     -------
@@ -240,7 +256,7 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows) -> np.
     """
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
-    dates = read_dates(cells.dates)
+    dates = read_dates(cells.dates, form)
     undated = np.flatnonzero(np.isnat(dates))
     bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
     return dates

@@ -6,8 +6,9 @@ cell only. dateutil also fills missing parts from today's date, and parses each 
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +23,15 @@ EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
 
-def read_dates(cells: Sequence[str]) -> np.ndarray:
+def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     """Read dates in the form that most cells have.
 
     Parameters
     ----------
     cells : sequence of D str
         The dates as they are written.
+    form : str
+        A form from `find_form`, for cells that continue other ones.
 
     Returns
     -------
@@ -45,23 +48,56 @@ def read_dates(cells: Sequence[str]) -> np.ndarray:
     >>> read_dates(["now", "today"]).astype(str).tolist()
     ['NaT', 'NaT']
     """
+    texts = _clean(cells)
+    return _read(texts, form) if form else _find_form(texts)[1]
+
+
+def find_form(cells: Sequence[str]) -> str:
+    """Find the form that most cells have.
+
+    Parameters
+    ----------
+    cells : sequence of D str
+        The dates as they are written.
+
+    Returns
+    -------
+    str
+        A key of `FORMS`, or a form of `strptime`.
+
+    Examples
+    --------
+    >>> find_form(["1863", "1864"]), find_form(["13/12/1863", "12/1/1864"])
+    ('years', '%d/%m/%Y')
+    """
+    return _find_form(_clean(cells))[0]
+
+
+def _clean(cells: Sequence[str]) -> "pd.Series":
     # pandas takes a second to import, and the bundled corpora do not need it.
     import pandas as pd
 
     texts = pd.Series(list(cells), dtype=str).str.strip()
-    forms = (_read_years, _read_months, _read_named_months, _read_iso, _read_stamps, _read_other)
-    best, most = np.full(len(texts), "NaT", "datetime64[D]"), 0
-    num_filled = int(texts.ne("").sum())
     # pandas reads words such as "today" as the date on which it runs.
-    texts = texts.where(texts.str.contains(r"\d"), "")
-    for form in forms:
-        dates = _drop_implausible(form(texts))
+    return texts.where(texts.str.contains(r"\d"), "")
+
+
+def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:
+    """The form that most texts have, and their dates in this form."""
+    found, best, most = "iso", np.full(len(texts), "NaT", "datetime64[D]"), 0
+    num_filled = int(texts.ne("").sum())
+    for form in chain(FORMS, _guess_forms(texts)):
+        dates = _read(texts, form)
         num_read = int((~np.isnat(dates)).sum())
         if num_read > most:
-            best, most = dates, num_read
+            found, best, most = form, dates, num_read
         if most == num_filled:
             break
-    return best
+    return found, best
+
+
+def _read(texts: "pd.Series", form: str) -> np.ndarray:
+    return _drop_implausible(FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form)))
 
 
 def explain_date(cell: str) -> str:
@@ -127,8 +163,8 @@ def _read_stamps(cells: "pd.Series") -> np.ndarray:
     return np.where(digits, seconds.astype("datetime64[s]"), np.datetime64("NaT"))
 
 
-def _read_other(cells: "pd.Series") -> np.ndarray:
-    """Try the forms that pandas guesses from the first cells, with day and month in both orders; keep the best."""
+def _guess_forms(cells: "pd.Series") -> Iterator[str]:
+    """Forms that pandas guesses from the first cells, with day and month in both orders."""
     from pandas.tseries.api import guess_datetime_format
 
     forms: dict[str, None] = {}
@@ -140,13 +176,7 @@ def _read_other(cells: "pd.Series") -> np.ndarray:
             for day_first in (True, False) if "." in cell else (False, True):
                 if form := guess_datetime_format(cell, dayfirst=day_first):
                     forms[form] = None
-    best, most = np.full(len(cells), "NaT", "datetime64[D]"), 0
-    for form in list(forms)[:8]:
-        dates = _coarsest(_parse(cells, form))
-        num_read = int((~np.isnat(dates)).sum())
-        if num_read > most:
-            best, most = dates, num_read
-    return best
+    yield from list(forms)[:8]
 
 
 def _parse(cells: "pd.Series", form: str) -> np.ndarray:
@@ -177,3 +207,12 @@ def _parse_early(cell: str, form: str) -> np.datetime64:
 def _coarsest(seconds: np.ndarray) -> np.ndarray:
     days = seconds.astype("datetime64[D]")
     return days if ((days == seconds) | np.isnat(seconds)).all() else seconds
+
+
+FORMS: dict[str, Callable[["pd.Series"], np.ndarray]] = {
+    "years": _read_years,
+    "months": _read_months,
+    "named months": _read_named_months,
+    "iso": _read_iso,
+    "stamps": _read_stamps,
+}

@@ -3,12 +3,7 @@
 A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mapped pages without a copy.
 """
 
-import hashlib
-import json
-import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,18 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.verified_files import Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 VOCABULARY = "vocabulary.parquet"
 GROUPS = "groups.parquet"
 # Shards that are mapped at the same time: each takes a file handle.
 MAX_OPEN = 64
 REBUILD = "copy it again from its source, or build the corpus again"
+STORED_CORPUS = Kind("stored corpus", 1, REBUILD, CorpusError)
 
 
 class Shard(NamedTuple):
@@ -86,8 +82,8 @@ class Manifest:
         The number of rows that were skipped.
     shards : tuple of ShardSize
         The shards in order.
-    files : dict of str to [int, str]
-        The size in bytes and the SHA-256 of each file.
+    sizes : dict of str to int
+        The size of each file, in bytes.
     """
 
     name: str
@@ -101,7 +97,7 @@ class Manifest:
     source: str = ""
     num_skipped: int = 0
     shards: tuple[ShardSize, ...] = ()
-    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def name_shard(number: int) -> str:
@@ -111,6 +107,11 @@ def name_shard(number: int) -> str:
     'shard-00012.arrow'
     """
     return f"shard-{number:05}.arrow"
+
+
+def name_texts(number: int | str) -> str:
+    """Name the file with the texts of a shard; "*" gives a pattern for all."""
+    return f"texts-{number:0>5}.parquet" if number != "*" else "texts-*.parquet"
 
 
 def write_shard(path: Path, shard: Shard) -> ShardSize:
@@ -154,13 +155,13 @@ def map_arrow(path: Path) -> "pa.ipc.RecordBatchFileReader":
         raise CorpusError(f"Cannot read {path} ({str(error).strip()}): {REBUILD}.") from error
 
 
-def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+def write_table(path: Path, columns: Mapping[str, Any], rows_at_once: int | None = None) -> None:
     """Write columns to a Parquet file, completely or not at all."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with replacing(path) as file:
-        parquet.write_table(pa.table(columns), file, compression="zstd")
+        parquet.write_table(pa.table(columns), file, compression="zstd", row_group_size=rows_at_once)
 
 
 class ShardFiles:
@@ -241,24 +242,13 @@ def read_manifest(folder: Path) -> Manifest:
     Raises
     ------
     CorpusError
-        If the manifest is damaged or of another version, or a file is missing or has another size.
+        If the manifest is damaged or of a newer version, or a file is missing or has another size.
     """
-    path = folder / MANIFEST
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        version = about.pop("format")
-        if version != FORMAT:
-            raise CorpusError(
-                f"{path} has format {version}, and this version of stickbreaker reads {FORMAT}: build the corpus again."
-            )
-        shards = tuple(ShardSize(*shard) for shard in about.pop("shards"))
-        files = {name: (int(size), str(digest)) for name, (size, digest) in about.pop("files").items()}
-        manifest = Manifest(**about, shards=shards, files=files)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        if isinstance(error, CorpusError):
-            raise
-        raise CorpusError(f"Cannot read {path} ({error}): {REBUILD}.") from error
-    for name, (size, _) in files.items():
+    header = read_seal(folder / MANIFEST, STORED_CORPUS)
+    with reading(folder / MANIFEST, STORED_CORPUS):
+        about = dict(header.about or {})
+        manifest = Manifest(**{**about, "shards": tuple(ShardSize(*shard) for shard in about["shards"])})
+    for name, size in manifest.sizes.items():
         try:
             found = (folder / name).stat().st_size
         except OSError as error:
@@ -268,16 +258,11 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def check_contents(folder: Path, manifest: Manifest) -> None:
+def check_contents(folder: Path) -> None:
     """Read all files of a stored corpus; raise CorpusError if one differs from its checksum."""
-    for name, (_, digest) in manifest.files.items():
-        if _hash(folder / name) != digest:
-            raise CorpusError(f"The content of {folder / name} has changed: {REBUILD}.")
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    header = read_seal(folder / MANIFEST, STORED_CORPUS)
+    for name in header.parts or ():
+        verify_part(folder / name, header, STORED_CORPUS)
 
 
 def check_target(target: Path) -> None:
@@ -286,52 +271,23 @@ def check_target(target: Path) -> None:
         raise CorpusError(f"{target} already exists. Delete it, or choose another folder.")
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder to write into, with its parents; raise CorpusError if that is not possible."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Also fails where the folder exists and is closed to the user.
-        (folder / ".trial").touch()
-        (folder / ".trial").unlink()
-    except OSError as error:
-        raise CorpusError(f"Cannot write {folder} ({error.strerror}). Check the permissions and the path.") from error
-
-
-def finish(work: Path, target: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:
-    """Write the vocabulary, the groups and the manifest next to the shards, and give the folder its name.
+def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:
+    """Complete a folder of shards: write the vocabulary, the groups and the manifest.
 
     Parameters
     ----------
-    work : Path
-        The folder with the shards, and with nothing else but files of the corpus.
-    target : Path
-        Its final path, which must not exist.
+    folder : Path
+        The folder, with nothing else but files of the corpus.
     manifest : Manifest
-        The description, still without `files`.
+        The description, still without `sizes`.
     words : sequence of V str
         The vocabulary.
     groups : sequence of str, or None
         The titles of the groups.
     """
-    write_table(work / VOCABULARY, {"word": list(words)})
+    write_table(folder / VOCABULARY, {"word": list(words)})
     if groups is not None:
-        write_table(work / GROUPS, {"title": list(groups)})
-    files = {path.name: (path.stat().st_size, _hash(path)) for path in sorted(work.iterdir()) if path.name != MANIFEST}
-    about = {"format": FORMAT, **asdict(manifest), "files": files}
-    with replacing(work / MANIFEST) as file:
-        file.write(json.dumps(about, indent=1).encode())
-    os.rename(work, target)
-
-
-@contextmanager
-def writing(target: Path) -> Iterator[Path]:
-    """Yield a folder next to `target` to write a corpus into, for `finish`; it is deleted after an error."""
-    check_target(target)
-    work = target.with_name(f".{target.name}.writing")
-    make_folder(work)
-    try:
-        yield work
-    except OSError as error:
-        raise CorpusError(f"Cannot write {target} ({error}). Check the free space and the permissions.") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        write_table(folder / GROUPS, {"title": list(groups)})
+    files = [path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST]
+    about = {**asdict(manifest), "sizes": {path.name: path.stat().st_size for path in files}}
+    seal_folder(folder, MANIFEST, STORED_CORPUS, about, [path.name for path in files])

@@ -15,6 +15,7 @@ KINDS = (
     " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
 MAX_FILE_BYTES = 4_000_000_000
+TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 REMEDIES = (
     dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "Unpack it first")
     | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the table as CSV")
@@ -24,13 +25,15 @@ REMEDIES = (
 )
 
 
-def find_source(path: str | PathLike[str]) -> Path:
+def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Path:
     """Find the file or folder to read for a path.
 
     Parameters
     ----------
     path : str or path
         A file or a folder.
+    max_bytes : float, optional
+        The size of the largest file; by default, `MAX_FILE_BYTES`.
 
     Returns
     -------
@@ -59,8 +62,9 @@ def find_source(path: str | PathLike[str]) -> Path:
         raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
     if not os.path.isfile(path):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise CorpusError(f"{path} is larger than {MAX_FILE_BYTES / 1e9:g} GB. Split it, or take a sample.")
+    most = MAX_FILE_BYTES if max_bytes is None else max_bytes
+    if path.stat().st_size > most:
+        raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
     return path
 
 

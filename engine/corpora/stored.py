@@ -15,19 +15,21 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Documents, V
 from stickbreaker.engine.corpora.shards import (
     GROUPS,
     MANIFEST,
-    REBUILD,
+    STORED_CORPUS,
     VOCABULARY,
     Manifest,
     Shard,
     ShardFiles,
     ShardSize,
     check_contents,
-    finish,
+    check_target,
     name_shard,
     read_manifest,
+    seal_corpus,
     write_shard,
-    writing,
 )
+from stickbreaker.engine.verified_files import reading
+from stickbreaker.engine.whole_files import FileError, building
 
 SHARD_DOCUMENTS = 65_536
 # Entries that are loaded at once, 8 bytes each.
@@ -158,7 +160,7 @@ class StoredCorpus(Corpus):
 
     def check(self) -> None:
         """Compare all files with their checksums; raise CorpusError that names the first file that differs."""
-        check_contents(self.folder, self._files.manifest)
+        check_contents(self.folder)
 
     def _rows(self, start: int, stop: int) -> Documents:
         return self._files.gather(self._places_between(start, stop))
@@ -192,13 +194,10 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _read_column(path: Path, name: str) -> list[str]:
-    import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with reading(path, STORED_CORPUS):
         return cast(list[str], parquet.read_table(path)[name].to_pylist())
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise CorpusError(f"Cannot read {path} ({error}): {REBUILD}.") from error
 
 
 def is_stored(path: str | PathLike[str]) -> bool:
@@ -253,27 +252,35 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
         If the folder exists or cannot be written.
     """
     target = Path(to).expanduser().absolute()
+    check_target(target)
     own = np.arange(corpus.num_documents)
     has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
+    try:
+        with building(target) as work:
+            manifest = _write_shards(corpus, work, shard_documents, has_groups)
+            seal_corpus(work, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)
+    except FileError as error:
+        raise CorpusError(str(error)) from error
+    return open_stored(target)
+
+
+def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: bool) -> Manifest:
     shards: list[ShardSize] = []
     first = 0
-    with writing(target) as work:
-        for batch in corpus.batches(shard_documents):
-            part = slice(first, first + len(batch.doc_ids))
-            first = part.stop
-            groups = corpus.groups[part] if has_groups else None
-            dates = corpus.dates[part].view(np.int64)
-            shard = Shard(batch.documents, batch.doc_ids, dates, list(corpus.titles[part]), groups)
-            shards.append(write_shard(work / name_shard(len(shards)), shard))
-        manifest = Manifest(
-            corpus.name,
-            corpus.num_documents,
-            corpus.vocab_size,
-            corpus.num_tokens,
-            np.datetime_data(corpus.dates.dtype)[0],
-            corpus.split_by,
-            has_groups=has_groups,
-            shards=tuple(shards),
-        )
-        finish(work, target, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)
-    return open_stored(target)
+    for batch in corpus.batches(shard_documents):
+        part = slice(first, first + len(batch.doc_ids))
+        first = part.stop
+        groups = corpus.groups[part] if has_groups else None
+        dates = corpus.dates[part].view(np.int64)
+        shard = Shard(batch.documents, batch.doc_ids, dates, list(corpus.titles[part]), groups)
+        shards.append(write_shard(work / name_shard(len(shards)), shard))
+    return Manifest(
+        corpus.name,
+        corpus.num_documents,
+        corpus.vocab_size,
+        corpus.num_tokens,
+        np.datetime_data(corpus.dates.dtype)[0],
+        corpus.split_by,
+        has_groups=has_groups,
+        shards=tuple(shards),
+    )

@@ -18,7 +18,6 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 
 MAX_COLUMNS = 1_000
-MAX_ROWS = 5_000_000
 MAX_LISTED = 1_000
 # The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
@@ -207,18 +206,11 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
     ------
     Chunk
         The next rows; the last chunk has share 1.
-
-    Raises
-    ------
-    CorpusError
-        If there are more than `MAX_ROWS` rows.
     """
     kept: list[tuple[int, list[str]]] = []
     bad: list[BadRow] = []
     size = 0
-    for num_seen, row in enumerate(rows):
-        if num_seen == MAX_ROWS:
-            raise CorpusError(f"{file} has more than {MAX_ROWS:,} rows. Split it, or take a sample.")
+    for row in rows:
         if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
             row = BadRow(file, row[0], reason)
         if isinstance(row, BadRow):

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
 from stickbreaker.engine.corpora.table_files import (
-    MAX_ROWS,
     MAX_TEXT,
     TABLE_SUFFIXES,
     BadRow,
@@ -60,7 +59,7 @@ def open_folder(path: Path) -> Table:
         If the folder contains no file.
     """
     found = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
-    files = [file for file in found if file.is_file() or file.is_symlink()][: MAX_ROWS + 1]
+    files = [file for file in found if file.is_file() or file.is_symlink()]
     if not files:
         raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
 
@@ -123,8 +122,6 @@ def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     if not members:
         raise CorpusError(f"{path} contains no files. Create an archive of text files.")
     unpacked, packed = sum(member.file_size for member in members), max(1, path.stat().st_size)
-    if len(members) > MAX_ROWS:
-        raise CorpusError(f"{path} contains more than {MAX_ROWS:,} files. Split it.")
     if unpacked > MAX_UNPACKED:
         raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:

@@ -11,6 +11,8 @@ import numpy as np
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.library import DOCUMENTS, ROWS_AT_ONCE, STORED, find_folder, find_stored
+from stickbreaker.engine.corpora.shards import name_texts
+from stickbreaker.engine.corpora.stored import is_stored
 from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import open_synced
 
@@ -34,16 +36,16 @@ class Texts:
 
     Parameters
     ----------
-    file : Path
-        A Parquet file with a column `text`, one row per document or, with a column `document`, per part of a document.
+    files : sequence of Path
+        Parquet files with a column `text`, one row per document or, with a column `document`, per part of a document.
     header : Header, optional
-        The header that names the file's SHA-256.
+        The header that names the SHA-256 of the files.
     kind : Kind
-        What the file belongs to.
+        What the files belong to.
     """
 
-    def __init__(self, file: Path, header: Header = Header(), kind: Kind = TEXTS):  # noqa: B008
-        self._file, self._header, self._kind = file, header, kind
+    def __init__(self, files: Sequence[Path], header: Header = Header(), kind: Kind = TEXTS):  # noqa: B008
+        self._files, self._header, self._kind = files, header, kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
         """Read the texts of some documents.
@@ -70,7 +72,7 @@ class Texts:
                 found.setdefault(int(ids[row]), []).append(texts[row].as_py())
         missing = [each for each in wanted.tolist() if each not in found]
         if missing:
-            raise CorpusError(f"{self._file} has no text of document {missing[0]}. Write the texts again.")
+            raise CorpusError(f"{self._files[0]} has no text of document {missing[0]}. Write the texts again.")
         return ["".join(found[each]) for each in wanted.tolist()]
 
     def find(self, words: str) -> np.ndarray:
@@ -98,20 +100,26 @@ class Texts:
 
     def _scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
         """Yield document ids and texts, one row group after another; groups without a wanted document are left out."""
-        from pyarrow import parquet
+        for file in self._files:
+            verify_part(file, self._header, self._kind)
+            with reading(file, self._kind):
+                yield from _scan_file(file, wanted)
 
-        verify_part(self._file, self._header, self._kind)
-        with reading(self._file, self._kind), parquet.ParquetFile(self._file) as file:
-            has_ids, start = "document" in file.schema_arrow.names, 0
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                if has_ids:
-                    ids = file.read_row_group(group, columns=["document"])["document"].to_numpy()
-                else:
-                    ids = np.arange(start, start + size)
-                start += size
-                if wanted is None or np.isin(ids, wanted).any():
-                    yield ids, file.read_row_group(group, columns=["text"])["text"]
+
+def _scan_file(path: Path, wanted: np.ndarray | None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        has_ids, start = "document" in file.schema_arrow.names, 0
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            if has_ids:
+                ids = file.read_row_group(group, columns=["document"])["document"].to_numpy()
+            else:
+                ids = np.arange(start, start + size)
+            start += size
+            if wanted is None or np.isin(ids, wanted).any():
+                yield ids, file.read_row_group(group, columns=["text"])["text"]
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
@@ -120,7 +128,7 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     Parameters
     ----------
     name : str
-        The name of a bundled corpus, or of one that the user has built.
+        The name of a bundled corpus, or of one that the user has built, or the folder of a stored corpus.
     folder : str or path, optional
         The folder of the built corpora; see `find_folder`. The texts of bundled corpora are always in the default one.
 
@@ -136,18 +144,21 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     """
     if name in FILES:
         return _find_bundled(name)
+    if is_stored(name):
+        files = sorted(Path(name).expanduser().glob(name_texts("*")))
+        return Texts(files) if files else None
     stored = find_stored(name, folder)
-    return Texts(stored.place / DOCUMENTS, stored.header, STORED) if stored.own.has_text else None
+    return Texts([stored.place / DOCUMENTS], stored.header, STORED) if stored.own.has_text else None
 
 
 def _find_bundled(name: str) -> Texts | None:
     place = _bundled_place(name)
     if (place / HEADER).is_file():
         header = read_seal(place / HEADER, TEXTS)
-        return Texts(place / next(iter(header.parts or ())), header)
+        return Texts([place / next(iter(header.parts or ()))], header)
     # Earlier versions wrote one file without a header.
     file = place.with_name(f"{name}.parquet")
-    return Texts(file) if file.is_file() else None
+    return Texts([file]) if file.is_file() else None
 
 
 def _bundled_place(name: str) -> Path:

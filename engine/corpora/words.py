@@ -157,6 +157,11 @@ class WordCounter:
                     " split the file."
                 )
 
+    @property
+    def num_bytes(self) -> int:
+        """An estimate of the memory, in bytes, that `everything` needs, with what is counted so far."""
+        return 48 * len(self._words) + 300 * len(self._ids)
+
     def everything(self) -> tuple[csr_array, list[str]]:
         """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
         shape = (len(self._starts) - 1, len(self._ids))
@@ -203,14 +208,20 @@ def limit_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
     if not len(kept):
-        is_limited = len(words) and (min_documents > 1 or max_share < 1)
-        limits = "a smaller min_documents or a larger max_share"
-        remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
-        raise CorpusError(
-            f"No words remain in {counts.shape[0]:,} rows: words need {choices.min_letters} letters, may not be stop"
-            f" words, and must be in at least {min_documents} and at most {max_share:.0%} of the rows. Choose {remedy}."
-        )
+        raise CorpusError(explain_no_words(choices, counts.shape[0], has_words=bool(len(words))))
     return _take_columns(counts, kept), [words[word] for word in kept]
+
+
+def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> str:
+    """Explain why word choices keep no word of some rows, and what to change."""
+    min_documents, max_share = choices.limits(num_rows)
+    is_limited = has_words and (min_documents > 1 or max_share < 1)
+    limits = "a smaller min_documents or a larger max_share"
+    remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
+    return (
+        f"No words remain in {num_rows:,} rows: words need {choices.min_letters} letters, may not be stop"
+        f" words, and must be in at least {min_documents} and at most {max_share:.0%} of the rows. Choose {remedy}."
+    )
 
 
 def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, most: float) -> np.ndarray:
@@ -232,10 +243,37 @@ def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, 
     """
     num_words = counts.shape[1]
     frequency = np.bincount(counts.indices, minlength=num_words)
-    kept = np.flatnonzero((frequency >= min_documents) & (frequency <= most))
-    if len(kept) > choices.max_words:
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=num_words)[kept]
-        kept = np.sort(kept[np.argsort(-totals, kind="stable")[: choices.max_words]])
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=num_words)
+    return keep_words(frequency, totals, choices.max_words, (min_documents, most))
+
+
+def keep_words(frequency: np.ndarray, totals: np.ndarray, max_words: int, limits: tuple[float, float]) -> np.ndarray:
+    """Find the words to keep.
+
+    Parameters
+    ----------
+    frequency : (W,) int
+        The number of documents that contain each word; the words are in alphabetical order.
+    totals : (W,) int or float
+        How often each word occurs in all documents.
+    max_words : int
+        The largest number of words to keep.
+    limits : tuple of two float
+        A word must be in at least, and at most, this number of documents.
+
+    Returns
+    -------
+    (V,) int64
+        The words to keep, ascending: the most frequent; of equally frequent ones, the first in the alphabet.
+
+    Examples
+    --------
+    >>> keep_words(np.array([1, 2, 2, 3]), np.array([9, 4, 5, 4]), 2, (2, 3))
+    array([1, 2])
+    """
+    kept = np.flatnonzero((frequency >= limits[0]) & (frequency <= limits[1]))
+    if len(kept) > max_words:
+        kept = np.sort(kept[np.argsort(-totals[kept], kind="stable")[:max_words]])
     return kept
 
 

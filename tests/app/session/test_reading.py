@@ -295,7 +295,7 @@ def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
         file
     )
     selection = Selection()
-    documents = DocumentBrowser(selection, lambda name: Texts(file))
+    documents = DocumentBrowser(selection, lambda name: Texts([file]))
     documents.read(job, progress)
     selection.document = 0
     assert HOSTILE not in documents.words.object
@@ -311,7 +311,7 @@ def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
 
 def test_a_text_file_that_cannot_be_read_leaves_the_counted_words(job, progress, tmp_path):
     selection = Selection()
-    documents = DocumentBrowser(selection, lambda name: Texts(tmp_path / "missing.parquet"))
+    documents = DocumentBrowser(selection, lambda name: Texts([tmp_path / "missing.parquet"]))
     documents.read(job, progress)
     selection.document = 0
     assert "There is no file of texts at" in documents.found.note

@@ -353,15 +353,15 @@ def test_rows_cells_and_files_over_the_limits_are_refused(tmp_path, monkeypatch)
     with pytest.raises(CorpusError, match="line 2 is longer than 200 characters"):
         build(path)
     monkeypatch.setattr(table_files, "MAX_TEXT", 10_000)
-    monkeypatch.setattr(table_files, "MAX_ROWS", 3)
-    with pytest.raises(CorpusError, match="more than 3 rows. Split it"):
+    monkeypatch.setattr(building, "MAX_ROWS", 3)
+    with pytest.raises(CorpusError, match="more than 3 rows. Build it on disk"):
         build(path)
-    monkeypatch.setattr(table_files, "MAX_ROWS", 30)
+    monkeypatch.setattr(building, "MAX_ROWS", 30)
     monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
-    with pytest.raises(CorpusError, match="billion characters. Split it"):
+    with pytest.raises(CorpusError, match="billion characters. Build it on disk"):
         build(path)
     monkeypatch.setattr("stickbreaker.engine.corpora.sources.MAX_FILE_BYTES", 100)
-    with pytest.raises(CorpusError, match=r"larger than 1e-07 GB. Split it"):
+    with pytest.raises(CorpusError, match=r"larger than 1e-07 GB. Build it on disk"):
         build(path)
     monkeypatch.setattr("stickbreaker.engine.corpora.words.MAX_TERMS", 1)
     with pytest.raises(CorpusError, match="more than 1 distinct words"):

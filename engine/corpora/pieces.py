@@ -1,0 +1,314 @@
+"""The first pass of a build on disk: texts are counted piece by piece, and the pieces' words are chosen together.
+
+A piece is some documents with the words that occur in them. It is written to three files; the last of them, with the
+extension .json, marks it as complete. A build that was interrupted goes on after the last complete piece.
+"""
+
+import heapq
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.corpora.build import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
+from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.dates import find_form
+from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
+from stickbreaker.engine.corpora.sources import find_source, open_source
+from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Chunk, Table
+from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
+from stickbreaker.engine.whole_files import replacing
+
+# Rows from which the form of the dates is found.
+DATED_ROWS = 50_000
+WORDS_AT_ONCE = 8_192
+TERMS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """Everything that decides the content of a corpus on disk.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        The files or folders to read, in order.
+    columns : Columns
+        The columns to use.
+    words : WordChoices
+        Which words are counted.
+    keeps_text : bool
+        Whether the texts are stored.
+    max_memory : int
+        A piece ends with the chunk in which its counts take as many bytes.
+    shard_documents : int
+        A piece ends with the chunk in which it has as many documents.
+    """
+
+    paths: tuple[str, ...]
+    columns: Columns
+    words: WordChoices
+    keeps_text: bool
+    max_memory: int
+    shard_documents: int
+
+
+class Piece(NamedTuple):
+    """What the file that completes a piece says.
+
+    Attributes
+    ----------
+    file, chunk : int
+        Where the next piece begins: the place of the file, and the number of its chunks that have been read.
+    num_documents : int
+        The number of documents.
+    date_unit : str
+        The precision of their dates.
+    num_bad : int
+        The number of rows that were skipped.
+    bad : list of [str, int or None, str]
+        The first of them: file, row and reason.
+    """
+
+    file: int
+    chunk: int
+    num_documents: int
+    date_unit: str
+    num_bad: int
+    bad: list[tuple[str, int | None, str]]
+
+
+class PieceDocuments(NamedTuple):
+    """The documents of a piece: counts of the piece's own words, and a table of their other columns."""
+
+    words: list[str]
+    documents: Documents
+    columns: Any
+
+
+class Sources:
+    """The files of a plan as one stream of chunks."""
+
+    def __init__(self, plan: BuildPlan) -> None:
+        self._plan = plan
+        self.table = lru_cache(1)(self._open)
+
+    def _open(self, number: int) -> Table:
+        return open_source(find_source(self._plan.paths[number], max_bytes=float("inf")))
+
+    def columns(self, number: int) -> Columns:
+        """Return the columns of a file, completed and checked."""
+        return settle_columns(self.table(number), self._plan.columns)
+
+    def chunks(self, file: int = 0, chunk: int = 0) -> Iterator[tuple[int, int, Chunk]]:
+        """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk on."""
+        for number in range(file, len(self._plan.paths)):
+            wanted = list(dict.fromkeys(column for column in self.columns(number) if column))
+            first = chunk if number == file else 0
+            for place, some in islice(enumerate(self.table(number).read(wanted)), first, None):
+                yield number, place, some
+
+    def date_form(self) -> str:
+        """Return the form of the dates in the first rows with text; "" without a date column."""
+        if self._plan.columns.date is None:
+            return ""
+        cells, bad = Cells([], [], [], []), BadRows()
+        for number, _, chunk in self.chunks():
+            take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
+            if len(cells.rows) >= DATED_ROWS:
+                break
+        return find_form(cells.dates)
+
+
+def read_piece(folder: Path, number: int) -> Piece | None:
+    """Return what completes a piece; None if it is not complete."""
+    try:
+        return Piece(**json.loads((folder / f"piece-{number:05}.json").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+
+
+def count_pieces(plan: BuildPlan, folder: Path, report: Callable[[float], object]) -> list[Piece]:
+    """Count all texts, piece by piece, after those that are already complete.
+
+    Parameters
+    ----------
+    plan : BuildPlan
+        What to read.
+    folder : Path
+        Where the pieces are written.
+    report : callable
+        Receives the share of the sources that has been read.
+
+    Returns
+    -------
+    list of Piece
+        All pieces, in order.
+    """
+    pieces: list[Piece] = []
+    while (piece := read_piece(folder, len(pieces))) is not None:
+        pieces.append(piece)
+    sources = Sources(plan)
+    file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (0, 0)
+    form = sources.date_form()
+    counter = _PieceCounter(plan, folder)
+    for number, place, some in sources.chunks(file, chunk):
+        counter.add(sources, number, some, form)
+        report((number + some.share) / len(plan.paths))
+        if counter.is_full:
+            pieces.append(counter.write(len(pieces), number, place + 1))
+            counter = _PieceCounter(plan, folder)
+    if counter.num_seen:
+        pieces.append(counter.write(len(pieces), len(plan.paths), 0))
+    return pieces
+
+
+class _PieceCounter:
+    """Counts the documents of one piece."""
+
+    def __init__(self, plan: BuildPlan, folder: Path) -> None:
+        self._plan, self._folder = plan, folder
+        self._counter, self._bad = WordCounter(plan.words), BadRows()
+        self._files: list[int] = []
+        self._rows: list[int] = []
+        self._titles: list[str] = []
+        self._groups: list[str] = []
+        self._texts: list[str] = []
+        self._dates: list[np.ndarray] = []
+
+    @property
+    def num_seen(self) -> int:
+        """The number of rows, good and bad."""
+        return len(self._rows) + self._bad.count
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the piece has as many documents, or takes as much memory, as the plan allows."""
+        num_bytes = self._counter.num_bytes + 4 * sum(map(len, self._texts))
+        return len(self._rows) >= self._plan.shard_documents or num_bytes >= self._plan.max_memory
+
+    def add(self, sources: Sources, number: int, chunk: Chunk, form: str) -> None:
+        """Count the rows of a chunk."""
+        table, columns, cells, bad = sources.table(number), sources.columns(number), Cells([], [], [], []), BadRows()
+        texts = take_chunk(chunk, columns, cells, bad, table)
+        dates = date_rows(table, columns, cells, bad, form)
+        kept = range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()
+        self._bad.add(bad.listed, bad.count)
+        self._counter.add(texts[row] for row in kept)
+        self._dates.append(dates[list(kept)])
+        self._files += [number] * len(kept)
+        self._rows += [cells.rows[row] for row in kept]
+        self._titles += [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
+        self._groups += [cells.groups[row].strip() for row in kept]
+        if self._plan.keeps_text:
+            self._texts += [texts[row] for row in kept]
+
+    def write(self, number: int, file: int, chunk: int) -> Piece:
+        """Write the piece; the next one begins at a chunk of a file."""
+        import pyarrow as pa
+
+        counts, words = self._counter.everything()
+        dates = np.concatenate(self._dates)
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
+        frequency = np.bincount(counts.indices, minlength=len(words)).astype(np.int64)
+        described = {"word": pa.array(words, pa.large_string()), "documents": frequency, "total": totals}
+        write_arrow(self._folder / f"words-{number:05}.arrow", pa.record_batch(described), WORDS_AT_ONCE)
+        indices = pa.array(counts.indices.astype(np.int32, copy=False))
+        entries = pa.StructArray.from_arrays([indices, pa.array(counts.data)], ["word", "count"])
+        columns = {
+            "words": pa.LargeListArray.from_arrays(pa.array(counts.indptr.astype(np.int64)), entries),
+            "date": dates.view(np.int64),
+            "file": np.array(self._files, np.int64),
+            "row": np.array(self._rows, np.int64),
+            "title": pa.array(self._titles, pa.large_string()),
+            "group": pa.array(self._groups, pa.large_string()),
+        }
+        write_arrow(self._folder / f"piece-{number:05}.arrow", pa.record_batch(columns))
+        if self._plan.keeps_text:
+            write_table(self._folder / f"texts-{number:05}.parquet", {"text": pa.array(self._texts, pa.large_string())})
+        bad = [(row.file, row.row, row.reason) for row in self._bad.listed]
+        unit = np.datetime_data(dates.dtype)[0]
+        piece = Piece(file, chunk, len(self._rows), unit, self._bad.count, bad)
+        with replacing(self._folder / f"piece-{number:05}.json") as out:
+            out.write(json.dumps(piece._asdict()).encode())
+        return piece
+
+
+def open_piece(folder: Path, number: int) -> PieceDocuments:
+    """Map the documents of a complete piece."""
+    batch = map_arrow(folder / f"piece-{number:05}.arrow").get_batch(0)
+    lists = batch.column("words")
+    words, counts = (lists.values.field(place).to_numpy() for place in range(2))
+    listed = map_arrow(folder / f"words-{number:05}.arrow").read_all()["word"].to_pylist()
+    return PieceDocuments(listed, Documents(lists.offsets.to_numpy(), words, counts), batch)
+
+
+def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) -> list[str]:
+    """Choose the words of the corpus from all pieces, as `limit_words` does for a corpus in memory.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the pieces.
+    pieces : sequence of Piece
+        The pieces.
+    choices : WordChoices
+        The limits.
+
+    Returns
+    -------
+    list of V str
+        The words in alphabetical order.
+
+    Raises
+    ------
+    CorpusError
+        If no word remains.
+    """
+    num_rows = sum(piece.num_documents for piece in pieces)
+    min_documents, max_share = choices.limits(num_rows)
+    limits = (min_documents, max_share * num_rows)
+    merged = heapq.merge(*(_read_words(folder, number) for number in range(len(pieces))))
+    terms = ((word, *_add(rows)) for word, rows in groupby(merged, key=itemgetter(0)))
+    kept: list[tuple[str, int, int]] = []
+    has_words = False
+    while block := list(islice(terms, TERMS_AT_ONCE)):
+        has_words = True
+        # The most frequent words of all are among those kept so far and the most frequent of this block.
+        candidates = kept + block
+        frequency, totals = (np.array([term[place] for term in candidates], np.int64) for place in (1, 2))
+        kept = [candidates[place] for place in keep_words(frequency, totals, choices.max_words, limits).tolist()]
+    if not kept:
+        raise CorpusError(explain_no_words(choices, num_rows, has_words))
+    return [word for word, _, _ in kept]
+
+
+def _read_words(folder: Path, number: int) -> Iterator[tuple[str, int, int]]:
+    reader = map_arrow(folder / f"words-{number:05}.arrow")
+    batches = (reader.get_batch(place) for place in range(reader.num_record_batches))
+    return chain.from_iterable(zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
+
+
+def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
+    documents = total = 0
+    for _, in_documents, in_total in rows:
+        documents += in_documents
+        total += in_total
+    return documents, total
+
+
+def describe_plan(plan: BuildPlan) -> dict[str, Any]:
+    """Describe a plan with the sizes and times of its files, to recognize an unfinished build of the same."""
+    stats = [Path(path).stat() for path in plan.paths]
+    return {**asdict(plan), "files": [[stat.st_size, stat.st_mtime_ns] for stat in stats]}
+
+
+def list_bad(piece: Piece) -> list[BadRow]:
+    """The first skipped rows of a piece."""
+    return [BadRow(*row) for row in piece.bad]

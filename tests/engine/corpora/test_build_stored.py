@@ -1,0 +1,220 @@
+"""Corpora built on disk: they equal those built in memory, and an interrupted build goes on where it stopped."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus
+from stickbreaker.engine.corpora import build_stored, pieces
+from stickbreaker.engine.corpora.texts import find_texts
+
+COLUMNS = {"text": "said", "date": "when", "title": "who", "group": "of"}
+CHOICES = WordChoices(min_documents=2, max_share=0.6, max_words=60, own_stop_words="wordda")
+ALL = WordChoices(min_documents=1, max_share=1.0)
+
+
+def make_rows(number=1_300, seed=0):
+    """Rows with a Zipf vocabulary, and now and then one without text, date or counted words."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for row in range(number):
+        words = [f"word{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}" for n in rng.zipf(1.4, 12)]
+        text = {7: "", 11: "the of 12"}.get(row % 50, " ".join(words))
+        when = "soon" if row % 97 == 5 else f"19{row % 80 + 10}-0{row % 9 + 1}-11"
+        rows.append(
+            dict(zip(COLUMNS.values(), (text, when, f"T{row}" if row % 3 else "", f"G{row // 40}"), strict=True))
+        )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows()
+
+
+def write(rows, path):
+    if path.suffix == ".parquet":
+        rows.to_parquet(path, row_group_size=300)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows.to_dict("records")))
+    else:
+        rows.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def table(rows, tmp_path):
+    return write(rows, tmp_path / "said.csv")
+
+
+def assert_same(one, other):
+    assert (one.counts != other.counts).nnz == 0
+    assert one.vocabulary == other.vocabulary
+    assert (one.split_by, one.num_tokens) == (other.split_by, other.num_tokens)
+    for what in ("titles", "group_titles", "groups", "doc_ids"):
+        assert list(getattr(one, what)) == list(getattr(other, what))
+    assert one.dates.dtype == other.dates.dtype
+    np.testing.assert_array_equal(one.dates, other.dates)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_corpus_built_on_disk_equals_the_one_built_in_memory(rows, tmp_path, suffix, caplog):
+    path = write(rows, tmp_path / f"said{suffix}")
+    built = build(path, to=tmp_path / "disk", words=CHOICES, shard_documents=400, **COLUMNS)
+    assert_same(built, load_corpus(path, words=CHOICES, **COLUMNS))
+    on_disk, in_memory = (message.partition("skipped ")[2] for message in caplog.messages)
+    assert on_disk.split()[0] == in_memory.split()[0]
+    assert on_disk.partition("First: ")[2] == in_memory.partition("First: ")[2]
+    assert len(list(built.folder.glob("shard-*"))) == 3
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_words_that_occur_equally_often_are_chosen_by_the_alphabet_for_any_pieces(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "TERMS_AT_ONCE", 7)
+    for number, most in enumerate((3, 17, 40)):
+        choices = WordChoices(min_documents=1, max_share=1.0, max_words=most)
+        ours = build(table, to=tmp_path / str(number), text="said", words=choices, shard_documents=1)
+        assert ours.vocabulary == load_corpus(table, text="said", words=choices).vocabulary
+
+
+def test_a_smaller_limit_of_memory_gives_more_shards_and_the_same_corpus(table, tmp_path):
+    one = build(table, to=tmp_path / "one", **COLUMNS)
+    many = build(table, to=tmp_path / "many", max_memory=100_000, **COLUMNS)
+    assert_same(many, one)
+    assert (len(list(one.folder.glob("shard-*"))), len(list(many.folder.glob("shard-*")))) == (1, 3)
+
+
+class Stop(BaseException):
+    """Stands for Ctrl-C."""
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.86, 0.93, 1.0])
+def test_an_interrupted_build_goes_on_where_it_stopped(table, tmp_path, share, monkeypatch):
+    def stop(done):
+        if done >= share:
+            raise Stop
+
+    settings = {"to": tmp_path / "disk", "shard_documents": 400, "keeps_text": True, **COLUMNS}
+    with pytest.raises(Stop):
+        build(table, callback=stop, **settings)
+    assert not (tmp_path / "disk").exists()
+    for folder in ("pieces", "corpus"):
+        (tmp_path / ".disk.building" / folder / f".{share}.partial").touch()
+    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / ".disk.building").rglob("*-0*")}
+    written = []
+    monkeypatch.setattr(os, "replace", lambda old, new, replace=os.replace: (written.append(new), replace(old, new)))
+    again = build(table, **settings)
+    assert not finished.keys() & set(written)
+    assert_same(again, build(table, **settings | {"to": tmp_path / "whole"}))
+    again.check()
+    assert [*tmp_path.glob(".*"), *again.folder.glob(".*")] == []
+
+
+def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch):
+    write_arrow = pieces.write_arrow
+
+    def fill_up(path, *rest):
+        if "00002" in path.name:
+            raise OSError(28, "No space left on device")
+        write_arrow(path, *rest)
+
+    settings = {"to": tmp_path / "disk", "shard_documents": 400, **COLUMNS}
+    with monkeypatch.context() as full:
+        full.setattr(pieces, "write_arrow", fill_up)
+        with pytest.raises(CorpusError, match=r"stopped \(.*No space left.*\). What is finished is kept in"):
+            build(table, **settings)
+    assert len(list((tmp_path / ".disk.building" / "pieces").glob("piece-*.json"))) == 2
+    assert_same(build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"}))
+
+
+def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(rows, table, tmp_path):
+    def stop(done):
+        raise Stop
+
+    with pytest.raises(Stop):
+        build(table, to=tmp_path / "disk", text="said", callback=stop)
+    with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
+        build(table, to=tmp_path / "disk", text="said", max_memory=5)
+    write(make_rows(100), table)
+    with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
+        build(table, to=tmp_path / "disk", text="said")
+
+
+def test_a_path_that_cannot_be_written_is_reported_before_the_source_is_read(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(build_stored, "list_sources", None)
+    with pytest.raises(CorpusError, match="Cannot write .* Check the permissions and the path"):
+        build(table, to=table / "disk", text="said")
+    (tmp_path / "disk").mkdir()
+    with pytest.raises(CorpusError, match="already exists"):
+        build(table, to=tmp_path / "disk", text="said")
+
+
+def test_tables_of_a_folder_are_read_in_the_order_of_their_names(rows, tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    for name, part in (("b.csv", rows[700:]), ("a.parquet", rows[:700])):
+        write(part, folder / name)
+    titled = {"text": "said", "date": "when", "words": CHOICES}
+    built = build(folder, to=tmp_path / "disk", shard_documents=400, **titled)
+    whole = load_corpus(write(rows, tmp_path / "all.csv"), **titled)
+    assert (built.counts != whole.counts).nnz == 0
+    np.testing.assert_array_equal(built.dates, whole.dates)
+    assert (built.titles[0], built.titles[-1]) == ("a, row 1", "b, row 601")
+    listed = build([folder / "b.csv", folder / "a.parquet"], to=tmp_path / "listed", **titled)
+    assert listed.titles[0] == "b, row 2"
+
+
+def test_a_folder_of_texts_is_built(tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for year in range(1860, 1890):
+        (folder / f"{year}.txt").write_text("peace and treaty " * (year % 3) + "trade")
+    built = build(folder, to=tmp_path / "disk", date="date", words=ALL, shard_documents=4)
+    assert_same(built, load_corpus(folder, date="date", words=ALL))
+
+
+def test_dates_have_the_finest_precision_of_all_pieces(tmp_path):
+    path = tmp_path / "a.csv"
+    days = [f"2001-01-{day:02}" for day in range(1, 29)] * 40
+    path.write_text("text,date\n" + "\n".join(f"peace treaty,{day}" for day in [*days, "2002-03-04T05:06:07"]))
+    built = build(path, to=tmp_path / "disk", date="date", text="text", words=ALL, shard_documents=500)
+    assert_same(built, load_corpus(path, date="date", text="text", words=ALL))
+    assert built.dates[-1] == np.datetime64("2002-03-04T05:06:07")
+
+
+def test_texts_are_kept_with_the_corpus(table, tmp_path, rows):
+    built = build(table, to=tmp_path / "disk", keeps_text=True, words=CHOICES, shard_documents=400, **COLUMNS)
+    texts = find_texts(str(built.folder))
+    chosen = [row for row, title in enumerate(built.titles) if title in ("T4", "T50", "T1000")][::-1]
+    assert texts.read(built.doc_ids[chosen]) == [rows["said"][row] for row in (1000, 50, 4)]
+    assert find_texts(str(build(table, to=tmp_path / "bare", text="said").folder)) is None
+
+
+def test_files_elsewhere_are_copied_by_fsspec(table, tmp_path):
+    import fsspec
+
+    system = fsspec.filesystem("memory")
+    system.pipe_file("/bucket/said.csv", table.read_bytes())
+    system.pipe_file("/bucket/_SUCCESS", b"")
+    for address in ("memory://bucket/said.csv", "memory://bucket"):
+        built = build(address, to=tmp_path / address[-3:], words=CHOICES, **COLUMNS)
+        assert (built.counts != load_corpus(table, words=CHOICES, **COLUMNS).counts).nnz == 0
+    with pytest.raises(CorpusError, match=r"Cannot read nowhere://a.csv \(Protocol not known: nowhere"):
+        build("nowhere://a.csv", to=tmp_path / "disk")
+    with pytest.raises(CorpusError, match="has no files of a supported type"):
+        build("memory://bucket/_SUCCESS", to=tmp_path / "other")
+
+
+def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,date\npeace,soon\n,1900\n")
+    with pytest.raises(CorpusError, match="has no usable rows. First problem: .*row 2"):
+        build(path, to=tmp_path / "disk", date="date")
+    with pytest.raises(CorpusError, match="No words remain in 1 rows"):
+        build(path, to=tmp_path / "words", text="text", words=WordChoices(own_stop_words="peace"))
+    (tmp_path / "docword.a.txt").write_text("1\n1\n1\n1 1 1\n")
+    with pytest.raises(CorpusError, match="contains word counts. Load it with load_corpus, and call store_corpus"):
+        build(tmp_path / "docword.a.txt", to=tmp_path / "counts")
