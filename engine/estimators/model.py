@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -16,13 +17,14 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
-from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Documents, Vocabulary
 from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
-from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics, score_own
+from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, count_topics, rank_topics, score_corpus
 from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
+from stickbreaker.engine.evaluation.share_files import write_shares
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
     checkpoint_frame,
@@ -33,7 +35,6 @@ from stickbreaker.engine.evaluation.topic_frames import (
 )
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
@@ -235,10 +236,46 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _infer(self, X: Counts) -> np.ndarray:
         """The shares (D, K) of all topics in documents."""
         check_is_fitted(self, "state_")
-        documents = self._read(X).documents()
+        batches = self._read(X).batches(DOCUMENTS_AT_ONCE)
+        return np.concatenate([self._infer_documents(batch.documents) for batch in batches]).astype(float)
+
+    def _infer_documents(self, documents: Documents) -> np.ndarray:
         infer = self.algorithm.infer
-        parts = map_shards(lambda part: infer(self.config_, self.state_, part), documents)
-        return np.concatenate(parts).astype(float)
+        return np.concatenate(map_shards(lambda part: infer(self.config_, self.state_, part), documents))
+
+    def transform_to(self, X: Counts, folder: str | PathLike[str], *, verbose: bool = False) -> Path:
+        """Infer the topics of documents and write them to Parquet files, part by part. The model does not change.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents; a stored corpus is not loaded.
+        folder : str or path
+            The folder to make; it is made completely or not at all. Each file has 65,536 documents: a column doc_id,
+            and the columns of `transform` in single precision under the names of `get_feature_names_out`.
+        verbose : bool
+            Whether a progress bar is shown.
+
+        Returns
+        -------
+        Path
+            The folder. `pandas.read_parquet` reads it.
+
+        Raises
+        ------
+        FileError
+            If the folder exists already or cannot be written.
+        """
+        check_is_fitted(self, "state_")
+        corpus, columns = self._read(X), self._columns()
+        with show_progress(verbose, corpus.num_documents, "documents") as move:
+            return write_shares(
+                folder,
+                corpus,
+                lambda documents: self._infer_documents(documents)[:, columns],
+                self.get_feature_names_out().tolist(),
+                lambda num_documents: move(num_documents, "Reading"),
+            )
 
     def _columns(self) -> np.ndarray | slice:
         """The topics that `transform` has columns for."""
@@ -271,13 +308,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             If no document has two distinct words.
         """
         check_is_fitted(self, "state_")
-        corpus = self._read(X)
-        split = split_words(corpus.documents(), corpus.doc_ids, SPLIT_SEED)
-        if not split.num_tokens:
+        nats = score_corpus(self.algorithm, self.config_, self.state_, self._read(X), SPLIT_SEED)
+        if np.isnan(nats):
             raise ValueError(
                 "No document of X has two distinct words, one to predict from the other: give longer ones."
             )
-        return score_own(self.algorithm, self.config_, self.state_, split)
+        return nats
 
     def _summary(self) -> TopicSummary:
         check_is_fitted(self, "state_")

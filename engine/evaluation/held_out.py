@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithm import Algorithm, Phase
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.corpus import Corpus, Documents
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood
+from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood, split_words
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.importance import Effort, weigh_documents
@@ -32,6 +32,8 @@ NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their s
 COVERED_SHARE = 0.99
 # A topic with fewer expected tokens contains only start-up noise.
 LEAST_TOKENS = 1.0
+# Documents of a corpus that are scored together.
+DOCUMENTS_AT_ONCE = 65_536
 FOLD_IN = Sweeps(50, 0.0, 0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
@@ -79,6 +81,20 @@ def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
 def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
     """Nats per held-out token under the system's own inference."""
     return score_shares(algorithm, config, state, split, infer_own(algorithm, config, state, split))
+
+
+def score_corpus(algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, seed: int) -> float:
+    """Nats per held-out token (`disjoint_words`) of all documents; NaN if no document has two distinct words.
+
+    Reads the documents in parts, so that a stored corpus is never loaded.
+    """
+    nats, tokens = [], []
+    for batch in corpus.batches(DOCUMENTS_AT_ONCE):
+        split = split_words(batch.documents, batch.doc_ids, seed)
+        if split.num_tokens:
+            nats.append(score_own(algorithm, config, state, split))
+            tokens.append(split.num_tokens)
+    return float(np.average(nats, weights=tokens)) if nats else float("nan")
 
 
 def score_shares(algorithm: Algorithm, config: Any, state: Any, split: Split, doc_shares: np.ndarray) -> float:
