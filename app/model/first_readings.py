@@ -8,6 +8,7 @@ document takes about a hundred bytes: eight for each share of at least 0.005, an
 
 import threading
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.evaluation.doc_shares import SMALLEST_SHARE
+
+# The columns of all readings, with the types of their numbers.
+COLUMNS = {"doc_ids": "q", "seen": "q", "sizes": "i", "topic_ids": "i", "shares": "f"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,17 @@ class FirstReadings:
             self._sizes.frombytes(sizes.astype(np.int32).tobytes())
             self._topic_ids.frombytes(inferred.topic_ids[columns].astype(np.int32).tobytes())
             self._shares.frombytes((shares / totals[rows]).astype(np.float32).tobytes())
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Copy everything, for `restore`."""
+        with self._lock:
+            return {name: np.array(getattr(self, f"_{name}")) for name in COLUMNS}
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take over what `to_arrays` of others gave. Raises KeyError where an array is missing."""
+        with self._lock:
+            for name, code in COLUMNS.items():
+                setattr(self, f"_{name}", array(code, arrays[name].tobytes()))
 
     def look(self, doc_ids: np.ndarray) -> FirstReading | None:
         """The shares in the order of a corpus with these ids (D,); None if there are none."""

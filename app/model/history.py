@@ -49,6 +49,21 @@ class History:
             columns[name].setflags(write=False)
         return Curve(MappingProxyType(columns))
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Copy everything, so that `restore` makes a history that goes on in the same way."""
+        arrays = {name: column[: self._num_kept].copy() for name, column in self._columns.items()}
+        newest = zip(self._newest, self._columns.items(), strict=False)
+        arrays |= {f"newest.{name}": np.array([value], column.dtype) for value, (name, column) in newest}
+        return arrays | {"counts": np.array([self._stride, self._num_seen], np.int64)}
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take over what `to_arrays` of another history gave. Raises KeyError where an array is missing."""
+        self._stride, self._num_seen = arrays["counts"].tolist()
+        for name, column in self._columns.items():
+            self._num_kept = len(arrays[name])
+            column[: self._num_kept] = arrays[name]
+        self._newest = tuple(arrays[f"newest.{name}"][0] for name in self._columns) if self._num_seen else ()
+
     def _write(self, row: tuple[Any, ...]) -> None:
         for value, column in zip(row, self._columns.values(), strict=True):
             column[self._num_kept] = value

@@ -1,5 +1,6 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
+import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,10 +24,19 @@ from stickbreaker.app.model.progress import (
 )
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
+from stickbreaker.app.model.saved_runs import (
+    read_columns,
+    read_date,
+    read_marks,
+    write_columns,
+    write_date,
+    write_marks,
+)
 from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
 from stickbreaker.engine.algorithm import Phase, TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
+from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
@@ -36,7 +46,18 @@ MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
 MAX_NAME = 60
+# The note of a saved position with everything that is not an array.
+PAGE = "page"
+RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
 FALLEN = "Ended without converging: documents start again in each pass, and one more pass would lower the bound."
+
+
+def read_spec(position: Position) -> RunSpec:
+    """The spec of a saved run. Raises KeyError or ValueError where the position was not saved by a record."""
+    about = json.loads(str(position.notes[PAGE]))
+    algorithm = engine.find_algorithm(position.algorithm)
+    return RunSpec(about["corpus"][0], algorithm, position.config, position.settings, frozenset(about["chosen"]))
+
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
 Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
@@ -65,6 +86,7 @@ class Record:
         self.prepared: engine.Prepared | None = None
         self._corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
+        self._resumed: Position | None = None
         self._date: np.datetime64 | None = None
         self._date_span: tuple[np.datetime64, np.datetime64] | None = None
         self._seconds = 0.0
@@ -102,6 +124,11 @@ class Record:
         if self.status == "finished" or self.prepared is None:
             return self.documents_seen
         return self.prepared.documents_total
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns of the word lists so far."""
+        return len(self._checkpoints)
 
     @property
     def corpus(self) -> engine.Corpus | None:
@@ -190,7 +217,10 @@ class Record:
         if self.prepared is None:
             raise RuntimeError("The corpus is not open yet.")
         self._share_names(config)
-        self._updates = engine.run(replace(self.prepared, config=config))
+        resumed, self._resumed = self._resumed, None
+        if resumed is not None:
+            resumed = replace(resumed, config=config)
+        self._updates = engine.run(replace(self.prepared, config=config), resume=resumed)
         return next(self._updates)
 
     def _share_names(self, config: Any) -> None:
@@ -200,6 +230,72 @@ class Record:
         shared = self._known.setdefault((spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings), {})
         shared.update(self._names)
         self._names = shared
+
+    def save(self) -> Position | None:
+        """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
+        corpus, spec = self._corpus, self.spec
+        if self._state is None or corpus is None:
+            return None
+        numbers, arrays = write_columns(self._checkpoints)
+        for name, part in self._parts().items():
+            arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
+        about = {
+            "corpus": [spec.corpus_name, corpus.num_documents, corpus.vocab_size, corpus.num_tokens],
+            "chosen": sorted(spec.chosen),
+            "batch_size": self.batch_size,
+            "date": write_date(self._date),
+            "phase": self._phase,
+            "startup_share": self._startup_share,
+            "temperature": self._temperature,
+            "is_over": self.is_over,
+            "is_kept": self.is_kept,
+            "message": self.message if self.is_over else "",
+            "marks": write_marks(self._marks),
+            "names": list(self._names.items()),
+            "labels": list(self._labels.items()),
+            "columns": numbers,
+        }
+        notes = {**arrays, PAGE: np.array(json.dumps(about))}
+        config, seen = self._learned_config, self.documents_seen
+        return Position(spec.algorithm.name, config, spec.settings, self._state, seen, self._seconds, notes)
+
+    def restore(self, position: Position) -> None:
+        """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
+        about, corpus = json.loads(str(position.notes[PAGE])), self._corpus
+        assert corpus is not None
+        if about["corpus"][1:] != [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]:
+            raise engine.CorpusError(
+                f"The saved run is of another corpus named {corpus.name!r}, which has changed since: restart the run."
+            )
+        for name, part in self._parts().items():
+            start = f"{name}."
+            part.restore(
+                {each.removeprefix(start): position.notes[each] for each in position.notes if each.startswith(start)}
+            )
+        self._resumed, self._state = position, position.state
+        self.documents_seen, self._seconds, self.batch_size = (
+            position.documents_seen,
+            position.seconds,
+            about["batch_size"],
+        )
+        self._date, self._phase = read_date(about["date"]), about["phase"]
+        self._startup_share, self._temperature = about["startup_share"], about["temperature"]
+        self._marks, self._checkpoints = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
+        self._names, self._labels = dict(about["names"]), dict(about["labels"])
+        self.is_kept = about["is_kept"]
+        if about["is_over"]:
+            self._finish(about["message"])
+        self.stand_still()
+
+    def _parts(self) -> dict[str, History | FirstReadings]:
+        """The parts of the record that grow, by name."""
+        return {
+            "steps": self._steps,
+            "heldout": self._heldout,
+            "next_batch": self._next_batch,
+            "bounds": self._bounds,
+            "first": self._first_readings,
+        }
 
     def close(self) -> None:
         """Stop the engine; nothing more is learned."""
@@ -215,7 +311,8 @@ class Record:
         """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
-            self.status, self.message = ("paused" if self.documents_seen else "ready"), ""
+            message = RESTORED.format(self.documents_seen) if self._resumed is not None else ""
+            self.status, self.message = ("paused" if self.documents_seen else "ready"), message
 
     def fail(self, error: BaseException) -> None:
         """End the run and keep everything computed; a state that cannot be summarized is replaced by the one before."""

@@ -9,15 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.record import Names, Record
+from stickbreaker.app.model.record import Names, Record, read_spec
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.engine.runs.checkpoint import Position
 
 PUBLISH_SECONDS = 0.2
 # At the fastest pace, the time that pages take to draw slows the engine down.
@@ -28,6 +29,7 @@ MAX_LAG_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 15.0
 PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
 MAX_EARLIER = 6
+SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
 
 # Keeps a run. Returns what gives new names, by topic id, to the topics of the kept run; None if it is not kept.
 Keep = Callable[[Progress, Model], Callable[[Mapping[int, str]], None] | None]
@@ -35,18 +37,30 @@ Keep = Callable[[Progress, Model], Callable[[Mapping[int, str]], None] | None]
 _log = logging.getLogger(__name__)
 
 
+class Storage(NamedTuple):
+    """What writes a run to disk.
+
+    keep(progress, model): called once for each run that has finished, or that is left after it has learned.
+    save(position): called at columns of the word lists, every half minute and where the run stops; returns at once.
+    """
+
+    keep: Keep = lambda progress, model: None
+    save: Callable[[Position], None] = lambda position: None
+
+
 @dataclass
 class Requests:
     """What the pages ask for. `spec` and `changed` are taken once, the others stay as they are.
 
-    number: grows with every request, so that the sleeping thread misses none. spec: a new run to begin. changed: the
-    spec of the present run after changes of its live settings.
+    number: grows with every request, so that the sleeping thread misses none. spec: a new run to begin. saved: where it
+    continues. changed: the spec of the present run after changes of its live settings.
     """
 
     number: int = 0
     is_running: bool = False
     num_steps: int = 0
     spec: RunSpec | None = None
+    saved: Position | None = None
     changed: RunSpec | None = None
     forgets_earlier: bool = False
     names: dict[int, str] = field(default_factory=dict)
@@ -59,7 +73,7 @@ class Runner:
     load(corpus_name): opens a corpus.
     seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
-    keep(progress, model): called once for each run that has finished, or that is left after it has learned.
+    storage: what writes the run to disk.
     """
 
     def __init__(
@@ -69,11 +83,13 @@ class Runner:
         compilation: Compilation,
         notify: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
-        keep: Keep = lambda progress, model: None,
+        storage: Storage | None = None,
     ) -> None:
         self._load, self._cpu_queue, self._compilation = load, cpu_queue, compilation
         self._notify, self._clock = notify, clock
-        self._keep = keep
+        self._storage = storage or Storage()
+        self._saved_at, self._num_saved = float("-inf"), 0
+        self._is_unsaved = False
         self._changed = threading.Condition()
         self.requests = Requests()
         self._num_applied = 0
@@ -91,7 +107,14 @@ class Runner:
 
     def restart(self, spec: RunSpec, is_running: bool = True) -> None:
         """Leave the present run and begin this one; it learns at once, or waits for `resume`."""
-        self._request(spec=spec, changed=None, is_running=is_running, num_steps=0)
+        self._request(spec=spec, saved=None, changed=None, is_running=is_running, num_steps=0)
+
+    def restore(self, position: Position) -> None:
+        """Leave the present run and open a saved one, which waits for `resume`.
+
+        Raises KeyError or ValueError where the position was not saved by a runner.
+        """
+        self._request(spec=read_spec(position), saved=position, changed=None, is_running=False, num_steps=0)
 
     def resume(self) -> None:
         """Continue to learn."""
@@ -179,6 +202,7 @@ class Runner:
             self._record.close()
             if self._record.documents_seen:
                 self._hand_over(self._record, self.progress)
+                self._save_if_due(self._record, is_standing=True)
 
     def _turn(self) -> None:
         self._apply()
@@ -202,7 +226,8 @@ class Runner:
             requests = self.requests
             self._num_applied = requests.number
             spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
-            requests.spec = requests.changed = None
+            saved = requests.saved
+            requests.spec = requests.saved = requests.changed = None
             requests.forgets_earlier, requests.names = False, {}
             for topic_id, name in names.items():
                 if self._record is not None:
@@ -219,7 +244,9 @@ class Runner:
         if forgets:
             self.earlier = ()
         if spec is not None and self._record is not None:
-            self._begin(self._record)
+            self._begin(self._record, saved)
+        if names:
+            self._is_unsaved = True
         if changed is not None or forgets or names:
             self._publish()
 
@@ -243,7 +270,7 @@ class Runner:
             return
         record.is_kept = True
         try:
-            record.name_kept = self._keep(progress, model)
+            record.name_kept = self._storage.keep(progress, model)
         except Exception:
             _log.exception("The run could not be kept")
 
@@ -256,8 +283,8 @@ class Runner:
         except Exception:
             _log.exception("The topics of the kept run could not be named")
 
-    def _begin(self, record: Record) -> None:
-        """Open the corpus and prepare the run."""
+    def _begin(self, record: Record, saved: Position | None) -> None:
+        """Open the corpus and prepare the run, which continues where it was saved."""
         self._due = float("-inf")
         if place := self._cpu_queue.take(self):
             record.status, record.message = "waiting", describe_wait(place, self._cpu_queue.num_cores)
@@ -269,6 +296,8 @@ class Runner:
         prepared = engine.prepare(spec.algorithm, spec.config, corpus, spec.settings)
         with self._changed:
             record.open(corpus, prepared)
+            if saved is not None:
+                record.restore(saved)
             changed = self.requests.changed
             # Settings that were changed while the corpus was opened; some may still have no value.
             if changed is not None:
@@ -283,10 +312,22 @@ class Runner:
         if is_single:
             with self._changed:
                 self.requests.num_steps = max(0, self.requests.num_steps - 1)
-        self._is_stale = True
+        self._is_stale = self._is_unsaved = True
+        self._save_if_due(record)
         interval = HURRIED_PUBLISH_SECONDS if self.seconds_per_batch == 0 else PUBLISH_SECONDS
         if self._clock() - self._published_at >= interval:
             self._publish()
+
+    def _save_if_due(self, record: Record, is_standing: bool = False) -> None:
+        """Save the run if it stands still, after half a minute, or at a column that is not close to the last one."""
+        if not self._is_unsaved:
+            return
+        waited, num_columns = self._clock() - self._saved_at, record.num_columns
+        is_due = waited >= SAVE_SECONDS or (num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS)
+        position = record.save() if is_standing or is_due else None
+        if position is not None:
+            self._storage.save(position)
+            self._saved_at, self._num_saved, self._is_unsaved = self._clock(), num_columns, False
 
     def _show_running(self, record: Record, message: str = "", is_news: bool = False) -> None:
         record.status, record.message = "running", message
@@ -324,6 +365,7 @@ class Runner:
                 self._publish()
             if record.status == "finished":
                 self._hand_over(record, self.progress)
+            self._save_if_due(record, is_standing=True)
         self._sleep(None)
 
     def _settle(self) -> None:

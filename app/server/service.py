@@ -1,5 +1,6 @@
 """Everything this process shares between its pages: the runs by their address, the processor, the compiled kernels."""
 
+import logging
 import secrets
 import sys
 import threading
@@ -18,18 +19,24 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import Runner, describe_wait
+from stickbreaker.app.server.runner import Runner, Storage, describe_wait
+from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
-from stickbreaker.app.server.visitors import Visitor, find_data
+from stickbreaker.app.server.visitors import Visitor, find_data, list_data
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.parallel import count_cores
+from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
 
 FREE_AFTER_SECONDS = 300.0
+# How long a mini-batch may take when the process ends.
+LAST_STEP_SECONDS = 5.0
+SAVED = "open-runs"
 SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
@@ -38,6 +45,8 @@ SERVICE = "stickbreaker-service"
 FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -95,9 +104,10 @@ class Service:
     ):
         self._load, self.compilation, self.clock = load, compilation, clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
-        self._lock = threading.Lock()
+        self._lock, self._joining = threading.Lock(), threading.Lock()
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
+        self._saver = Saver()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -128,21 +138,28 @@ class Service:
         return Progress()
 
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
-        """Add a page to its run; without one, start a new run at a new address.
+        """Add a page to its run, in memory or saved; without one, start a new run at a new address.
 
-        The first page back after all had left goes on where they stopped.
+        The first page back after all had left goes on where they stopped. A saved run waits until somebody runs it.
         """
         is_watching = visitor.watch is not None
-        with self._lock:
-            run, fault = self._find(visitor)
-            if run is not None:
-                run.subscribers.add(wakeup)
-                if not is_watching:
-                    run.presenters.add(wakeup)
-                run.left_at = None
-                resumes, run.resumes = run.resumes, False
+        # One page at a time, so that two pages of a saved run share it.
+        with self._joining:
+            with self._lock:
+                run, fault = self._find(visitor)
+                if run is not None:
+                    run.subscribers.add(wakeup)
+                    if not is_watching:
+                        run.presenters.add(wakeup)
+                    run.left_at = None
+                    resumes, run.resumes = run.resumes, False
+            if run is None and not fault:
+                run = self._restore(visitor, wakeup)
+                if run is not None:
+                    return Attachment(run, is_watching)
+                fault = NOTHING_TO_WATCH if is_watching else ""
         if run is None:
-            return Attachment(self._open(visitor.user, make_spec(), wakeup), False, fault)
+            return Attachment(self._open(visitor.user, wakeup, make_spec()), False, fault)
         if resumes:
             run.runner.resume()
         run.notify()
@@ -151,8 +168,7 @@ class Service:
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
         """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
         if visitor.watch is not None:
-            run = next((run for run in self._runs.values() if run.watch == visitor.watch), None)
-            return run, "" if run is not None else NOTHING_TO_WATCH
+            return next((run for run in self._runs.values() if run.watch == visitor.watch), None), ""
         run = self._runs.get(visitor.run or "")
         if run is not None and run.user != visitor.user:
             return None, NOT_YOURS
@@ -195,11 +211,43 @@ class Service:
             runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             _close(run)
+        for run in runs:
+            run.runner.join(LAST_STEP_SECONDS)
+        self._saver.close()
 
-    def _open(self, user: str | None, spec: RunSpec, wakeup: Any) -> Run:
+    def _restore(self, visitor: Visitor, wakeup: Any) -> Run | None:
+        """Open the saved run of a link, at the same addresses; None where there is none.
+
+        A key opens only a run of the visitor. A link to watch opens a run of any user, for its owner.
+        """
+        saved = None
+        if visitor.watch is not None:
+            found = (find_saved(place).find(watch=visitor.watch) for place in list_data())
+            saved = next((each for each in found if each is not None), None)
+        elif visitor.run:
+            saved = find_saved(find_data(visitor.user)).find(key=visitor.run)
+        if saved is None or (visitor.watch is None and saved.user != visitor.user):
+            return None
+        try:
+            return self._open(saved.user, wakeup, saved=saved, is_presenter=visitor.watch is None)
+        except (KeyError, ValueError):
+            _log.exception("A saved run could not be opened")
+            return None
+
+    def _open(
+        self,
+        user: str | None,
+        wakeup: Any,
+        spec: RunSpec | None = None,
+        saved: SavedRun | None = None,
+        is_presenter: bool = True,
+    ) -> Run:
+        """Begin a run of a spec, or open a saved one."""
         subscribers, presenters, kept = Subscribers(), Subscribers(), self.find_kept(user)
+        saved_runs = find_saved(find_data(user))
         subscribers.add(wakeup)
-        presenters.add(wakeup)
+        if is_presenter:
+            presenters.add(wakeup)
         make_runner = partial(self._make_runner, user)
 
         def notify() -> None:
@@ -209,26 +257,39 @@ class Service:
             kept_run = kept.keep(progress, model)
             return partial(kept.name_topics, kept_run.key) if kept_run is not None else None
 
-        runner = make_runner(notify, keep)
+        def save(position: Position) -> None:
+            self._saver.save(saved_runs, SavedRun(run.key, run.watch, user, position))
+
+        runner = make_runner(notify, Storage(keep, save))
         sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        if saved is not None:
+            key, watch = saved.key, saved.watch
         run = Run(key, watch, user, runner, reader, sweep, subscribers, presenters)
         with self._lock:
             self._runs[run.key] = run
-        runner.restart(spec)
+        if saved is not None:
+            runner.restore(saved.position)
+        elif spec is not None:
+            runner.restart(spec)
         return run
 
-    def _make_runner(
-        self, user: str | None, notify: Callable[[], None], keep: Callable[[Progress, Model], Any]
-    ) -> Runner:
+    def _make_runner(self, user: str | None, notify: Callable[[], None], storage: Storage) -> Runner:
         # A name means this user's corpus, even if another user has one of the same name.
         folder = find_data(user) / "corpora"
-        return Runner(lambda name: self._load(name, folder), self.cpu_queue, self.compilation, notify=notify, keep=keep)
+        return Runner(
+            lambda name: self._load(name, folder), self.cpu_queue, self.compilation, notify=notify, storage=storage
+        )
 
     def _sweep_later(self) -> None:
         timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
         timer.daemon = True
         timer.start()
+
+
+def find_saved(data: Path) -> SavedRuns:
+    """The runs of a user that can be continued; data: the folder of `find_data`."""
+    return SavedRuns(data / SAVED)
 
 
 def _close(run: Run) -> None:

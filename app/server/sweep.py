@@ -9,15 +9,15 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepState, end_point
-from stickbreaker.app.server.runner import Runner
+from stickbreaker.app.server.runner import Runner, Storage
 
-MakeRunner = Callable[[Callable[[], None], Callable[[Progress, Model], None]], Runner]
+MakeRunner = Callable[[Callable[[], None], Storage], Runner]
 
 
 class Sweep:
     """Runs specs in the background; `state` is replaced as a whole, and `notify` is called after each change.
 
-    make_runner(notify, keep): makes the runner that the runs of one sweep share.
+    make_runner(notify, storage): makes the runner that the runs of one sweep share.
     """
 
     def __init__(self, make_runner: MakeRunner, kept: KeptRuns, notify: Callable[[], None]):
@@ -38,7 +38,8 @@ class Sweep:
         with self._lock:
             self.state = SweepState("running", plan)
             runner = self._runner = self._make_runner(
-                lambda: self._hear(runner), lambda progress, model: self._keep(runner, progress, model, name)
+                lambda: self._hear(runner),
+                Storage(keep=lambda progress, model: self._keep(runner, progress, model, name)),
             )
         runner.set_pace(0.0)
         runner.restart(plan[0])

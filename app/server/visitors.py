@@ -55,6 +55,15 @@ def find_data(user: str | None) -> Path:
     return shared / "users" / f"{letters or 'user'}-{sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
+def list_data() -> list[Path]:
+    """The folders of all users, as `find_data` gives them, that of no user first."""
+    shared = find_folder().parent
+    try:
+        return [shared, *sorted(place for place in (shared / "users").iterdir() if place.is_dir())]
+    except OSError:
+        return [shared]
+
+
 def may_name_paths() -> bool:
     """Whether the page may read files of the serving machine by name.
 

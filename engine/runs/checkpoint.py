@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,10 @@ class Position:
     documents_seen: int
     seconds: float
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def with_notes(self, notes: Mapping[str, np.ndarray]) -> "Position":
+        """The same position with other notes."""
+        return replace(self, notes=notes)
 
 
 class CheckpointError(FileError):

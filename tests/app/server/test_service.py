@@ -198,3 +198,42 @@ def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     wakeup.notify()
     document.callbacks.pop()()
     assert (looks, document.callbacks) == ([], [])
+
+
+def test_a_run_goes_on_after_the_server_was_started_again(until):
+    service = Service(load_small, Compiled(), 2)
+    run = join(service, None, Page(), small_spec)
+    until(lambda: run.runner.progress.documents_seen)
+    run.runner.pause()
+    until(lambda: run.runner.progress.status == "paused")
+    seen = run.runner.progress.documents_seen
+    service.close()
+    again = Service(load_small, Compiled(), 2)
+    try:
+        page, watcher = Page(), Page()
+        watched = again.join(Visitor(watch=run.watch), watcher, small_spec)
+        restored = join(again, run.key, page, small_spec)
+        assert (watched.is_watching, watched.run) == (True, restored)
+        assert (restored.key, restored.watch, restored.num_watching) == (run.key, run.watch, 1)
+        until(lambda: restored.runner.progress.status == "paused")
+        assert restored.runner.progress.documents_seen == seen
+        restored.runner.set_pace(0.0)
+        restored.runner.resume()
+        until(lambda: restored.runner.progress.status == "finished")
+    finally:
+        again.close()
+
+
+def test_a_saved_run_of_another_user_is_not_opened(until):
+    service = Service(load_small, Compiled(), 2)
+    run = service.join(Visitor("anna"), Page(), small_spec).run
+    run.runner.set_pace(0.0)
+    until(lambda: run.runner.progress.status == "finished")
+    service.close()
+    again = Service(load_small, Compiled(), 2)
+    try:
+        assert again.join(Visitor("ben", run=run.key), Page(), small_spec).run.key != run.key
+        assert join(again, run.key, Page(), small_spec).key != run.key
+        assert again.join(Visitor("anna", run=run.key), Page(), small_spec).run.key == run.key
+    finally:
+        again.close()

@@ -27,8 +27,8 @@ def begin(tmp_path):
     sweeps = []
 
     def begin(cpu_queue=None):
-        def make_runner(notify, keep):
-            return Runner(load_small, cpu_queue or CpuQueue(1), Compiled(), notify=notify, keep=keep)
+        def make_runner(notify, storage):
+            return Runner(load_small, cpu_queue or CpuQueue(1), Compiled(), notify=notify, storage=storage)
 
         sweeps.append(Sweep(make_runner, KeptRuns(tmp_path / "runs"), lambda: None))
         return sweeps[-1], KeptRuns(tmp_path / "runs")

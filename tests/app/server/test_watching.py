@@ -219,12 +219,17 @@ def test_an_unknown_link_to_watch_is_reported_and_starts_a_separate_run(token, v
     assert f"run={session.run.key}" in session.address.query
 
 
-def test_a_link_to_watch_ends_with_its_run(presenter, visit, service):
-    link = link_of(presenter)
+def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presenter, visit, service, until):
+    link, run = link_of(presenter), presenter.run
+    until(lambda: run.runner.progress.documents_seen)
     presenter.stop()
     service.clock = lambda: 1e9
     service.sweep()
-    assert visit(link, "anna").said == [NOTHING_TO_WATCH]
+    until(lambda: not run.runner.wants_to_run)
+    watcher = visit(link, "ben")
+    assert (watcher.said, watcher.is_watching) == ([], True)
+    assert (watcher.run.key, watcher.run.user) == (run.key, "anna")
+    assert watcher.run is not run
 
 
 def test_the_address_of_another_s_run_is_refused_in_a_sentence_and_tells_nothing_of_it(presenter, visit):
@@ -296,7 +301,7 @@ def test_kept_runs_are_their_owner_s_also_when_another_has_watched(presenter, vi
     assert service.find_kept(None).listing().runs == ()
     watcher.tabs.value = "Compare"
     assert watcher.compare.table.rows == []
-    assert [path.parent for path in find_data("anna").rglob("*.npz")] == [find_data("anna") / "runs"]
+    assert {path.parent.parent for path in find_data(None).rglob("*.npz")} == {find_data("anna")}
 
 
 def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(presenter, visit, until):

@@ -1,0 +1,135 @@
+"""Runs that can be continued after a crash or a restart of the server: one checkpoint file for each address."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.model.progress import Checkpoint, Mark
+from stickbreaker.app.model.word_lists import WordLists
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.whole_files import remove_leftovers
+
+# A run of the default size takes about 10 MB.
+MAX_SAVED = 20
+SUFFIX = ".npz"
+LETTERS = 32
+COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A run on disk. key: of its address; watch: of the link to watch it; user: its owner, None without logins."""
+
+    key: str
+    watch: str
+    user: str | None
+    position: Position
+
+
+class SavedRuns:
+    """The runs of one user that can be continued, the newest twenty.
+
+    The name of a file has digests of the key and of the watch token, so that a list of the folder reveals neither.
+    """
+
+    def __init__(self, folder: str | PathLike[str]):
+        self._folder = Path(folder)
+        remove_leftovers(self._folder)
+
+    def write(self, run: SavedRun) -> None:
+        """Save a run in place of an earlier state of it. Raises CheckpointError where it cannot be written."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = f"A run cannot be saved in {self._folder} ({error.strerror}): make room there, or allow it."
+            raise CheckpointError(reason) from error
+        about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
+        notes = {**run.position.notes, "address": np.array(about)}
+        checkpoint.save(
+            self._folder / f"{_digest(run.key)}-{_digest(run.watch)}{SUFFIX}", run.position.with_notes(notes)
+        )
+        for path in self._paths()[MAX_SAVED:]:
+            path.unlink(missing_ok=True)
+
+    def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
+        """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
+        pattern = f"{_digest(key)}-" if key is not None else f"-{_digest(watch or '')}{SUFFIX}"
+        for path in self._paths():
+            if pattern in path.name:
+                try:
+                    position = checkpoint.load(path)
+                    return SavedRun(**json.loads(str(position.notes["address"])), position=position)
+                except (CheckpointError, KeyError, TypeError, ValueError) as error:
+                    _log.warning("A saved run cannot be read and is left out: %s", error)
+        return None
+
+    def _paths(self) -> list[Path]:
+        """The files, newest first."""
+        try:
+            paths = [path for path in self._folder.iterdir() if path.suffix == SUFFIX and path.name[0] != "."]
+            return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        except OSError:
+            return []
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:LETTERS]
+
+
+def write_date(date: Any) -> list[str] | None:
+    """Write a date with its unit, as JSON holds it.
+
+    >>> write_date(np.datetime64("1790")), read_date(["1790", "Y"])
+    (['1790', 'Y'], np.datetime64('1790'))
+    """
+    return None if date is None else [str(date), np.datetime_data(date)[0]]
+
+
+def read_date(written: Sequence[str] | None) -> Any:
+    """Read what `write_date` wrote."""
+    return None if written is None else np.datetime64(*written)
+
+
+def write_marks(marks: Sequence[Mark]) -> list[Any]:
+    """Write marks as JSON holds them."""
+    return [[mark.documents_seen, mark.seconds, write_date(mark.date), mark.text] for mark in marks]
+
+
+def read_marks(written: Sequence[Any]) -> list[Mark]:
+    """Read what `write_marks` wrote."""
+    return [Mark(seen, seconds, read_date(date), text) for seen, seconds, date, text in written]
+
+
+def write_columns(columns: Sequence[Checkpoint]) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Write the columns of the word lists: their numbers as JSON holds them, and their arrays by name."""
+    numbers = [[each.documents_seen, write_date(each.date), each.num_topics] for each in columns]
+    arrays: dict[str, np.ndarray] = {}
+    for place, each in enumerate(columns):
+        arrays |= {f"column.{place}.{name}": getattr(each, name) for name in COLUMN_ARRAYS}
+        if each.lists is not None:
+            arrays |= {f"column.{place}.lists.{name}": array for name, array in each.lists._asdict().items()}
+    return numbers, arrays
+
+
+def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> list[Checkpoint]:
+    """Read what `write_columns` wrote. Raises KeyError where an array is missing."""
+    columns = []
+    for place, (documents_seen, date, num_topics) in enumerate(numbers):
+        own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
+        lists = None
+        if f"column.{place}.lists.words" in arrays:
+            lists = WordLists(*(arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields))
+        for array in (*own.values(), *(lists or ())):
+            array.setflags(write=False)
+        columns.append(Checkpoint(documents_seen, read_date(date), num_topics=num_topics, lists=lists, **own))
+    return columns

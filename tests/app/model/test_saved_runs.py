@@ -1,0 +1,155 @@
+"""Runs on disk that can be continued: found by their secrets only, and the same bits as without an interruption."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.app.model.record import Record, read_spec
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_runs import MAX_SAVED, SavedRun, SavedRuns
+from stickbreaker.engine import find_algorithm
+from stickbreaker.engine.runs.checkpoint import CheckpointError
+from tests.app.small_runs import SETTINGS, small_corpus, small_spec
+
+SIZES = {"max_topics": 3, "batch_size": 10, "initial_topics": 3}
+
+
+def begin(spec):
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    return record
+
+
+def spec_of(name):
+    algorithm = find_algorithm(name)
+    sizes = {size: value for size, value in SIZES.items() if size in algorithm.config.__dataclass_fields__}
+    return RunSpec("small", algorithm, algorithm.config(**sizes), replace(SETTINGS, passes=3))
+
+
+def finish(record):
+    while not record.is_over:
+        record.advance()
+    return record.progress(1), record.model()
+
+
+def assert_same(one, other):
+    """Whether two shown values are equal, apart from seconds."""
+    for name in ("steps", "heldout", "next_batch", "bounds"):
+        for column in getattr(one, name).columns:
+            if column != "seconds":
+                np.testing.assert_array_equal(getattr(one, name)[column], getattr(other, name)[column])
+    assert len(one.checkpoints) == len(other.checkpoints)
+    for left, right in zip(one.checkpoints, other.checkpoints, strict=True):
+        for name in ("topic_ids", "weights", "top_words"):
+            np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
+        assert (left.documents_seen, left.date, left.num_topics) == (right.documents_seen, right.date, right.num_topics)
+    assert [(mark.documents_seen, mark.text) for mark in one.marks] == [(m.documents_seen, m.text) for m in other.marks]
+    assert (one.names, one.labels, one.status, one.chosen) == (other.names, other.labels, other.status, other.chosen)
+
+
+@pytest.mark.parametrize("name", ["hdp", "gibbs-hdp", "cv-lda", "free-hdp"])
+def test_a_restored_run_learns_and_shows_the_same_as_one_without_an_interruption(name, tmp_path):
+    runs = []
+    for is_interrupted in (False, True):
+        record = begin(spec_of(name))
+        for _ in range(2):
+            record.advance()
+        record.rename(0, "mine")
+        if is_interrupted:
+            saved = SavedRuns(tmp_path)
+            saved.write(SavedRun("key", "watch", None, record.save()))
+            position = saved.find("key").position
+            record = begin(read_spec(position))
+            record.restore(position)
+            assert "Restored where it stopped" in record.message
+        runs.append(finish(record))
+    (one, model), (other, restored) = runs
+    assert_same(one, other)
+    topics = [each.algorithm.summarize(each.config, each.state).topics for each in (model, restored)]
+    np.testing.assert_array_equal(*topics)
+    first = [each.first_readings.look(each.corpus.doc_ids) for each in (model, restored)]
+    assert (first[0] is None) == (first[1] is None)
+    if first[0] is not None:
+        np.testing.assert_array_equal(first[0].doc_shares.todense(), first[1].doc_shares.todense())
+
+
+def test_a_setting_that_changes_after_the_restoration_acts_and_is_marked(tmp_path):
+    record = begin(small_spec())
+    record.advance()
+    position = record.save()
+    restored = begin(read_spec(position))
+    restored.restore(position)
+    restored.change(restored.spec.with_live({"forgetting_rate": 0.9}, 100))
+    progress, _ = finish(restored)
+    assert [mark.text for mark in progress.marks] == ["κ 0.6 → 0.9"]
+    assert progress.config.forgetting_rate == 0.9
+
+
+def test_a_finished_run_is_restored_as_finished():
+    record = begin(small_spec())
+    finish(record)
+    position = record.save()
+    restored = begin(read_spec(position))
+    restored.restore(position)
+    assert (restored.is_over, restored.progress(1).status) == (True, "finished")
+
+
+def test_a_run_whose_corpus_has_changed_is_refused():
+    record = begin(small_spec())
+    record.advance()
+    spec, other = small_spec(), small_corpus().select(np.arange(100))
+    restored = Record(spec, 1, lambda: 0.0)
+    restored.open(other, engine.prepare(spec.algorithm, spec.config, other, spec.settings))
+    with pytest.raises(engine.CorpusError, match="changed since: restart the run"):
+        restored.restore(record.save())
+
+
+def test_a_run_that_has_not_learned_is_not_saved():
+    assert begin(small_spec()).save() is None
+
+
+@pytest.fixture
+def position():
+    record = begin(small_spec())
+    record.advance()
+    return record.save()
+
+
+def test_a_run_is_found_by_its_key_or_its_watch_token_and_file_names_reveal_neither(tmp_path, position):
+    saved = SavedRuns(tmp_path / "runs")
+    assert saved.find("key") is None
+    saved.write(SavedRun("key", "token", "anna", position))
+    for found in (saved.find("key"), saved.find(watch="token")):
+        assert (found.key, found.watch, found.user) == ("key", "token", "anna")
+        assert found.position.documents_seen == position.documents_seen
+    assert saved.find("token") is None
+    assert saved.find(watch="key") is None
+    (path,) = (tmp_path / "runs").iterdir()
+    assert not {"key", "token"} & set(path.stem.split("-"))
+
+
+def test_a_damaged_file_is_left_out(tmp_path, position):
+    saved = SavedRuns(tmp_path)
+    saved.write(SavedRun("key", "token", None, position))
+    (path,) = tmp_path.iterdir()
+    saved.write(SavedRun("other", "another", None, position))
+    path.write_bytes(path.read_bytes()[:-100])
+    assert saved.find("key") is None
+    assert saved.find("other") is not None
+
+
+def test_the_newest_twenty_runs_stay(tmp_path, position):
+    saved = SavedRuns(tmp_path)
+    for number in range(MAX_SAVED + 2):
+        saved.write(SavedRun(f"key {number}", f"token {number}", None, position))
+    assert len(list(tmp_path.iterdir())) == MAX_SAVED
+    is_there = {number: saved.find(f"key {number}") is not None for number in (0, 1, 2, MAX_SAVED + 1)}
+    assert is_there == {0: False, 1: False, 2: True, MAX_SAVED + 1: True}
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path, position):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="make room there, or allow it"):
+        SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, position))

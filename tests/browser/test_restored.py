@@ -1,0 +1,66 @@
+"""A run whose server is killed opens again where it stopped."""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OPTIONS, ROOT, TOKEN, find_address, let_in
+from tests.browser.dashboard import WIDE, Dashboard
+
+pytestmark = pytest.mark.browser
+
+
+@contextmanager
+def server_to_kill(folder, name):
+    """Serve the page with its data in this folder; gives the process and the address."""
+    log, environment = (
+        folder / f"{name}.txt",
+        os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)},
+    )
+    command = [sys.executable, "-m", "panel", "serve", *OPTIONS]
+    with log.open("w") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
+    try:
+        yield server, find_address(server, log)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, tmp_path):
+    # Without the usual watch for faults: the browser says that the killed server does not answer.
+    context = new_context(viewport=WIDE)
+    with server_to_kill(tmp_path, "first") as (server, address):
+        let_in(context, address)
+        dashboard = Dashboard(context.new_page()).open(address)
+        dashboard.slider("forgetting_rate").press("ArrowRight")
+        expect(dashboard.page).to_have_url(re.compile("forgetting_rate="))
+        dashboard.pause()
+        seen, query = dashboard.documents.inner_text(), dashboard.page.url.partition("?")[2]
+        expect_file(tmp_path, dashboard.page)
+        server.kill()
+        server.wait()
+    with server_to_kill(tmp_path, "second") as (_, address):
+        let_in(context, address)
+        dashboard = Dashboard(context.new_page()).open(f"{address}?{query}")
+        dashboard.expect_state("Paused")
+        expect(dashboard.documents).to_have_text(seen)
+        expect(dashboard.note).to_contain_text("Restored where it stopped")
+        assert dashboard.page.url.partition("?")[2] == query
+        dashboard.button("Run").click()
+        dashboard.finish()
+        expect(dashboard.word_heads).to_have_count(9)
+
+
+def expect_file(folder, page):
+    """Wait until the paused run is on disk."""
+    for _ in range(100):
+        if list(folder.glob("open-runs/*.npz")):
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("the run was not saved")
