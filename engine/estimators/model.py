@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
@@ -36,6 +37,7 @@ from stickbreaker.engine.evaluation.topic_frames import (
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.progress_bars import show_progress
+from stickbreaker.engine.runs.checkpoint import load as load_position
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
@@ -96,10 +98,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         *,
         verbose: bool = False,
         callback: Callable[[Update], object] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Learn from these documents alone, in their order; everything learned before is forgotten.
 
-        Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then.
+        Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then. With `checkpoint`,
+        another `fit` of the same parameters and documents continues where a file stopped, bit for bit.
 
         Parameters
         ----------
@@ -111,6 +115,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             Whether a progress bar is shown.
         callback : callable, optional
             Receives an `Update` after each mini-batch. It may raise an exception to cancel.
+        checkpoint : str or path, optional
+            A file (.npz) that is written every 30 seconds, at the end, and where the fit is interrupted. If it exists,
+            the fit continues from it; `history_` then begins there.
 
         Returns
         -------
@@ -120,9 +127,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Raises
         ------
         ValueError
-            If X is not a table of counts, if all counts are 0, or if a parameter is outside its bounds.
+            If X is not a table of counts, if all counts are 0, if a parameter is outside its bounds, or if the
+            checkpoint is damaged or of another fit.
         """
         corpus = self._start(X)
+        position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
+        if position is not None and self.random_state is None:
+            self.seed_ = position.settings.seed
         if not corpus.num_tokens:
             raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
         if corpus.num_documents == 1:
@@ -130,10 +141,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.corpus_size_ = corpus.num_documents
         settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
-        seen, total = 0, prepared.documents_total
-        with show_progress(verbose, total, "documents") as move:
+        seen, total = 0 if position is None else position.documents_seen, prepared.documents_total
+        updates = run(prepared, checkpoint=checkpoint)
+        if position is not None:
+            self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
+        with show_progress(verbose, total, "documents") as move, closing(updates):
             try:
-                for update in run(prepared):
+                for update in updates:
                     seen = update.stepped.documents_seen
                     self._take(update)
                     move(seen, "Learning")

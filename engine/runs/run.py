@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Generator
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,26 +13,75 @@ from stickbreaker.engine.corpora.corpus import Batch, Corpus
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
 from stickbreaker.engine.schedules import step_size
 
+# Seconds between two checkpoints of a run that writes them.
+SAVE_SECONDS = 30.0
 # Yields updates, and may be sent a config.
 Updates = Generator[Update, Any, None]
 
 
-def run(prepared: Prepared, *, resume: Position | None = None) -> Updates:
+def run(
+    prepared: Prepared,
+    *,
+    resume: Position | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: float = SAVE_SECONDS,
+) -> Updates:
     """Yield one Update for each mini-batch, to the last pass or until the algorithm has converged.
 
     A config that is sent with `.send()` acts from the next mini-batch; make it with `apply_live`. `resume` is a
-    position of the same run: prepare the run with the position's config and settings. Raises ValueError where `resume`
-    is of another algorithm, of other settings, or of a corpus with another number of words.
+    position of the same run: prepare the run with the position's config and settings. `checkpoint` is a path (.npz):
+    the run continues from that file if it exists, and writes it after a mini-batch once `every` seconds have passed, at
+    its end, and where it is interrupted. Raises ValueError where `resume` or the file is of another algorithm, of other
+    settings, or of a corpus with another number of words, and CheckpointError where the file cannot be read or written.
     """
+    if checkpoint is None:
+        return _begin(prepared, resume)
+    if resume is not None:
+        raise ValueError("Give resume or checkpoint, not both: a run continues from one position.")
+    path = Path(checkpoint)
+    return _save_as_it_runs(prepared, _begin(prepared, load(path) if path.exists() else None), path, every)
+
+
+def _begin(prepared: Prepared, resume: Position | None) -> Updates:
     if resume is not None:
         _check_position(prepared, resume)
     return _Run(prepared, resume).updates()
+
+
+def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float) -> Updates:
+    """Pass updates on, and write the position after some of them and after the last."""
+    config, saved_at, unsaved = prepared.config, time.monotonic(), None
+    try:
+        update = next(updates, None)
+        while update is not None:
+            unsaved = _position(prepared, config, update.stepped)
+            if time.monotonic() - saved_at >= every:
+                save(path, unsaved)
+                saved_at, unsaved = time.monotonic(), None
+            sent = yield update
+            config = config if sent is None else sent
+            update = next(updates, None) if sent is None else _send(updates, sent)
+    finally:
+        if unsaved is not None:
+            save(path, unsaved)
+
+
+def _send(updates: Updates, config: Any) -> Update | None:
+    try:
+        return updates.send(config)
+    except StopIteration:
+        return None
+
+
+def _position(prepared: Prepared, config: Any, stepped: Stepped) -> Position:
+    name, settings = prepared.algorithm.name, prepared.settings
+    return Position(name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
 
 
 def _check_position(prepared: Prepared, position: Position) -> None:

@@ -147,6 +147,24 @@ def test_an_interrupted_fit_keeps_the_last_complete_step_and_learns_on_from_it(k
     assert bits(model.partial_fit(rest, corpus_size=12)) == bits(stream.partial_fit(rest, corpus_size=12))
 
 
+@of_all
+def test_an_interrupted_fit_continues_from_its_checkpoint_bit_for_bit(kind, tiny_corpus, tmp_path):
+    def interrupt(update):
+        raise KeyboardInterrupt
+
+    whole, path = make(kind).fit(tiny_corpus), tmp_path / "fit.npz"
+    with pytest.warns(UserWarning, match="Interrupted"):
+        make(kind).fit(tiny_corpus, callback=interrupt, checkpoint=path)
+    seen = []
+    model = make(kind).fit(tiny_corpus, checkpoint=path, callback=lambda update: seen.append(update))
+    assert bits(model) == bits(whole)
+    assert 0 < len(seen) < (9 if kind in ONLINE else 3)
+    again = make(kind).fit(tiny_corpus, checkpoint=path)
+    assert (bits(again), again.documents_seen_) == (bits(whole), whole.documents_seen_)
+    with pytest.raises(ValueError, match="other settings"):
+        make(kind, passes=5).fit(tiny_corpus, checkpoint=path)
+
+
 def test_a_fit_that_is_interrupted_before_its_first_step_raises(tiny_corpus, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt

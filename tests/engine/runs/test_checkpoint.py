@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithm import Reads
-from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position, load, save
@@ -137,3 +137,42 @@ def test_settings_that_came_as_numbers_of_numpy_are_saved(tiny_corpus, tmp_path)
     save(tmp_path / "run.npz", Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0))
     found = load(tmp_path / "run.npz")
     assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (5, 0.5, 3)
+
+
+@pytest.mark.parametrize("name", ["hdp", "gibbs-lda"])
+def test_a_run_that_writes_a_checkpoint_continues_from_it_bit_for_bit(name, tiny_corpus, tmp_path):
+    algorithm, path = find_algorithm(name), tmp_path / "run.npz"
+    config = algorithm.config()
+    if algorithm.reads is Reads.BATCHES:
+        config = replace(config, batch_size=3)
+    prepared = prepare(algorithm, config, tiny_corpus, RunSettings(passes=6, num_evaluations=2))
+    whole = list(run(prepared))
+    updates = run(prepared, checkpoint=path)
+    first = [next(updates) for _ in range(3)]
+    assert not path.exists()
+    updates.close()
+    assert load(path).documents_seen == first[2].stepped.documents_seen
+    updates = run(prepared, checkpoint=path, every=0.0)
+    first.append(next(updates))
+    assert load(path).documents_seen == first[3].stepped.documents_seen
+    del updates
+    rest = list(run(prepared, checkpoint=path))
+    assert_same_bits(rest[-1].state, whole[-1].state)
+    assert len(first) + len(rest) == len(whole)
+    assert list(run(prepared, checkpoint=path)) == []
+    assert_same_bits(load(path).state, whole[-1].state)
+
+
+def test_a_changed_setting_is_in_the_checkpoint(tiny_corpus, tmp_path):
+    algorithm, path = REGISTRY[0], tmp_path / "run.npz"
+    prepared = prepare(algorithm, replace(algorithm.config(), batch_size=3), tiny_corpus, RunSettings(passes=2))
+    updates = run(prepared, checkpoint=path)
+    next(updates)
+    updates.send(replace(prepared.config, forgetting_rate=0.9))
+    updates.close()
+    position = load(path)
+    assert position.config.forgetting_rate == 0.9
+    with pytest.raises(ValueError, match="other settings"):
+        run(prepared, checkpoint=path)
+    with pytest.raises(ValueError, match="not both"):
+        run(prepared, checkpoint=path, resume=position)
