@@ -1,6 +1,7 @@
 """Kept runs as rows and frames: the table, their curves together, settings that differ, matched topics. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ COLUMNS = (
     "Kept (UTC)",
 )
 NUM_SHOWN_WORDS = 12
+LEAST_WEIGHT = 0.001
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
     "forgetting_rate": "κ",
@@ -155,6 +157,30 @@ def _everything(run: KeptRun) -> dict[str, str]:
 
 def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: format_value(value) for name, value in values.items()}
+
+
+def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
+    """Two different runs of these, newest first: left and right; None if there are fewer than two.
+
+    The right one is the newest that has finished. The left one differs from it in a setting, if there is such a run,
+    then has the same corpus, then has finished, and is the newest of these.
+    """
+    if len(runs) < 2:
+        return None
+    right = min(runs, key=lambda run: run.status != "finished")
+    others = [run for run in runs if run is not right]
+
+    def miss(run: KeptRun) -> tuple[bool, bool, bool]:
+        return differing_settings(run, right).empty, run.corpus_name != right.corpus_name, run.status != "finished"
+
+    return min(others, key=miss), right
+
+
+def keep_large(content: KeptContent) -> KeptContent:
+    """The topics of a run that have at least a thousandth of the model's weight."""
+    large = content.weights >= LEAST_WEIGHT
+    arrays = {name: getattr(content, name)[large] for name in ("topic_ids", "weights", "top_words", "top_shares")}
+    return replace(content, **arrays)
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:

@@ -9,10 +9,13 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.compare_frames import (
+    LEAST_WEIGHT,
     MatchedTopics,
     all_words,
+    choose_pair,
     describe_time,
     differing_settings,
+    keep_large,
     kept_progress,
     match_runs,
     overlay_frame,
@@ -40,7 +43,9 @@ PAIR_HEADING = (
     "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
     f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} most probable words is smallest. A divergence is "
     "0 for equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'>"
-    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p>"
+    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p><p style='margin:4px 0'>"
+    "Percentages are weights in the model at the end of the run (recent text counts more). Topics under "
+    f"{100 * LEAST_WEIGHT:.1f} % are left out.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
@@ -75,6 +80,7 @@ class Compare(Viewer):
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
         self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
+        self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
         self._faults = _text("")
         self._axis = pmui.RadioButtonGroup(
             label="x axis", options=list(AXES), value="documents", size="small", color="primary"
@@ -86,8 +92,10 @@ class Compare(Viewer):
             for label in ("Left run", "Right run")
         )
         self.pair = _text("Choose two runs.")
+        self._offered: tuple[str, ...] = ()
         self._is_writing, self._may_act = False, True
-        self._axis.param.watch(lambda event: self._draw(), "value")
+        for switch in (self._axis, self.early):
+            switch.param.watch(lambda event: self._draw(), "value")
         self.on_live.param.watch(lambda event: self._send_live(), "value")
         for widget in (self.left_choice, self.right_choice):
             widget.param.watch(lambda event: self._draw_pair(), "value")
@@ -117,6 +125,7 @@ class Compare(Viewer):
         return pn.Column(
             _heading(HEADING),
             self.table,
+            self.early,
             self._faults,
             self._drawn,
             self._side_by_side,
@@ -189,13 +198,22 @@ class Compare(Viewer):
 
     def _draw(self) -> None:
         with pn.io.hold():
-            self.table.rows = run_rows(self._runs, self.ticked)
+            self._list_runs()
             chosen = self._chosen()
             self._drawn.visible = bool(chosen)
             frame = overlay_frame(chosen, self._axis.value)
             plot = overlay_plot(frame, self._axis.value)
             self._overlay[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")] if chosen else []
             self._send_live()
+
+    def _list_runs(self) -> None:
+        """List the runs; those that ended early only if the switch is on, or if they are drawn."""
+        early = {run.key for run in self._runs if run.status != "finished"} - set(self.ticked)
+        hidden = set() if self.early.value else early
+        shown = [run for run in self._runs if run.key not in hidden]
+        self.early.param.update(label=f"Show {count(len(early), 'run')} that ended early", visible=bool(early))
+        empty = "All kept runs ended early." if hidden else RunTable.param["empty"].default
+        self.table.param.update(rows=run_rows(shown, self.ticked), empty=empty)
 
     def _send_live(self) -> None:
         live = self._chosen() if self.on_live.value else ()
@@ -204,24 +222,20 @@ class Compare(Viewer):
             self._show_live()
 
     def _offer_pair(self) -> None:
-        """Offer every run on both sides; the two newest until the user chooses others."""
+        """Offer every run on both sides; two different ones until the user chooses others."""
         options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
-        keys = list(options.values())
-        is_chosen = self.left_choice.value != self.right_choice.value
+        before = self.left_choice.value, self.right_choice.value
+        is_chosen = before != self._offered and set(before) <= set(options.values())
+        pair = choose_pair(self._runs)
+        self._offered = () if pair is None else tuple(run.key for run in pair)
+        shown = before if is_chosen else self._offered or (None, None)
         self._is_writing = True
         try:
-            for widget, first in ((self.left_choice, 1), (self.right_choice, 0)):
-                value = (
-                    widget.value
-                    if is_chosen and widget.value in keys
-                    else keys[min(first, len(keys) - 1)]
-                    if keys
-                    else None
-                )
+            for widget, value in zip((self.left_choice, self.right_choice), shown, strict=True):
                 widget.param.update(options=options, value=value)
         finally:
             self._is_writing = False
-        self._side_by_side.visible = len(keys) > 1
+        self._side_by_side.visible = pair is not None
         self._draw_pair()
 
     def _draw_pair(self) -> None:
@@ -232,7 +246,7 @@ class Compare(Viewer):
         if sides[0] is sides[1]:
             self.pair.object = "<p>Both sides show the same run: choose another run on one side.</p>"
             return
-        contents = [content for run in sides if (content := self._load(run.key)) is not None]
+        contents = [keep_large(content) for run in sides if (content := self._load(run.key)) is not None]
         if len(contents) == len(sides):
             self.pair.object = pair_html(sides, contents)
 

@@ -86,3 +86,16 @@ def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look
         expect(cell).to_be_visible()
         assert name in cell.evaluate("cell => getComputedStyle(cell, '::before').content")
     expect(region.get_by_role("button", name=re.compile("^Delete")).first).to_be_in_viewport(ratio=1)
+
+
+def test_a_run_that_was_left_early_is_listed_on_request(dashboard):
+    dashboard.finish()
+    dashboard.button("Restart").click()
+    expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "), timeout=60_000)
+    dashboard.button("Restart").click()
+    dashboard.finish()
+    page = open_compare(dashboard)
+    left_early = page.get_by_role("row", name=re.compile("ended early"))
+    expect(left_early).to_have_count(0)
+    page.get_by_role("switch", name=re.compile(r"Show \d+ runs? that ended early")).check()
+    expect(left_early).not_to_have_count(0)

@@ -1,0 +1,115 @@
+"""The page Compare: which runs it lists and puts side by side, and which of their topics."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.frames.compare_frames import choose_pair
+from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Listing
+from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve
+from stickbreaker.app.views.compare import Compare, pair_html
+
+
+def make_run(key, status="finished", corpus_name="two", **config):
+    return KeptRun(
+        key=key,
+        kept_at="2026-11-24T02:00:00+00:00",
+        name="",
+        label=f"run {key}",
+        corpus_name=corpus_name,
+        corpus_size=100,
+        algorithm="hdp",
+        config=config,
+        settings={"seed": 0},
+        versions={},
+        status=status,
+        changes=[],
+        documents_seen=100,
+        documents_total=100,
+        seconds=1.0,
+        heldout=-7.5,
+        num_topics=3,
+        topic_names={},
+    )
+
+
+def make_content(weights=(0.7, 0.2995, 0.0005)):
+    curves = (Curve.build(columns) for columns in (STEP_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS))
+    words, places = np.array(["war", "trade", "tax"]), np.arange(3, dtype=np.int32)[:, None]
+    return KeptContent(*curves, np.arange(3), np.array(weights), words, places, np.ones((3, 1), np.float32))
+
+
+class Kept:
+    """Kept runs in memory."""
+
+    def __init__(self, *runs):
+        self.version, self._runs = 0, runs
+
+    def listing(self):
+        return Listing(self._runs)
+
+    def load(self, key):
+        return make_content()
+
+    def keep(self, *runs):
+        self.version, self._runs = self.version + 1, runs
+
+
+@pytest.fixture
+def open_compare():
+    def open_compare(kept):
+        compare = Compare(kept, lambda: None, pytest.fail)
+        compare.look()
+        return compare
+
+    return open_compare
+
+
+def test_the_pair_is_the_newest_finished_run_and_one_that_differs_from_it():
+    newest, same, other = make_run("9", kappa=0.6), make_run("8", kappa=0.6), make_run("7", kappa=0.9)
+    assert choose_pair([newest, same, other]) == (other, newest)
+    assert choose_pair([newest, same]) == (same, newest)
+    assert choose_pair([newest]) is None
+    left_early = replace(other, key="99", status="paused")
+    assert choose_pair([left_early, newest, same, other]) == (other, newest)
+    elsewhere = make_run("85", corpus_name="other", kappa=0.9)
+    assert choose_pair([newest, elsewhere, other]) == (other, newest)
+
+
+def test_the_page_opens_on_two_runs_that_differ_until_the_user_chooses(open_compare):
+    runs = make_run("9", kappa=0.6), make_run("8", kappa=0.6), make_run("7", kappa=0.9)
+    kept = Kept(*runs)
+    compare = open_compare(kept)
+    assert (compare.left_choice.value, compare.right_choice.value) == ("7", "9")
+    assert "κ" in compare.pair.object or "kappa" in compare.pair.object
+    newer = make_run("95", kappa=0.7)
+    kept.keep(newer, *runs)
+    compare.look()
+    assert (compare.left_choice.value, compare.right_choice.value) == ("9", "95")
+    compare.left_choice.value = "7"
+    kept.keep(make_run("99", kappa=0.5), newer, *runs)
+    compare.look()
+    assert (compare.left_choice.value, compare.right_choice.value) == ("7", "95")
+
+
+def test_runs_that_ended_early_are_listed_on_request_or_if_they_are_drawn(open_compare):
+    compare = open_compare(Kept(make_run("9"), make_run("8", "paused"), make_run("7", "paused")))
+    assert [row["key"] for row in compare.table.rows] == ["9"]
+    assert (compare.early.label, compare.early.visible) == ("Show 2 runs that ended early", True)
+    compare.early.value = True
+    assert [row["key"] for row in compare.table.rows] == ["9", "8", "7"]
+    compare.table._handle_msg({"do": "tick", "key": "8", "value": True})
+    compare.early.value = False
+    assert [row["key"] for row in compare.table.rows] == ["9", "8"]
+    only_early = open_compare(Kept(make_run("8", "paused")))
+    assert (only_early.table.rows, only_early.table.empty) == ([], "All kept runs ended early.")
+
+
+def test_topics_under_a_thousandth_are_left_out_of_both_sides(open_compare):
+    compare = open_compare(Kept(make_run("9"), make_run("8", kappa=0.9)))
+    assert "war" in compare.pair.object
+    assert "tax" not in compare.pair.object
+    assert "2 topics matched" in compare.pair.object
+    runs = [make_run("8"), make_run("9")]
+    assert "tax" in pair_html(runs, [make_content(), make_content()])
