@@ -4,8 +4,10 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from stickbreaker.app.model.anatomy import Dissection
+from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine.algorithm import Phase, Reads
+from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHARE
 
 INTRODUCTION = (
     "The inside of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
@@ -27,8 +29,8 @@ WARM_UP = (
     "the warm-up."
 )
 DOCUMENT_BOUND = (
-    "The document's part of the bound: the terms in braces in Eq. 14. The updates of Eq. 15 to 18 never lower it, "
-    "except by rounding."
+    "The objective that these rounds climb: the document's part of the bound, the terms in braces in Eq. 14. No round "
+    "lowers it, except by rounding."
 )
 MEAN = (
     "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). The updates "
@@ -74,12 +76,16 @@ def explain_slots(dissection: Dissection) -> str:
 
 
 def explain_end(num_taken: int, num_shown: int) -> str:
-    """Say after how many rounds the run stops updating a document."""
-    if num_taken < num_shown:
-        return f"The run takes {num_taken} rounds, up to the dashed line. The later rounds show what more would change."
-    if num_taken == num_shown:
-        return f"The run takes {num_taken} rounds."
-    return f"The run takes more than these {num_shown} rounds."
+    """Say after how many rounds the run stops updating a document, and whether its slots have settled."""
+    if num_taken > num_shown:
+        return f"The run takes more than these {num_shown} rounds."
+    line = ", up to the dashed line" if num_taken < num_shown else ""
+    end = (
+        f"In round {num_shown}, less than {100 * SETTLED_SHARE:.1f} % of the words move to another slot."
+        if num_shown < MOST_ITERATIONS
+        else f"After {num_shown} rounds, words still move between slots."
+    )
+    return f"The run takes {count(num_taken, 'round')}{line}. {end}"
 
 
 def explain_document_bound(dissection: Dissection) -> str:

@@ -16,9 +16,10 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.states import OnlineState
 
 __all__ = [
+    "MOST_ITERATIONS",
     "NO_TOPIC",
-    "NUM_ITERATIONS",
     "NUM_WORDS",
+    "SETTLED_SHARE",
     "Breaking",
     "NoisyStep",
     "SlotTrace",
@@ -29,7 +30,9 @@ __all__ = [
     "trace_document",
 ]
 
-NUM_ITERATIONS, NUM_WORDS = 20, 12
+MOST_ITERATIONS, NUM_WORDS = 120, 12
+# Slots have settled where an iteration moves a smaller share of the document's tokens than this to other slots.
+SETTLED_SHARE = 0.001
 
 
 def break_stick(algorithm: Algorithm, config: Any, state: Any) -> Breaking | None:
@@ -38,13 +41,26 @@ def break_stick(algorithm: Algorithm, config: Any, state: Any) -> Breaking | Non
 
 
 def trace_document(
-    algorithm: Algorithm, config: Any, state: Any, documents: Documents, num_iterations: int = NUM_ITERATIONS
+    algorithm: Algorithm, config: Any, state: Any, documents: Documents, most: int = MOST_ITERATIONS
 ) -> SlotTrace | None:
-    """Coordinate ascent over the first document's slots, Eq. 15-18; None if the algorithm has no slots.
+    """Coordinate ascent over the first document's slots, Eq. 15-18, until they settle; None without slots.
 
-    In a warm-up, documents have no slots yet: its state is treated as if the warm-up were finished.
+    At least the iterations that the run takes, and at most `most`. In a warm-up, documents have no slots yet: its state
+    is treated as if the warm-up were finished.
     """
-    return None if algorithm.trace is None else algorithm.trace(config, state, documents, num_iterations)
+    if algorithm.trace is None:
+        return None
+    trace = algorithm.trace(config, state, documents, most)
+    # Half, since tokens that move are missing in one slot and added in another.
+    moved = abs(np.diff(trace.tokens, axis=0)).sum(1) / 2
+    settled = np.flatnonzero(moved < SETTLED_SHARE * trace.tokens[1:].sum(1))
+    last = max(int(settled[0]) + 2, trace.num_taken) if len(settled) else most
+    return trace._replace(
+        slot_topics=trace.slot_topics[:last],
+        tokens=trace.tokens[:last],
+        shares=trace.shares[:last],
+        bounds=trace.bounds[:last],
+    )
 
 
 def preview_step(algorithm: Algorithm, config: Any, state: Any, batch: Batch) -> NoisyStep | None:

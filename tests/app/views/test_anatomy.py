@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from stickbreaker.app.frames.anatomy_captions import explain_end
 from stickbreaker.app.frames.anatomy_frames import arrow_frame, bound_frame, slot_frame, slot_rows, stick_frame
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Question
 from stickbreaker.app.model.progress import Progress
@@ -17,7 +18,7 @@ from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
-from stickbreaker.engine.evaluation.anatomy import NO_TOPIC
+from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, NO_TOPIC
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled
@@ -190,6 +191,15 @@ def test_the_slots_contain_the_whole_document_after_each_round(answer):
     listed = slot_rows(trace, title)
     tokens = [trace.tokens[trace.num_taken - 1, row["key"] - 1] for row in listed]
     assert tokens == sorted(tokens, reverse=True)
+
+
+def test_the_caption_says_where_the_run_stops_and_whether_the_slots_have_settled():
+    assert explain_end(3, 66) == (
+        "The run takes 3 rounds, up to the dashed line. In round 66, less than 0.1 % of the words move to another slot."
+    )
+    assert explain_end(1, 1).startswith("The run takes 1 round. In round 1,")
+    assert explain_end(3, MOST_ITERATIONS).endswith(f"After {MOST_ITERATIONS} rounds, words still move between slots.")
+    assert explain_end(200, MOST_ITERATIONS) == f"The run takes more than these {MOST_ITERATIONS} rounds."
 
 
 def test_a_step_ends_between_its_start_and_its_target(answer):

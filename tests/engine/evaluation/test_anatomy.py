@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from stickbreaker.engine import REGISTRY, RunSettings, executors, find_algorithm, prepare, run
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
-from stickbreaker.engine.evaluation.anatomy import NO_TOPIC, break_stick, preview_step, step_topic, trace_document
+from stickbreaker.engine.evaluation.anatomy import (
+    MOST_ITERATIONS,
+    NO_TOPIC,
+    SETTLED_SHARE,
+    break_stick,
+    preview_step,
+    step_topic,
+    trace_document,
+)
 from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
 from stickbreaker.engine.runs.run import next_batch
 from stickbreaker.engine.schedules import resolve
@@ -39,7 +47,8 @@ def test_slots_and_the_bound_after_every_iteration_are_the_naive_ones(system):
     state = distinct_state(config)
     trace = trace_document(hdp.ALGORITHM, config, state, documents, 6)
     document = naive.split_rows(documents)[0]
-    for i in range(6):
+    assert 3 <= len(trace.bounds) <= 6
+    for i in range(len(trace.bounds)):
         fit, bound = fit_naively(config, state, document, i + 1)
         np.testing.assert_allclose(trace.slot_topics[i], fit.phi[:, trace.topic_ids], atol=1e-9)
         np.testing.assert_allclose(trace.tokens[i], document[1] @ fit.zeta, atol=1e-9)
@@ -67,6 +76,18 @@ def test_the_bound_of_a_document_never_falls(seed, system, word_concentration, d
     counts = np.random.default_rng(seed).poisson(np.random.default_rng(seed).gamma(0.3, 4.0, (1, V)))
     trace = trace_document(hdp.ALGORITHM, config, distinct_state(config), make_batch(counts).documents, 20)
     assert (np.diff(trace.bounds) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_slots_are_followed_until_they_settle_and_at_least_as_far_as_the_run(system):
+    config, documents = HDPConfig(**SMALL | system), make_batch(draw_counts(5, 12)).documents
+    for place in range(6):
+        document = documents.cut(place, place + 1)
+        trace = trace_document(hdp.ALGORITHM, config, distinct_state(config), document)
+        moved = abs(np.diff(trace.tokens, axis=0)).sum(1) / 2 / document.counts.sum()
+        assert moved[-1] < SETTLED_SHARE
+        assert (moved[trace.num_taken - 1 : -1] >= SETTLED_SHARE).all()
+        assert trace.num_taken <= len(trace.bounds) == len(trace.tokens) < MOST_ITERATIONS
 
 
 def test_a_document_without_words_has_empty_slots():
