@@ -29,7 +29,7 @@ COLUMNS = (
     "Kept (UTC)",
 )
 NUM_SHOWN_WORDS = 12
-LEAST_WEIGHT = 0.001
+LEAST_SIZE = 0.001
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
     "forgetting_rate": "κ",
@@ -177,10 +177,21 @@ def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
 
 
 def keep_large(content: KeptContent) -> KeptContent:
-    """The topics of a run that have at least a thousandth of the model's weight."""
-    large = content.weights >= LEAST_WEIGHT
-    arrays = {name: getattr(content, name)[large] for name in ("topic_ids", "weights", "top_words", "top_shares")}
-    return replace(content, **arrays)
+    """The topics of a run that are at least a thousandth of it, the largest first."""
+    order = np.argsort(-content.sizes, kind="stable")
+    large = order[content.sizes[order] >= LEAST_SIZE]
+    names = ("topic_ids", "weights", "shares", "top_words", "top_shares")
+    return replace(content, **{name: getattr(content, name)[large] for name in names})
+
+
+def describe_size(content: KeptContent, place: int) -> str:
+    """The share of a topic; its weight in the model, called so, where the documents have not been read.
+
+    >>> from types import SimpleNamespace
+    >>> describe_size(SimpleNamespace(is_read=False, sizes=[0.0423]), 0)
+    'weight 4.2 %'
+    """
+    return f"{'' if content.is_read else 'weight '}{100 * content.sizes[place]:.1f} %"
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:

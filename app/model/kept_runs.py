@@ -27,7 +27,7 @@ from stickbreaker.app.model.progress import (
     Progress,
     has_no_topic,
 )
-from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
@@ -44,6 +44,8 @@ SUFFIX = ".npz"
 PACKAGES = ("stickbreaker", "numpy", "numba")
 CURVES = {"steps": STEP_COLUMNS, "heldout": HELDOUT_COLUMNS, "next_batch": NEXT_BATCH_COLUMNS}
 TOPIC_ARRAYS = ("topic_ids", "weights", "words", "top_words", "top_shares")
+# Files of earlier versions have no shares.
+SHARES = "shares"
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +107,8 @@ class KeptContent:
     """Curves of a kept run and its U topics in use, largest first.
 
     weights: (U,) shares of the expected tokens. words: those that any topic lists. top_words: (U, N) places in `words`
-    and top_shares: (U, N) their probabilities, most probable first.
+    and top_shares: (U, N) their probabilities, most probable first. shares: (U,) of all words, as read with the model;
+    NaN where the documents have not been read.
     """
 
     steps: Curve
@@ -116,6 +119,17 @@ class KeptContent:
     words: np.ndarray
     top_words: np.ndarray
     top_shares: np.ndarray
+    shares: np.ndarray
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the shares of all words are known."""
+        return not np.isnan(self.shares).any()
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The shares of the topics (U,); their weights where the documents have not been read."""
+        return self.shares if self.is_read else self.weights
 
 
 @dataclass(frozen=True)
@@ -180,14 +194,26 @@ class KeptRuns:
         """Give a run a name; an empty one takes it back. Raises KeptRunError where it cannot be read."""
         self._change(key, name=" ".join(name.split())[:MAX_NAME])
 
-    def _change(self, key: str, **values: Any) -> None:
+    def _change(self, key: str, shares: np.ndarray | None = None, **values: Any) -> None:
         content = self.load(key)
+        content = content if shares is None else replace(content, shares=shares)
         with self._lock:
             run = self._look(self._place(key))
             if isinstance(run, str):
                 raise KeptRunError(run)
             self._write(replace(run, **values), content)
             self.version += 1
+
+    def take_reading(self, key: str, reading: Reading) -> None:
+        """Give the topics of a run their shares of all words; a run that has gone is no error.
+
+        Raises KeptRunError where it cannot be read or written.
+        """
+        if self._place(key).exists():
+            tokens = reading.summary.expected_tokens
+            ids = reading.summary.topic_ids.tolist()
+            shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
+            self._change(key, np.array([shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float))
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         """Give the topics of a run these names, by id, in place of earlier ones; a run that has gone is no error.
@@ -231,8 +257,40 @@ class KeptRuns:
             reason = f"A run could not be kept in {self._folder} ({error.strerror}): make room there, or allow it."
             raise KeptRunError(reason) from error
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
-        arrays |= {name: getattr(content, name) for name in TOPIC_ARRAYS}
+        arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}
         write_parts(self._place(run.key), KEPT_RUN, asdict(run), arrays, packs=True)
+
+
+class ReadingLink:
+    """Gives the kept run of a page the shares of its reading; the one that comes first waits for the other."""
+
+    def __init__(self, kept: KeptRuns):
+        self._kept, self._lock = kept, threading.Lock()
+        self._run: tuple[Model, str] | None = None
+        self._reading: Reading | None = None
+
+    def take_run(self, model: Model, key: str) -> None:
+        """Note the newest kept run, and the model that it ended with."""
+        self._run = model, key
+        self._join()
+
+    def take_reading(self, reading: Reading) -> None:
+        """Note the newest reading."""
+        self._reading = reading
+        self._join()
+
+    def _join(self) -> None:
+        with self._lock:
+            if self._run is None or self._reading is None:
+                return
+            (model, key), read = self._run, self._reading.model
+            if (model.run_id, model.documents_seen) != (read.run_id, read.documents_seen):
+                return
+            try:
+                self._kept.take_reading(key, self._reading)
+            except KeptRunError as error:
+                _log.warning("The shares of a kept run could not be kept: %s", error)
+            self._run = self._reading = None
 
 
 def describe_run(progress: Progress) -> KeptRun:
@@ -289,6 +347,7 @@ def take_content(progress: Progress, model: Model) -> KeptContent:
         np.array([model.corpus.vocabulary[int(word)] for word in listed], dtype=np.str_),
         places.reshape(best.shape).astype(np.int32),
         np.take_along_axis(topics, best, 1).astype(np.float32),
+        np.full(len(used), np.nan),
     )
 
 
@@ -347,10 +406,11 @@ def _restore(file: Mapping[str, Any]) -> KeptContent:
             column.setflags(write=False)
         curves[name] = Curve(MappingProxyType(columns))
     arrays = {name: file[name] for name in TOPIC_ARRAYS}
+    arrays[SHARES] = file[SHARES] if SHARES in file else np.full(len(arrays["topic_ids"]), np.nan)
     content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
     num_topics, num_words = len(content.topic_ids), len(content.words)
-    shapes = (content.weights.shape, content.top_words.shape[:1], content.top_shares.shape)
-    if shapes != ((num_topics,), (num_topics,), content.top_words.shape):
+    shapes = (content.weights.shape, content.shares.shape, content.top_words.shape[:1], content.top_shares.shape)
+    if shapes != ((num_topics,), (num_topics,), (num_topics,), content.top_words.shape):
         raise ValueError("topics and their words differ in number")
     if content.top_words.size and not 0 <= content.top_words.min() <= content.top_words.max() < num_words:
         raise ValueError("a word is missing")

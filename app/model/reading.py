@@ -94,10 +94,18 @@ class ReadingJob:
 
 
 class Reader:
-    """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is."""
+    """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
 
-    def __init__(self, take_model: Callable[[], Model | None], notify: Callable[[], None]):
-        self._take_model, self._notify = take_model, notify
+    take_reading: gets each reading when all documents are read.
+    """
+
+    def __init__(
+        self,
+        take_model: Callable[[], Model | None],
+        notify: Callable[[], None],
+        take_reading: Callable[[Reading], None] = lambda reading: None,
+    ):
+        self._take_model, self._notify, self._take_reading = take_model, notify, take_reading
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -135,7 +143,9 @@ class Reader:
             self._publish(ReadingJob("reading", 0.0, reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
-                self._publish(ReadingJob("ready", 1.0, self.complete(reading, shares)))
+                reading = self.complete(reading, shares)
+                self._publish(ReadingJob("ready", 1.0, reading))
+                self._take_reading(reading)
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))

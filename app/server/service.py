@@ -15,7 +15,7 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.run_spec import RunSpec
@@ -248,20 +248,23 @@ class Service:
         subscribers.add(wakeup)
         if is_presenter:
             presenters.add(wakeup)
-        make_runner = partial(self._make_runner, user)
+        make_runner, link = partial(self._make_runner, user), ReadingLink(kept)
 
         def notify() -> None:
             run.notify()
 
         def keep(progress: Progress, model: Model) -> Callable[[Mapping[int, str]], None] | None:
             kept_run = kept.keep(progress, model)
-            return partial(kept.name_topics, kept_run.key) if kept_run is not None else None
+            if kept_run is None:
+                return None
+            link.take_run(model, kept_run.key)
+            return partial(kept.name_topics, kept_run.key)
 
         def save(position: Position) -> None:
             self._saver.save(saved_runs, SavedRun(run.key, run.watch, user, position))
 
         runner = make_runner(notify, Storage(keep, save))
-        sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify)
+        sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify, link.take_reading)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         if saved is not None:
             key, watch = saved.key, saved.watch

@@ -9,10 +9,11 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.compare_frames import (
-    LEAST_WEIGHT,
+    LEAST_SIZE,
     MatchedTopics,
     all_words,
     choose_pair,
+    describe_size,
     describe_time,
     differing_settings,
     keep_large,
@@ -44,8 +45,9 @@ PAIR_HEADING = (
     f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} most probable words is smallest. A divergence is "
     "0 for equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'>"
     f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p><p style='margin:4px 0'>"
-    "Percentages are weights in the model at the end of the run (recent text counts more). Topics under "
-    f"{100 * LEAST_WEIGHT:.1f} % are left out.</p>"
+    "Percentages are shares of all words, as read with the model of the run, or, where its documents have not been "
+    "read, weights in its model (recent text counts more). Topics under "
+    f"{100 * LEAST_SIZE:.1f} % are left out.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
@@ -147,7 +149,8 @@ class Compare(Viewer):
         listing = self._kept.listing()
         self._runs = listing.runs
         keys = {run.key for run in self._runs}
-        self._contents = {key: content for key, content in self._contents.items() if key in keys}
+        # Contents without shares are loaded again: the run may have been read since.
+        self._contents = {key: content for key, content in self._contents.items() if key in keys and content.is_read}
         self.ticked = tuple(key for key in self.ticked if key in keys)
         self._faults.object = "".join(f'<p role="status">{escape(fault)}</p>' for fault in listing.faults)
         self._offer_pair()
@@ -293,14 +296,14 @@ def _cell(run: KeptRun, content: KeptContent, place: int, others: set[str]) -> s
         escape(word) if word in others else f"<u><b>{escape(word)}</b></u>" for word in topic_words(content, place)
     )
     title = escape(topic_title(run, content, place))
-    return f"<td><b>{title}</b> · {100 * content.weights[place]:.1f} %<br>{' '.join(words)}</td>"
+    return f"<td><b>{title}</b> · {describe_size(content, place)}<br>{' '.join(words)}</td>"
 
 
 def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: MatchedTopics) -> str:
     parts = []
     for side, run, content, places in zip(("left", "right"), runs, contents, matched[1:], strict=True):
         items = "".join(
-            f"<li><b>{escape(topic_title(run, content, place))}</b> · {100 * content.weights[place]:.1f} %: "
+            f"<li><b>{escape(topic_title(run, content, place))}</b> · {describe_size(content, place)}: "
             f"{escape(' '.join(topic_words(content, place)))}</li>"
             for place in places
         )

@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.compare_frames import (
     differing_settings,
@@ -13,9 +14,9 @@ from stickbreaker.app.frames.compare_frames import (
     topic_title,
 )
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
-from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing
+from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing, ReadingLink
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
-from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.verified_files import read_parts, write_parts
@@ -60,6 +61,10 @@ def make_progress(**values):
 
 def make_model(config=None, tokens=100):
     return Model(1, EVEN, config or small_config(), tokens, small_corpus(), small_corpus(), 100)
+
+
+def replace_model(reading, **values):
+    return dataclasses.replace(reading, model=dataclasses.replace(reading.model, **values))
 
 
 @pytest.fixture
@@ -116,6 +121,24 @@ def test_topics_of_which_none_explains_a_word_are_none_and_the_table_says_so(kep
     other = kept.keep(make_progress(), make_model())
     rows = run_rows([run, other], ())
     assert [(row["cells"][2], row["note"]) for row in rows] == [("0", NO_TOPIC), ("3", "")]
+
+
+@pytest.mark.parametrize("is_read_first", [False, True])
+def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_read_first):
+    model, link = make_model(), ReadingLink(kept)
+    reader = Reader(lambda: None, lambda: None)
+    doc_shares = csr_array(np.tile([0.5, 0.3, 0.2], (model.corpus.num_documents, 1)))
+    reading = reader.complete(reader.begin(model), doc_shares)
+    run = kept.keep(make_progress(), model)
+    assert not kept.load(run.key).is_read
+    link.take_reading(replace_model(reading, documents_seen=50))
+    for take in (link.take_reading, link.take_run)[:: 1 if is_read_first else -1]:
+        take(*((reading,) if take == link.take_reading else (model, run.key)))
+    content = kept.load(run.key)
+    shares = dict(zip(content.topic_ids.tolist(), content.sizes.tolist(), strict=True))
+    assert shares == pytest.approx({0: 0.5, 1: 0.3, 2: 0.2})
+    kept.delete(run.key)
+    kept.take_reading(run.key, reading)
 
 
 def test_a_run_that_is_left_before_its_first_score_is_not_kept(kept):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames.compare_frames import choose_pair
+from stickbreaker.app.frames.compare_frames import choose_pair, keep_large
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Listing
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve
 from stickbreaker.app.views.compare import Compare, pair_html
@@ -34,10 +34,11 @@ def make_run(key, status="finished", corpus_name="two", **config):
     )
 
 
-def make_content(weights=(0.7, 0.2995, 0.0005)):
+def make_content(weights=(0.7, 0.2995, 0.0005), shares=(np.nan,) * 3):
     curves = (Curve.build(columns) for columns in (STEP_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS))
     words, places = np.array(["war", "trade", "tax"]), np.arange(3, dtype=np.int32)[:, None]
-    return KeptContent(*curves, np.arange(3), np.array(weights), words, places, np.ones((3, 1), np.float32))
+    ones = np.ones((3, 1), np.float32)
+    return KeptContent(*curves, np.arange(3), np.array(weights), words, places, ones, np.array(shares))
 
 
 class Kept:
@@ -111,5 +112,13 @@ def test_topics_under_a_thousandth_are_left_out_of_both_sides(open_compare):
     assert "war" in compare.pair.object
     assert "tax" not in compare.pair.object
     assert "2 topics matched" in compare.pair.object
+
+
+def test_percentages_are_shares_where_the_documents_were_read_and_weights_elsewhere():
     runs = [make_run("8"), make_run("9")]
-    assert "tax" in pair_html(runs, [make_content(), make_content()])
+    read = make_content(shares=(0.1, 0.4, 0.5))
+    html = pair_html(runs, [read, make_content()])
+    assert "40.0 %" in html
+    assert "weight 40.0 %" not in html
+    assert "weight 70.0 %" in html
+    assert keep_large(read).topic_ids.tolist() == [2, 1, 0]
