@@ -385,7 +385,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (of all tokens), rank, word, probability.
+            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank, word, probability.
         """
         frame = topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
         labels = self.topic_labels(words, label_with)
@@ -432,7 +432,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (of all tokens), npmi, exclusivity, words (the ten most probable, as text).
+            Columns topic_id, label, share (as in `topics_frame`), npmi, exclusivity, words (the ten most probable).
         """
         return quality_frame(self._measure(X), self._name_words(words), self.topic_labels(words, label_with))
 

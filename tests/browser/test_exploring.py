@@ -14,7 +14,9 @@ def finished(look_at_finished):
 
 def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
     page = dashboard.page
+    expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
+    expect(page.get_by_text("Share of all words, as read with the model.")).to_be_visible(timeout=60_000)
     dashboard.button("Topics").click()
     expect(page.get_by_text(re.compile("All 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
     page.get_by_role("textbox", name="Topic name").fill("the large one")
@@ -50,6 +52,15 @@ def test_the_back_button_returns_from_a_document_to_its_topic(finished):
     expect(page).to_have_url(re.compile("&document="))
 
 
+FIND_LARGEST = """() => {
+  const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
+  const {data} = models.find(m => m.type === "ColumnDataSource" && m.data.documents?.length && "place" in m.data)
+  const largest = []
+  data.place.forEach((place, i) => { largest[place] = Math.max(largest[place] ?? 0, data.value[i]) })
+  return largest
+}"""
+
+
 def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page = finished.page
     finished.button("Time").click()
@@ -58,6 +69,10 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     expect(page.get_by_text("by the model just before it learned from the document")).to_be_visible()
     finished.button("as known now").click()
     expect(page.get_by_text("as read with the model. Shown are 15 topics")).to_be_visible()
+    # No decade is blank: in each, a row has the topic that is its largest.
+    largest = page.evaluate(FIND_LARGEST)
+    assert len(largest) == 24
+    assert min(largest) > 0.05
     expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first column"))).to_be_visible()
     expect(page.get_by_text(re.compile("^clear from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
