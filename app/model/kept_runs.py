@@ -205,7 +205,7 @@ class KeptRuns:
             self.version += 1
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words; a run that has gone is no error.
+        """Give the topics of a run their shares of all words, and their coherence by these; no error if it has gone.
 
         Raises KeptRunError where it cannot be read or written.
         """
@@ -213,7 +213,8 @@ class KeptRuns:
             tokens = reading.summary.expected_tokens
             ids = reading.summary.topic_ids.tolist()
             shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
-            self._change(key, np.array([shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float))
+            kept = np.array([shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float)
+            self._change(key, kept, quality=sum_up(reading.quality)._asdict() if len(reading.used) else {})
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         """Give the topics of a run these names, by id, in place of earlier ones; a run that has gone is no error.
@@ -266,31 +267,32 @@ class ReadingLink:
 
     def __init__(self, kept: KeptRuns):
         self._kept, self._lock = kept, threading.Lock()
-        self._run: tuple[Model, str] | None = None
+        self._run: tuple[tuple[int, int], str] | None = None
         self._reading: Reading | None = None
 
     def take_run(self, model: Model, key: str) -> None:
-        """Note the newest kept run, and the model that it ended with."""
-        self._run = model, key
-        self._join()
+        """Note the newest kept run, and which model it ended with."""
+        with self._lock:
+            self._run = (model.run_id, model.documents_seen), key
+            self._join()
 
     def take_reading(self, reading: Reading) -> None:
         """Note the newest reading."""
-        self._reading = reading
-        self._join()
+        with self._lock:
+            self._reading = reading
+            self._join()
 
     def _join(self) -> None:
-        with self._lock:
-            if self._run is None or self._reading is None:
-                return
-            (model, key), read = self._run, self._reading.model
-            if (model.run_id, model.documents_seen) != (read.run_id, read.documents_seen):
-                return
-            try:
-                self._kept.take_reading(key, self._reading)
-            except KeptRunError as error:
-                _log.warning("The shares of a kept run could not be kept: %s", error)
-            self._run = self._reading = None
+        if self._run is None or self._reading is None:
+            return
+        moment, key = self._run
+        if moment != (self._reading.model.run_id, self._reading.model.documents_seen):
+            return
+        try:
+            self._kept.take_reading(key, self._reading)
+        except KeptRunError as error:
+            _log.warning("The shares of a kept run could not be kept: %s", error)
+        self._run = self._reading = None
 
 
 def describe_run(progress: Progress) -> KeptRun:
