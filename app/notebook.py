@@ -243,7 +243,8 @@ def _read_with(model: TopicModel, X: Counts, words: Sequence[str] | None) -> tup
     """Read documents with a fitted model, and give the labels of its topics."""
     corpus, labels = model.to_corpus(X, words), model.topic_labels(words)
     found = Model(0, model.algorithm, model.config_, model.state_, corpus, corpus, model.documents_seen_)
-    return _read(found), lambda topic_id: labels.get(topic_id, f"topic {topic_id}")
+    reading = _read(found)
+    return reading, lambda topic_id: labels.get(topic_id) or reading.labels.get(topic_id, f"topic {topic_id}")
 
 
 def _read(model: Model) -> Reading:

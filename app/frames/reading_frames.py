@@ -13,6 +13,7 @@ from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide, find_typical
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
 
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
@@ -21,7 +22,7 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
-    f"Shown are {NUM_ROWS} topics: first those that are the largest in any period, then those that are the second "
+    f"Shown are up to {NUM_ROWS} topics: first those that are the largest in any period, then those that are the second "
     "largest in any, and so on. The selected topic is always shown."
 )
 OF_WORDS, OF_WEIGHT = "of all words", "of the model's weight now (recent text counts more)"
@@ -240,14 +241,16 @@ def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None
 def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> list[int]:
     """Columns of values (P, K) by period to show, by `ROWS_RULE`; the most tokens (K,) first.
 
-    Of topics with the same best rank, those that have it in more periods go first, then those with more tokens.
+    Only topics in use are shown. Of those with the same best rank, the ones that have it in more periods go first, then
+    those with more tokens.
     """
     order = np.argsort(-np.nan_to_num(values), axis=1, kind="stable")
     ranks = np.argsort(order, axis=1)
     ranks[~(values > 0)] = values.shape[1]
     best = ranks.min(0, initial=values.shape[1])
     ranked = np.lexsort((-tokens, -(ranks == best).sum(0), best))
-    shown = [int(k) for k in ranked[:NUM_ROWS] if tokens[k] > 0]
+    used = set(rank_topics(tokens).tolist())
+    shown = [k for k in ranked.tolist() if k in used][:NUM_ROWS]
     if chosen is not None and chosen not in shown:
         shown[-1:] = [chosen]
     return sorted(shown, key=lambda k: -tokens[k])

@@ -131,7 +131,7 @@ def test_rows_of_the_page_time_have_the_largest_topic_of_each_period():
     # Each period has a topic of its own, which is small overall; the others are second in one period or in none.
     values[np.arange(NUM_ROWS), np.arange(NUM_ROWS)] = 0.5
     values[:, -1] = 0.4
-    tokens = np.r_[np.full(NUM_ROWS, 10.0), np.full(9, 100.0), 1000.0]
+    tokens = np.r_[np.full(NUM_ROWS, 30.0), np.full(9, 100.0), 1000.0]
     assert choose_rows(values, tokens, None) == list(range(NUM_ROWS))
     assert choose_rows(values[:5], tokens, None)[0] == number - 1
     assert set(range(5)) < set(choose_rows(values[:5], tokens, None))
