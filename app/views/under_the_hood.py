@@ -152,9 +152,12 @@ class UnderTheHood(Viewer):
 
     def _ask(self) -> None:
         """Start a computation for the present model, the selected topic and the selected document."""
-        model, chosen = self._find_model(), self._selection
+        model, chosen, now = self._find_model(), self._selection, self.progress.now
+        topic = chosen.topic
+        if topic is None and now is not None and now.is_read:
+            topic = int(now.topic_ids[now.tokens.argmax()])
         if self._is_open and model is not None:
-            self.anatomist.ask(Question(model, chosen.topic, chosen.document, self._place))
+            self.anatomist.ask(Question(model, topic, chosen.document, self._place))
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection

@@ -91,8 +91,10 @@ def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, nai
     percent = f"{100 * naive_shares[order[0]]:.1f} %"
     assert next(iter(topic_options(reading, str))).endswith(percent)
     assert now.rows.rows[0]["weight"] == percent
-    details = gather(progress, (), reading)["details"]
-    assert details[0]["share"] == f"{percent} {OF_WORDS}"
+    page = gather(progress, (), reading)
+    assert page["details"][0]["share"] == f"{percent} {OF_WORDS}"
+    assert [each["isRead"] for each in page["checkpoints"]] == [False] * (len(progress.checkpoints) - 1) + [True]
+    assert page["checkpoints"][-1]["topics"][0][:2] == [order[0], pytest.approx(naive_shares[order[0]], rel=1e-5)]
 
 
 def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_documents_are_read(reader, record):
