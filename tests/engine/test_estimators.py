@@ -156,7 +156,7 @@ def test_an_interrupted_fit_continues_from_its_checkpoint_bit_for_bit(kind, tiny
     with pytest.warns(UserWarning, match="Interrupted"):
         make(kind).fit(tiny_corpus, callback=interrupt, checkpoint=path)
     seen = []
-    model = make(kind).fit(tiny_corpus, checkpoint=path, callback=lambda update: seen.append(update))
+    model = make(kind).fit(tiny_corpus, checkpoint=path, callback=seen.append)
     assert bits(model) == bits(whole)
     assert 0 < len(seen) < (9 if kind in ONLINE else 3)
     again = make(kind).fit(tiny_corpus, checkpoint=path)
