@@ -17,10 +17,12 @@ from tests.benchmarks import (
     profile,
     race,
     robust,
+    scale,
     soak,
     speed,
     systems,
     trials,
+    zipf_texts,
 )
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import CLAIMS, Claim, judge_above_all
@@ -211,3 +213,38 @@ def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_a
     assert rows["own"].nunique() == len(rows)
     assert local_steps.two_level.fit_two_level is engines
     assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()
+
+
+def test_words_of_simulated_documents_follow_zipfs_law(few):
+    model = zipf_texts.learn_model(400, few(NAME))
+    counts = zipf_texts.draw_counts(model, 4_000, np.random.default_rng(0))
+    shares = counts.sum(0) / counts.sum()
+    expected = 1 / np.arange(1, 401) / (1 / np.arange(1, 401)).sum()
+    # The lift of a word's topics averages to one over topics, which documents do not use equally.
+    assert np.corrcoef(np.log(shares[:100]), np.log(expected[:100]))[0, 1] > 0.9
+    assert counts.sum(1).mean() == pytest.approx(zipf_texts.MEAN_TOKENS, abs=5 * np.sqrt(60 / 4_000))
+
+
+def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(few, tmp_path, monkeypatch):
+    monkeypatch.setattr(zipf_texts, "load_corpus", few)
+    monkeypatch.setattr(scale, "VOCAB_SIZE", 300)
+    monkeypatch.setattr(scale, "CONFIG", replace(scale.CONFIG, batch_size=100, max_topics=5))
+    texts, folder = tmp_path / "600.parquet", tmp_path / "600"
+    scale.write_texts(texts, 600)
+    rows = [scale.build_corpus(texts, folder, 600, minutes) for minutes in (0, 10)]
+    assert [row["words"] for row in rows] == [None, load_corpus(folder).vocab_size]
+    pieces = [scale.learn(folder, minutes) for minutes in (0, 10)]
+    assert [(piece["from"], piece["to"]) for piece in pieces] == [(0, 100), (100, 540)]
+    assert pieces[1]["nats"] < 0
+    table = scale.tabulate(pieces)
+    assert "ratio" in table
+    assert table.count("learn") == 2
+
+
+def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
+    for name, value in {"NUM_WARM": 1, "NUM_STEPS": 2, "IN_MEMORY": 200}.items():
+        monkeypatch.setattr(scale, name, value)
+    monkeypatch.setattr(scale, "CONFIG", replace(scale.CONFIG, batch_size=50, max_topics=5))
+    rows = scale.time_steps({"one": few(NAME), "other": few(NAME)})
+    assert [row["read"] for row in rows] == [100, 100]
+    assert rows[0]["tokens"] == rows[1]["tokens"] > 0

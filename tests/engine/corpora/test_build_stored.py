@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -111,6 +114,24 @@ def test_an_interrupted_build_goes_on_where_it_stopped(table, tmp_path, share, m
     assert_same(again, build(table, **settings | {"to": tmp_path / "whole"}))
     again.check()
     assert [*tmp_path.glob(".*"), *again.folder.glob(".*")] == []
+
+
+KILLED = """
+import os, signal, sys
+from stickbreaker.engine import build
+stop = lambda share: share > 0.6 and os.kill(os.getpid(), signal.SIGKILL)
+build(sys.argv[1], to=sys.argv[2], text="said", date="when", shard_documents=400, callback=stop)
+"""
+
+
+def test_a_build_that_was_killed_goes_on_where_it_stopped(table, tmp_path):
+    settings = {"text": "said", "date": "when", "shard_documents": 400}
+    done = subprocess.run([sys.executable, "-c", KILLED, table, tmp_path / "disk"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    reports = []
+    built = build(table, to=tmp_path / "disk", callback=reports.append, **settings)
+    assert reports[0] > 0.5
+    assert_same(built, build(table, to=tmp_path / "whole", **settings))
 
 
 def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch):

@@ -1,0 +1,234 @@
+"""Corpora on disk at growing sizes: building, learning in one pass, and the cost of a document.
+
+    python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
+    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4]
+    python -m tests.benchmarks.scale compare --documents 100000 1000000
+    python -m tests.benchmarks.scale words
+
+The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
+their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
+over, and the next call goes on from there; "from" and "to" are documents. `compare` takes the same steps from the first
+100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` does so for 8,000 to
+1,000,000 words, at the same number of tokens. The HDP has mini-batches of 4,096 documents and 150 topics everywhere.
+
+Every part works in a process of its own. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
+times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
+threads.
+"""
+
+import argparse
+import json
+import resource
+import shutil
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
+from stickbreaker.engine.executors import step
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.prepared import prepare_training
+from stickbreaker.engine.whole_files import replacing
+from tests.benchmarks import zipf_texts
+from tests.benchmarks.heldout import to_markdown
+
+HDP = find_algorithm("hdp")
+CONFIG = HDP.config(batch_size=4096, max_topics=150)
+SETTINGS = RunSettings(num_evaluations=1, num_snapshots=1, score_next_batch=False)
+EVERY_WORD = WordChoices(min_documents=1, max_share=1.0, max_words=100_000)
+IN_MEMORY, VOCAB_SIZE = 100_000, 100_000
+VOCAB_SIZES = (8_000, 100_000, 1_000_000)
+NUM_WARM, NUM_STEPS = 3, 12
+
+
+class Clock(NamedTuple):
+    """Seconds that have passed, and those of the processor in this process."""
+
+    seconds: float
+    processor: float
+
+    @classmethod
+    def now(cls):
+        """The present readings."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return cls(time.perf_counter(), used.ru_utime + used.ru_stime)
+
+    def since(self):
+        """What has passed from this reading to now."""
+        now = Clock.now()
+        return Clock(now.seconds - self.seconds, now.processor - self.processor)
+
+
+def in_process(function, *arguments):
+    """Call a function in a process of its own; its row, with the peak of the process's memory."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_watched, function, *arguments).result()
+
+
+def _watched(function, *arguments):
+    peak, is_done = [0.0], threading.Event()
+
+    def watch():
+        while not is_done.wait(0.02):
+            lines = Path("/proc/self/status").read_text("ascii").splitlines()
+            peak[0] = max(peak[0], *(int(line.split()[1]) / 1e6 for line in lines if line.startswith("RssAnon")))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        rows = function(*arguments)
+    finally:
+        is_done.set()
+        watcher.join()
+    return [{**row, "peak_gb": peak[0]} for row in (rows if isinstance(rows, list) else [rows])]
+
+
+def write_texts(path, num_documents):
+    """Simulate texts."""
+    with replacing(path) as file:
+        zipf_texts.write_texts(file, zipf_texts.learn_model(VOCAB_SIZE), num_documents)
+    return {"documents": num_documents}
+
+
+class Stop(Exception):
+    """The minutes are over."""
+
+
+def build_corpus(path, folder, num_documents, minutes):
+    """Build a corpus on disk until the minutes are over, from where the last call stopped."""
+    began, shares = Clock.now(), []
+
+    def note(share):
+        shares.append(share)
+        if began.since().seconds > 60 * minutes:
+            raise Stop
+
+    row = {"part": "build", "documents": num_documents, "words": None, "gigabytes": None, "open_ms": None}
+    try:
+        corpus = build(path, to=folder, text="text", date="date", words=EVERY_WORD, callback=note)
+    except Stop:
+        took = began.since()
+    else:
+        took = began.since()
+        again = Clock.now()
+        load_corpus(folder)
+        row["open_ms"] = 1000 * again.since().seconds
+        row["words"] = corpus.vocab_size
+        row["gigabytes"] = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
+    first, last = (0 if shares[0] < 0.1 else shares[0]), shares[-1]
+    return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
+
+
+def learn(folder, minutes):
+    """Learn from a corpus on disk until the minutes are over, from where the last call stopped."""
+    compile_algorithm(HDP, CONFIG)
+    began, corpus, path = Clock.now(), load_corpus(folder), folder.with_suffix(".npz")
+    resume = checkpoint.load(path) if path.exists() else None
+    prepared = prepare(HDP, CONFIG, corpus, SETTINGS)
+    prepared_in = began.since().seconds
+    began, first = Clock.now(), 0 if resume is None else resume.documents_seen
+    updates = run(prepared, resume=resume)
+    update = next(updates)
+    while not update.is_last and began.since().seconds < 60 * minutes:
+        update = next(updates)
+    took, last = began.since(), update.stepped
+    checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
+    nats = update.held_out.nats_per_word if update.held_out else None
+    row = {"part": "learn", "documents": corpus.num_documents, "prepare_seconds": prepared_in, "nats": nats}
+    return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
+
+
+def load_in_memory(folder):
+    """The first documents of a corpus on disk, in memory."""
+    corpus = load_corpus(folder)
+    return corpus.select(np.arange(min(IN_MEMORY, corpus.num_documents))).load()
+
+
+def take_steps(folder):
+    """Take the same steps from corpora in memory and on disk, in turn; a row for each corpus."""
+    names = {"memory": load_in_memory(folder[0])} | {f"disk, {path.name}": load_corpus(path) for path in folder}
+    return time_steps(names)
+
+
+def count_words(vocab_sizes, num_documents):
+    """The same for vocabularies of several sizes."""
+    drawn = {
+        f"{size:,} words": zipf_texts.draw_corpus(zipf_texts.learn_model(size), num_documents) for size in vocab_sizes
+    }
+    return time_steps(drawn)
+
+
+def time_steps(corpora):
+    """Seconds of reading mini-batches and learning from them, for each corpus; the corpora take turns."""
+    compile_algorithm(HDP, CONFIG)
+    states, clocks, batches = {}, {name: [] for name in corpora}, {}
+    for name, corpus in corpora.items():
+        prepared = prepare_training(HDP, CONFIG, corpus.order("chronological"), SETTINGS)
+        states[name] = HDP.init(prepared.config, corpus.vocab_size, np.random.default_rng([0, 0]))
+        batches[name] = prepared.config, prepared.train, prepared.train.batches(prepared.config.batch_size)
+    for number in range(NUM_WARM + NUM_STEPS):
+        for name, (config, train, stream) in batches.items():
+            began = Clock.now()
+            batch = next(stream)._replace(corpus_size=min(IN_MEMORY, train.num_documents))
+            states[name], _ = step(HDP, config, states[name], batch)
+            if number >= NUM_WARM:
+                took = began.since()
+                clocks[name].append((len(batch.doc_ids), batch.documents.counts.sum(), *took))
+    rows = []
+    for name, taken in clocks.items():
+        documents, tokens, seconds, processor = np.sum(taken, axis=0).tolist()
+        row = {"part": "steps", "corpus": name, "read": documents, "tokens": tokens, "seconds": seconds}
+        rows.append({**row, "processor": processor, "words": corpora[name].vocab_size})
+    return rows
+
+
+def tabulate(rows):
+    """The rows as a table, with documents per second; ratios are of seconds of the processor, to the first row."""
+    frame = pd.DataFrame(rows)
+    read = frame["to"] - frame["from"] if "to" in frame else frame["read"]
+    frame["documents/s"] = (read / frame["seconds"]).round()
+    frame["µs of processor"] = (1e6 * frame["processor"] / read).round(1)
+    frame["ratio"] = (frame["µs of processor"] / frame["µs of processor"].iloc[0]).round(2)
+    return to_markdown(frame.round(3).astype(object).where(frame.notna(), ""))
+
+
+def main():
+    """Read the command line, measure, print, and write JSON where asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=("build", "learn", "compare", "words"))
+    parser.add_argument("--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000")
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
+    parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(exist_ok=True)
+    folders = [arguments.folder / str(number) for number in arguments.documents]
+    rows = []
+    if arguments.part == "compare":
+        rows = in_process(take_steps, folders)
+    elif arguments.part == "words":
+        rows = in_process(count_words, VOCAB_SIZES, IN_MEMORY)
+    elif arguments.part == "learn":
+        for folder in folders:
+            rows += in_process(learn, folder, arguments.minutes)
+    else:
+        for number, folder in zip(arguments.documents, folders, strict=True):
+            texts = arguments.folder / f"{number}.parquet"
+            if not texts.exists():
+                in_process(write_texts, texts, number)
+            shutil.rmtree(folder, ignore_errors=True)
+            rows += in_process(build_corpus, texts, folder, number, arguments.minutes)
+    print(tabulate(rows))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
