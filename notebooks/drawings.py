@@ -33,7 +33,8 @@ MOST_DOTS = 12
 class Axes(NamedTuple):
     """Labels and formats of a figure's axes.
 
-    is_log: whether the x axis is logarithmic. at: positions of the x axis' ticks; empty leaves them to Bokeh.
+    is_log, has_log_y: whether the x axis and the y axis are logarithmic. at: positions of the x axis' ticks; empty
+    leaves them to Bokeh.
     """
 
     x_label: str
@@ -42,6 +43,7 @@ class Axes(NamedTuple):
     at: tuple[float, ...] = ()
     x_format: str = "0,0"
     y_format: str = "0.00"
+    has_log_y: bool = False
 
 
 def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330) -> Any:
@@ -51,7 +53,7 @@ def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int =
     which the lines first appear.
     """
     lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
-    y_range = _around(frame)
+    y_range = _around(frame, axes)
     figures = []
     for place, panel in enumerate(panels):
         own, is_last = frame[frame["panel"] == panel], place == len(panels) - 1
@@ -74,7 +76,7 @@ def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int =
     figures = []
     for place, (frame, axes) in enumerate(parts):
         extra = _legend_width(lines) if place == len(parts) - 1 else 0
-        y = (0.0, 1.08 * _ends(frame)[1]) if axes.y_format == "0" else _around(frame)
+        y = (0.0, 1.08 * _ends(frame)[1]) if axes.y_format == "0" else _around(frame, axes)
         drawn = _draw_panel(frame, axes, lines, (width + extra, height), y)
         drawn.title.text = frame["panel"].iloc[0]
         figures.append(drawn)
@@ -93,9 +95,11 @@ def _ends(frame: pd.DataFrame) -> tuple[float, float]:
     return float((frame["y"] - deviation).min()), float((frame["y"] + deviation).max())
 
 
-def _around(frame: pd.DataFrame) -> tuple[float, float]:
+def _around(frame: pd.DataFrame, axes: Axes) -> tuple[float, float]:
     """Return a range slightly larger than that of the values."""
     low, high = _ends(frame)
+    if axes.has_log_y:
+        return low / 1.1, high * 1.1
     room = 0.06 * (high - low) or 0.5
     return low - room, high + room
 
@@ -136,6 +140,7 @@ def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> 
         width=size[0],
         height=size[1],
         x_axis_type="log" if axes.is_log else "linear",
+        y_axis_type="log" if axes.has_log_y else "linear",
         y_range=Range1d(*y),
         x_axis_label=axes.x_label,
         y_axis_label=axes.y_label,
@@ -150,7 +155,10 @@ def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> 
         axis.axis_label_text_font_style = "normal"
     drawn.xaxis.formatter = NumeralTickFormatter(format=axes.x_format)
     drawn.yaxis.formatter = NumeralTickFormatter(format=axes.y_format)
-    drawn.yaxis.ticker = BasicTicker(desired_num_ticks=7, min_interval=1 if axes.y_format == "0" else 0)
+    if axes.has_log_y:
+        drawn.yaxis.ticker = FixedTicker(ticks=[number * 10**power for power in range(6) for number in (1, 2, 5)])
+    else:
+        drawn.yaxis.ticker = BasicTicker(desired_num_ticks=7, min_interval=1 if axes.y_format == "0" else 0)
     if y[0] < 0 < y[1]:
         drawn.hspan(0, line_color="#777777", line_dash=[4, 3])
     if axes.at:

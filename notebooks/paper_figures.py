@@ -37,8 +37,8 @@ DOCUMENTS = "documents read, all passes"
 WORD_TOTAL, TEH_LDA, SWEEPS, SAMPLER_SWEEPS = 100.0, {"doc_concentration": 0.1}, 40, 200
 TEH_DOCUMENTS = 500
 # A smaller corpus than State of the Union, as PNAS is smaller than Nature, with the paper's 39 mini-batches a pass.
-SMALLER = {"corpus": "rfc", "num_documents": 2000}
-SMALLER_SIZE = 46
+SMALLER = {"corpus": "rfc", "num_documents": 800}
+SMALLER_SIZE = 18
 
 
 def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -54,12 +54,12 @@ def wang_2011_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 def wang_2011_figure_5(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over time on a smaller corpus, all of which the batch HDP reads."""
-    lines = online_lines(SMALLER_SIZE, 10, SMALLER)
+    lines = online_lines(SMALLER_SIZE, 5, SMALLER)
     lines |= {
-        "batch HDP, ours": Followed("batch-hdp", {}, 40, **SMALLER),
-        "batch HDP, as printed": Followed("batch-hdp", BATCH_WANG, 40, **SMALLER),
+        "batch HDP, ours": Followed("batch-hdp", {}, 20, **SMALLER),
+        "batch HDP, as printed": Followed("batch-hdp", BATCH_WANG, 20, **SMALLER),
     }
-    return draw_over_time(setup, lines, f"2,000 passages of RFCs, κ = 0.6, τ₀ = 64, S = {SMALLER_SIZE}")
+    return draw_over_time(setup, lines, f"800 passages of RFCs, κ = 0.6, τ₀ = 64, S = {SMALLER_SIZE}")
 
 
 def online_lines(batch_size: int, passes: int, read_from: Mapping[str, Any]) -> dict[str, Followed]:
@@ -181,7 +181,8 @@ def hoffman_2010_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
         followed["perplexity"] = np.exp(-followed["nats"])
         parts.append(average(followed, ["step"], "seconds", "perplexity").assign(panel=title))
     frame = pd.concat(parts, ignore_index=True)
-    return frame, draw_panels(frame, Axes(SECONDS, PERPLEXITY, True, x_format="0.[00]", y_format="0,0"), width=400)
+    axes = Axes(SECONDS, f"{PERPLEXITY}, log scale", True, x_format="0.[00]", y_format="0,0", has_log_y=True)
+    return frame, draw_panels(frame, axes, width=400)
 
 
 def thin(name: str, setup: Setup) -> Any:
@@ -276,7 +277,7 @@ def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def teh_lines(sizes: tuple[int, ...]) -> dict[tuple[str, int], Followed]:
-    """Return the variational systems and Gibbs LDA of Teh 2007 sec. 4 for each K, by name and K."""
+    """Return the systems of Teh 2007 sec. 4 by name and K; the HDP's sampler stands at the largest K."""
     per_word = {"word_concentration": WORD_TOTAL / engine.load_corpus("state-of-the-union").vocab_size}
     systems = {
         "CV-HDP": ("cv-hdp", {}, SWEEPS),
@@ -285,30 +286,31 @@ def teh_lines(sizes: tuple[int, ...]) -> dict[tuple[str, int], Followed]:
         "Gibbs LDA": ("gibbs-lda", TEH_LDA | per_word, SAMPLER_SWEEPS),
     }
     more = {"num_documents": TEH_DOCUMENTS, "protocol": "within_documents"}
-    return {
+    lines = {
         (name, size): Followed(system, values | {"max_topics": size}, sweeps, **more)
         for name, (system, values, sweeps) in systems.items()
         for size in sizes
     }
+    samplers = {
+        (f"Gibbs HDP from {number}", sizes[-1]): Followed(
+            "gibbs-hdp", per_word | {"initial_topics": number}, SAMPLER_SWEEPS, **more
+        )
+        for number in (1, 100)
+    }
+    return lines | samplers
 
 
 def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw test likelihood and bound over K, and test likelihood over sweeps, of collapsed and plain VB and Gibbs."""
-    sizes, parts = (10, 40, 100), []
-    for (name, size), each in teh_lines(sizes).items():
-        parts.append(setup.follow({name: each}).assign(size=size))
-    values = {"word_concentration": WORD_TOTAL / engine.load_corpus("state-of-the-union").vocab_size}
-    for initial in (1, 100):
-        each = Followed("gibbs-hdp", values | {"initial_topics": initial}, SAMPLER_SWEEPS, num_documents=TEH_DOCUMENTS)
-        each = each._replace(protocol="within_documents")
-        parts.append(setup.follow({f"Gibbs HDP from {initial}": each}).assign(size=sizes[-1]))
+    sizes = (10, 40, 100)
+    parts = [setup.follow({name: each}).assign(size=size) for (name, size), each in teh_lines(sizes).items()]
     followed = pd.concat(parts, ignore_index=True)
     ends = followed.groupby(["line", "size", "seed"], sort=False).tail(1)
     over_sizes = average(ends[~ends["line"].str.startswith("Gibbs HDP")], ["size"], "size", "nats")
     followed = average(followed[followed["size"] == sizes[-1]], ["step"], "step", "nats")
     bounds = average(ends.dropna(subset="bound"), ["size"], "size", "bound")
     axes = Axes("topics K", WITHIN, at=sizes)
-    steps = axes._replace(x_label="sweeps (log scale)", is_log=True, at=(), x_format="0")
+    steps = axes._replace(x_label="sweeps (log scale)", is_log=True, at=(1, 4, 16, 64, 200), x_format="0")
     drawn = [
         (over_sizes.assign(panel="test, over K"), axes),
         (followed.assign(panel=f"test, over sweeps, K = {sizes[-1]}"), steps),
@@ -326,7 +328,7 @@ def teh_2007_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
         for tail, start in (("", "own"), (" from Gibbs", "gibbs"))
     }
     followed = setup.follow(lines)
-    axes = Axes("sweeps (log scale)", WITHIN, True, x_format="0")
+    axes = Axes("sweeps (log scale)", WITHIN, True, at=(1, 2, 4, 8, 16, 32), x_format="0")
     drawn = [
         (average(followed, ["step"], "step", "nats").assign(panel="test, K = 130"), axes),
         (
