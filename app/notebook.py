@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -32,17 +33,23 @@ from stickbreaker.engine.evaluation.doc_shares import MEASURES
 from stickbreaker.engine.evaluation.labels import Labeller
 
 SHOW_SECONDS = 0.25
+# Whether the scripts are saved with a notebook, which then needs no network but has some megabytes.
+INLINE = os.environ.get("PANEL_INLINE", "true").lower() == "true"
 
 
 def load_panel() -> None:
-    """Load Panel and HoloViews into this notebook, without a network."""
-    pn.extension(inline=True)
+    """Load Panel and HoloViews into this notebook, without a network.
+
+    With the environment variable PANEL_INLINE=false, the notebook loads the scripts from a network and stays small.
+    """
+    pn.extension(inline=INLINE)
     _load_holoviews()
     fix_notebook(asyncio.get_running_loop())
 
 
 def _load_holoviews() -> None:
-    hv.extension("bokeh", inline=True, logo=False)
+    pn.config.inline = INLINE
+    hv.extension("bokeh", inline=INLINE, logo=False)
     # Without a graphics card, browsers log a warning for each WebGL plot.
     hv.renderer("bokeh").webgl = False
 
@@ -109,6 +116,13 @@ class LiveRun(Viewer):
             await asyncio.sleep(pause)
         record.stand_still()
         self._show()
+
+    def finished_views(self) -> pn.Column:
+        """The views as they are now. A saved notebook keeps them; it keeps the live ones as they were when shown."""
+        views = Curves(), WordTable(), TopicsNow()
+        for view in views:
+            view.update(self.progress)
+        return pn.Column(*views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
         """Read the whole corpus with the present model. Raises ValueError before the first mini-batch."""
