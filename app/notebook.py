@@ -42,13 +42,12 @@ def load_panel() -> None:
 
     With the environment variable PANEL_INLINE=false, the notebook loads the scripts from a network and stays small.
     """
-    pn.extension(inline=INLINE)
-    _load_holoviews()
+    _load_extensions()
     fix_notebook(asyncio.get_running_loop())
 
 
-def _load_holoviews() -> None:
-    pn.config.inline = INLINE
+def _load_extensions() -> None:
+    pn.extension(inline=INLINE)
     hv.extension("bokeh", inline=INLINE, logo=False)
     # Without a graphics card, browsers log a warning for each WebGL plot.
     hv.renderer("bokeh").webgl = False
@@ -162,10 +161,10 @@ class ReadingError(RuntimeError):
     """The documents could not be read with the model."""
 
 
-def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
+def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> pn.FlexBox:
     """Show the map of topics, the largest topics and, for dated documents, topics over time.
 
-    `model.show(X)` calls it. It loads HoloViews into the notebook if no cell has done so.
+    `model.show(X)` calls it. It loads Panel and HoloViews into the notebook if no cell has done so.
 
     Parameters
     ----------
@@ -174,17 +173,17 @@ def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None)
 
     Returns
     -------
-    holoviews.Layout
-        The plots, which a notebook shows.
+    panel.FlexBox
+        The plots, next to each other where there is room.
     """
     if not hv.extension._loaded:
-        _load_holoviews()
+        _load_extensions()
     reading, title = _read_with(model, X, words)
     frame = map_frame(reading, title, None)
     plots = [draw_map(frame), draw_bars(frame)]
     if reading.corpus.has_dates:
         plots.append(_draw_time(reading, title))
-    return hv.Layout(plots).opts(shared_axes=False, toolbar=None).cols(2)
+    return pn.FlexBox(*(pn.pane.HoloViews(plot, linked_axes=False) for plot in plots))
 
 
 def plot_map(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:

@@ -10,7 +10,7 @@ from bokeh.models import HoverTool
 from stickbreaker.app.frames.reading_frames import REST
 from stickbreaker.app.plots.reading_plots import HOVER, LARGEST_DOT, MAP_PADDING, RAMP, SMALLEST_DOT
 
-HALF_WIDTH, HEIGHT = 450, 420
+HALF_WIDTH, HEIGHT = 460, 420
 MOST_BARS, MOST_NAMED, LONGEST_NAME = 15, 10, 28
 MOST_PERIOD_LABELS = 24
 TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
@@ -27,7 +27,13 @@ def draw_map(frame: pd.DataFrame) -> Any:
     named = frame.nlargest(MOST_NAMED, "share").assign(title=lambda rows: rows["title"].map(_cut))
     names = hv.Labels(named, ["x", "y"], "title").opts(text_font_size="8pt", text_color="black")
     return (dots * names).opts(
-        width=HALF_WIDTH, height=HEIGHT, xaxis=None, yaxis=None, padding=MAP_PADDING, title="Map of topics"
+        width=HALF_WIDTH,
+        height=HEIGHT,
+        xaxis=None,
+        yaxis=None,
+        padding=MAP_PADDING,
+        show_legend=False,
+        title="Map of topics",
     )
 
 
@@ -36,11 +42,13 @@ def draw_bars(frame: pd.DataFrame) -> Any:
     largest = frame.nlargest(MOST_BARS, "share")[::-1]
     return hv.Bars(largest, "title", ["share", "words", "color"]).opts(
         color="color",
+        line_color=None,
         invert_axes=True,
         width=HALF_WIDTH,
         height=HEIGHT,
         xlabel="",
         ylabel="share of tokens",
+        yformatter="%.2f",
         title="Largest topics",
         tools=[HoverTool(tooltips=TOOLTIPS)],
         default_tools=[],

@@ -521,7 +521,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
         Returns
         -------
-        holoviews.Layout
+        panel.FlexBox
             The plots.
 
         Raises

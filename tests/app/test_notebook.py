@@ -6,7 +6,7 @@ import holoviews as hv
 import numpy as np
 import pytest
 from bokeh.document import Document
-from bokeh.models import Plot
+from bokeh.models import ColumnDataSource, Plot
 from pyviz_comms import Comm
 
 from stickbreaker import engine
@@ -122,15 +122,23 @@ def test_a_model_and_its_copy_from_a_file_show_map_bars_and_time_in_one_view(mod
     model.save(tmp_path / "model.npz")
     for each in (model, engine.load(tmp_path / "model.npz")):
         shown = each.show(tiny_corpus)
-        assert isinstance(shown, hv.Layout)
-        titles = {plot.title.text for plot in hv.render(shown, backend="bokeh").select({"type": Plot})}
+        titles = {plot.title.text for plot in shown.get_root().select({"type": Plot})}
         assert titles == {"Map of topics", "Largest topics", "Topics over time: share of tokens"}
+
+
+def test_finished_views_hold_the_whole_run_and_stay_as_they_are(live):
+    asyncio.run(live.learn(5))
+    kept = live.finished_views()
+    sources = kept.get_root().select({"type": ColumnDataSource})
+    assert max(max(source.data.get("x", [0]), default=0) for source in sources) == 8
+    asyncio.run(live.learn())
+    assert kept[0] is not live.curves
 
 
 def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
     assert len(model.show(tiny_corpus.counts)) == 2
     unnamed = engine.OnlineLDA(max_topics=2, passes=20, random_state=0).fit(tiny_corpus.counts)
-    words = {word for text in unnamed.show(tiny_corpus.counts).Bars.I["words"] for word in text.split(", ")}
+    words = {word for text in plot_bars(unnamed, tiny_corpus.counts)["words"] for word in text.split(", ")}
     assert words <= {f"x{column}" for column in range(6)}
     words = plot_bars(unnamed, tiny_corpus.counts, tiny_corpus.vocabulary.words)["words"]
     assert {word for text in words for word in text.split(", ")} <= set(tiny_corpus.vocabulary)
@@ -138,8 +146,9 @@ def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
         plot_time(model, tiny_corpus.counts)
 
 
-def test_each_plot_of_a_model_shows_its_topics_with_their_labels(model, tiny_corpus):
+def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_labels(model, tiny_corpus):
     labels = set(model.topic_labels().values())
+    assert all(isinstance(plot(model, tiny_corpus), hv.core.Dimensioned) for plot in (plot_map, plot_bars, plot_time))
     assert set(plot_bars(model, tiny_corpus)["title"]) == labels
     assert set(plot_map(model, tiny_corpus).Points.Map_of_topics["title"]) == labels
     over_time = plot_time(model, tiny_corpus)
