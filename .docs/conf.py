@@ -23,6 +23,9 @@ project = "Stickbreaker"
 author = copyright = "the Stickbreaker contributors"
 language = "en"
 
+# Outputs of notebooks load the scripts of their plots from a network, once for all pages.
+os.environ.setdefault("PANEL_INLINE", "false")
+
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

@@ -28,3 +28,15 @@ def test_a_notebook_begins_with_a_title_and_says_something_before_each_stretch_o
     assert "".join(cells[0]["source"]).startswith("# ")
     kinds = [cell["cell_type"] for cell in cells]
     assert "code code code" not in " ".join(kinds)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_exercises_whose_answers_are_hidden_until_they_are_opened(path):
+    texts = ["".join(cell["source"]) for cell in read_cells(path) if cell["cell_type"] == "markdown"]
+    assert any(text.startswith("## Exercises\n") for text in texts)
+    answered = [text for text in texts if "<details>" in text]
+    assert len(answered) >= 2
+    for text in answered:
+        question, _, answer = text.partition("<details><summary>Answer</summary>\n\n")
+        assert question.strip()
+        assert answer.endswith("</details>")
