@@ -23,6 +23,7 @@ from stickbreaker.engine.corpora.pieces import (
     describe_plan,
     list_bad,
     open_piece,
+    read_piece,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
 from stickbreaker.engine.corpora.shards import (
@@ -46,6 +47,7 @@ from stickbreaker.engine.whole_files import replacing, sync_folder
 DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
 PLAN = "plan.json"
+PIECES = "pieces"
 # Texts that are read together to show one of them.
 ROWS_AT_ONCE = 1_000
 
@@ -126,6 +128,10 @@ def build(  # noqa: PLR0913
                     callback(share)
 
             _build(plan, work, target, report)
+    except CorpusError:
+        if read_piece(work / PIECES, 0) is None:
+            shutil.rmtree(work, ignore_errors=True)
+        raise
     except OSError as error:
         raise CorpusError(
             f"The build of {target} stopped ({error}). What is finished is kept in {work}: check the free space and the"
@@ -151,8 +157,9 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
     """List the files and folders to read, in order; files from elsewhere are copied into `work` first."""
     sources = [source] if isinstance(source, (str, PathLike)) else list(source)
     found: list[Path] = []
-    for each in sources:
-        found += copy_remote(str(each), work / "copies") if is_remote(str(each)) else _list_tables(Path(each))
+    for number, each in enumerate(sources):
+        copies = work / f"copies-{number}"
+        found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))
     for path in found:
         if name_kind(path):
             raise CorpusError(f"{path} contains word counts. Load it with load_corpus, and call store_corpus.")
@@ -171,9 +178,9 @@ def _list_tables(path: Path) -> list[Path]:
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
-    """Write down the plan of a new build, or check that an unfinished one has the same."""
+    """Write down the plan of a new build, or check that an unfinished one with something to keep has the same."""
     path, described = work / PLAN, json.loads(json.dumps(describe_plan(plan)))
-    if not path.is_file():
+    if not path.is_file() or read_piece(work / PIECES, 0) is None:
         with replacing(path) as file:
             file.write(json.dumps(described).encode())
     elif json.loads(path.read_text(encoding="utf-8")) != described:
@@ -184,7 +191,7 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
 
 
 def _build(plan: BuildPlan, work: Path, target: Path, report: Callable[[float, str], None]) -> None:
-    folder, corpus = work / "pieces", work / "corpus"
+    folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
     pieces = count_pieces(plan, folder, lambda share: report(0.85 * share, "Counting words"))
@@ -215,7 +222,7 @@ class _Shards:
     """The second pass: each piece becomes a shard with the chosen words only."""
 
     def __init__(self, plan: BuildPlan, work: Path, words: Sequence[str], pieces: Sequence[Piece]) -> None:
-        self._plan, self._pieces, self._corpus = plan, work / "pieces", work / "corpus"
+        self._plan, self._pieces, self._corpus = plan, work / PIECES, work / "corpus"
         self._ids = {word: number for number, word in enumerate(words)}
         units = [piece.date_unit for piece in pieces if piece.num_documents]
         self._unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"

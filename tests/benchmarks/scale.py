@@ -38,6 +38,7 @@ from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.whole_files import replacing
 from tests.benchmarks import zipf_texts
 from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.machine import best_seconds
 
 HDP = find_algorithm("hdp")
 CONFIG = HDP.config(batch_size=4096, max_topics=150)
@@ -117,9 +118,7 @@ def build_corpus(path, folder, num_documents, minutes):
         took = began.since()
     else:
         took = began.since()
-        again = Clock.now()
-        load_corpus(folder)
-        row["open_ms"] = 1000 * again.since().seconds
+        row["open_ms"] = 1000 * best_seconds(lambda: load_corpus(folder))
         row["words"] = corpus.vocab_size
         row["gigabytes"] = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
     first, last = (0 if shares[0] < 0.1 else shares[0]), shares[-1]

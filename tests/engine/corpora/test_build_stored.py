@@ -153,7 +153,8 @@ def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch)
 
 def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(rows, table, tmp_path):
     def stop(done):
-        raise Stop
+        if done > 0.85:
+            raise Stop
 
     with pytest.raises(Stop):
         build(table, to=tmp_path / "disk", text="said", callback=stop)
@@ -162,6 +163,13 @@ def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(rows
     write(make_rows(100), table)
     with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
         build(table, to=tmp_path / "disk", text="said")
+
+
+def test_arguments_can_be_corrected_after_an_error(table, tmp_path):
+    with pytest.raises(CorpusError, match="has no column 'says'"):
+        build(table, to=tmp_path / "disk", text="says")
+    assert list(tmp_path.glob(".*")) == []
+    assert build(table, to=tmp_path / "disk", text="said").num_documents > 1_000
 
 
 def test_a_path_that_cannot_be_written_is_reported_before_the_source_is_read(table, tmp_path, monkeypatch):
@@ -223,6 +231,9 @@ def test_files_elsewhere_are_copied_by_fsspec(table, tmp_path):
     for address in ("memory://bucket/said.csv", "memory://bucket"):
         built = build(address, to=tmp_path / address[-3:], words=CHOICES, **COLUMNS)
         assert (built.counts != load_corpus(table, words=CHOICES, **COLUMNS).counts).nnz == 0
+    system.pipe_file("/other/said.csv", b"said\nPeace\n")
+    both = build(["memory://other", "memory://bucket"], to=tmp_path / "both", text="said", words=ALL)
+    assert both.num_documents == 1 + build(table, to=tmp_path / "one", text="said", words=ALL).num_documents
     with pytest.raises(CorpusError, match=r"Cannot read nowhere://a.csv \(Protocol not known: nowhere"):
         build("nowhere://a.csv", to=tmp_path / "disk")
     with pytest.raises(CorpusError, match="has no files of a supported type"):
