@@ -16,10 +16,10 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.corpora.load import load_corpus
 
-TIERS = ("fast", "recovery", "notebooks", "security", "browser")
+TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
 # Minutes that each may take in CI; kernels are compiled in those of the installation.
-SHARES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "security": 10, "browser": 8}
-TIMEOUTS = {"recovery": 900, "notebooks": 900, "security": 180, "browser": 180}
+SHARES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 4, "security": 6, "browser": 8}
+TIMEOUTS = {"recovery": 900, "notebooks": 900, "chaos": 300, "security": 180, "browser": 180}
 BROWSERS = (
     "chromium",
     "chromium-browser",

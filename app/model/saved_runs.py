@@ -55,9 +55,7 @@ class SavedRuns:
             raise CheckpointError(reason) from error
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
-        checkpoint.save(
-            self._folder / f"{_digest(run.key)}-{_digest(run.watch)}{SUFFIX}", run.position.with_notes(notes)
-        )
+        checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))
         for path in self._paths()[MAX_SAVED:]:
             path.unlink(missing_ok=True)
 
@@ -68,7 +66,10 @@ class SavedRuns:
             if pattern in path.name:
                 try:
                     position = checkpoint.load(path)
-                    return SavedRun(**json.loads(str(position.notes["address"])), position=position)
+                    run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
+                    if path.stem != _name(run):
+                        raise ValueError(f"{path} belongs to another file name: delete it.")
+                    return run
                 except (CheckpointError, KeyError, TypeError, ValueError) as error:
                     _log.warning("A saved run cannot be read and is left out: %s", error)
         return None
@@ -80,6 +81,10 @@ class SavedRuns:
             return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
         except OSError:
             return []
+
+
+def _name(run: SavedRun) -> str:
+    return f"{_digest(run.key)}-{_digest(run.watch)}"
 
 
 def _digest(secret: str) -> str:

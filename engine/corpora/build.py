@@ -14,6 +14,8 @@ from stickbreaker.engine.corpora.sources import TOO_LARGE, name_source, open_sou
 from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
 
+# Columns that an error lists.
+NUM_LISTED = 8
 MAX_CHARACTERS = 4_000_000_000
 MAX_ROWS = 5_000_000
 MAX_TITLE = 300
@@ -140,15 +142,25 @@ def settle_columns(table: Table, columns: Columns) -> Columns:
     if text is None:
         called_text = [column for column in table.columns if column.lower() == "text"]
         text = called_text[0] if called_text else table.columns[0] if len(table.columns) == 1 else None
-    names = ", ".join(repr(column) for column in table.columns[:30])
+    names = _list_names(table.columns)
     if text is None:
         raise CorpusError(f'{table.path}: choose the column with the text, text="...". The columns are {names}.')
     title = "title" if columns.title is None and "title" in table.has else columns.title
     columns = columns._replace(text=text, title=title)
     for column in columns:
         if column is not None and column not in table.columns:
-            raise CorpusError(f"{table.path} has no column {column!r}. Choose one of {names}.")
+            raise CorpusError(f"{table.path} has no column {_shorten(column)}. Choose one of {names}.")
     return columns
+
+
+def _list_names(columns: Sequence[str]) -> str:
+    """The first columns, with the number of the others."""
+    left = f" and {len(columns) - NUM_LISTED:,} more" if len(columns) > NUM_LISTED else ""
+    return ", ".join(map(_shorten, columns[:NUM_LISTED])) + left
+
+
+def _shorten(column: str) -> str:
+    return repr(column if len(column) <= 20 else f"{column[:19]}…")
 
 
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:

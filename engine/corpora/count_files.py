@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.table_files import MAX_LISTED, BadRow, BadRows
+from stickbreaker.engine.corpora.text_files import check_unpacked
 
 BLOCK = 1 << 23
 MAX_DOCUMENTS = 50_000_000
@@ -205,7 +206,20 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+    return cast(IO[bytes], _Unpacking(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+class _Unpacking(gzip.GzipFile):
+    """A gzip file that is read no further than a user's text can be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb")
+        self._path, self._packed = path, max(1, path.stat().st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        check_unpacked(self._path, self.tell(), self._packed)
+        return content
 
 
 def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:

@@ -5,6 +5,7 @@ cell only. dateutil also fills missing parts from today's date, and parses each 
 """
 
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -47,6 +48,8 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     ['1863-12-13', '1864-01-12']
     >>> read_dates(["now", "today"]).astype(str).tolist()
     ['NaT', 'NaT']
+    >>> read_dates(["٢٠٢٠", "२०२१", "２０２２"]).astype(str).tolist()
+    ['2020', '2021', '2022']
     """
     texts = _clean(cells)
     return _read(texts, form) if form else _find_form(texts)[1]
@@ -77,9 +80,17 @@ def _clean(cells: Sequence[str]) -> "pd.Series":
     # pandas takes a second to import, and the bundled corpora do not need it.
     import pandas as pd
 
-    texts = pd.Series(list(cells), dtype=str).str.strip()
+    texts = pd.Series([_plain_digits(cell) for cell in cells], dtype=str).str.strip()
     # pandas reads words such as "today" as the date on which it runs.
     return texts.where(texts.str.contains(r"\d"), "")
+
+
+def _plain_digits(cell: str) -> str:
+    """Write the digits and signs of a cell in ASCII: those of other scripts, and full-width ones."""
+    if cell.isascii():
+        return cell
+    signs = unicodedata.normalize("NFKC", cell)
+    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs)
 
 
 def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:

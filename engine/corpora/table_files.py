@@ -9,13 +9,16 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_COLUMNS = 1_000
 MAX_LISTED = 1_000
@@ -163,7 +166,7 @@ def open_table(path: Path) -> Table:
 
 
 def check_columns(table: Table) -> Table:
-    """Check the number of columns.
+    """Check the number of columns, and leave out those without a name.
 
     Parameters
     ----------
@@ -173,18 +176,24 @@ def check_columns(table: Table) -> Table:
     Returns
     -------
     Table
-        The same table.
+        The table, with a note if a column is left out.
 
     Raises
     ------
     CorpusError
-        If it has more than `MAX_COLUMNS` columns.
+        If it has more than `MAX_COLUMNS` columns, or none with a name.
     """
     if len(table.columns) > MAX_COLUMNS:
         raise CorpusError(
             f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
             " Keep only those for text, date and title."
         )
+    named = tuple(column for column in table.columns if column.strip())
+    if not named:
+        raise CorpusError(f"{table.path} has no column with a name. Name the column of the texts.")
+    if len(named) < len(table.columns):
+        note = f"{table.path.name} has a column without a name, which is left out. Name it to use it."
+        return replace(table, columns=named, notes=(*table.notes, note))
     return table
 
 
@@ -468,7 +477,7 @@ def open_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path) as file:
             columns, num_rows = tuple(file.schema_arrow.names), file.metadata.num_rows
     except (pa.ArrowException, OSError) as error:
-        raise CorpusError(f"Cannot read {path} as Parquet ({_first_line(error)}). Save it again.") from error
+        raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
         raise CorpusError(f"{path} has two columns of the same name. Rename one.")
 
@@ -487,14 +496,33 @@ def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterato
     try:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=CHUNK_ROWS, columns=list(dict.fromkeys(wanted))):
-                parts = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+                parts = {name: _list_cells(batch.column(name)) for name in batch.schema.names}
                 for cells in zip(*(parts[column] for column in wanted), strict=True):
                     seen[0] += 1
                     yield seen[0], [write_cell(cell) for cell in cells]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = f"the file cannot be read from here on ({_first_line(error)}): save it again"
+        reason = f"the file cannot be read from here on ({first_line(error)}): save it again"
         yield BadRow(str(path), seen[0] + 1, reason)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
+def _list_cells(column: "pa.Array") -> list[Any]:
+    """The values of a column; a date that Python cannot express becomes a text that says so."""
+    try:
+        return cast(list[Any], column.to_pylist())
+    except (ValueError, OverflowError):
+        return [_as_value(cell) for cell in column]
+
+
+def _as_value(cell: "pa.Scalar") -> Any:
+    try:
+        return cell.as_py()
+    except UnicodeDecodeError:
+        raise
+    except (ValueError, OverflowError):
+        return "a date outside the years 1 to 9999"
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error, without its stop, in at most 100 characters."""
+    line = str(error).strip().partition("\n")[0].rstrip(".")
+    return line if len(line) <= 100 else f"{line[:99]}…"

@@ -17,6 +17,7 @@ from stickbreaker.engine.corpora.table_files import (
     Chunk,
     Row,
     Table,
+    first_line,
     gather,
     mend,
 )
@@ -106,7 +107,7 @@ def open_archive(path: Path) -> Table:
     except FileNotFoundError as error:
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.") from error
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise CorpusError(f"Cannot open {path} as a zip archive ({error}). Create it again.") from error
+        raise CorpusError(f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again.") from error
     _check_size(path, members)
     members.sort(key=lambda member: _natural(member.filename))
 
@@ -122,12 +123,17 @@ def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     if not members:
         raise CorpusError(f"{path} contains no files. Create an archive of text files.")
     unpacked, packed = sum(member.file_size for member in members), max(1, path.stat().st_size)
+    check_unpacked(path, unpacked, packed)
+
+
+def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
+    """Raise CorpusError if a packed file is larger when unpacked than a user's text can be; sizes are in bytes."""
     if unpacked > MAX_UNPACKED:
         raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
         raise CorpusError(
-            f"{path} unpacks to {unpacked // packed:,} times its size, more than text can."
-            " Create an archive of text files only."
+            f"{path} unpacks to more than {MAX_RATIO} times its size, which text does not."
+            " Create it again from text files only, or unpack it first."
         )
 
 
@@ -144,8 +150,9 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
         with archive.open(member) as stream:
             # The size in the header may be wrong.
             content = stream.read(MAX_TEXT + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        return TextFile(name, fault=f"it is damaged ({error}): create the archive again")
+    # ValueError: a name or a size that is damaged.
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        return TextFile(name, fault=f"it is damaged ({first_line(error)}): create the archive again")
     return TextFile(name, content, _find_fault(name, len(content)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve, step_size
 
@@ -75,9 +75,10 @@ def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSett
     """Split a corpus and give each open setting its value.
 
     What is open (K, S and τ₀ by default) follows the exact number of training documents and of their tokens. Raises
-    TypeError where the config is another algorithm's.
+    TypeError where the config is another algorithm's, and CorpusError where the corpus has no words.
     """
     _check_config(algorithm, config)
+    _check_words(corpus)
     settings = settings or RunSettings()
     train, test = split_corpus(corpus, settings)
     return Prepared(algorithm, resolve(config, train.num_documents, train.num_tokens), settings, train, test)
@@ -89,6 +90,7 @@ def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings
     `order`, `num_test` and `num_evaluations` of the settings are not used.
     """
     _check_config(algorithm, config)
+    _check_words(corpus)
     config = resolve(config, corpus.num_documents, corpus.num_tokens)
     return Prepared(algorithm, config, replace(settings, num_evaluations=0), corpus, None)
 
@@ -98,6 +100,11 @@ def _check_config(algorithm: Algorithm, config: Any) -> None:
         raise TypeError(
             f"The settings are of {type(config).__name__}: {algorithm.name} needs {algorithm.config.__name__}."
         )
+
+
+def _check_words(corpus: Corpus) -> None:
+    if not corpus.vocab_size:
+        raise CorpusError(f"{corpus.name} has no words, so there is nothing to learn. Give it a vocabulary.")
 
 
 def split_corpus(corpus: Corpus, settings: RunSettings) -> tuple[Corpus, Corpus]:

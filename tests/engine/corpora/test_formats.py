@@ -143,7 +143,7 @@ def test_a_table_in_a_zip_is_skipped_with_a_remedy(tmp_path):
 
 
 def test_a_zip_bomb_is_not_opened(tmp_path, monkeypatch):
-    with pytest.raises(CorpusError, match=r"bomb\.zip unpacks to [\d,]+ times its size"):
+    with pytest.raises(CorpusError, match=r"bomb\.zip unpacks to more than 200 times its size"):
         build(pack(tmp_path / "bomb.zip", a="0" * 20_000_000))
     monkeypatch.setattr(text_files, "MAX_UNPACKED", 1_000)
     with pytest.raises(CorpusError, match=r"large\.zip unpacks to .* more than .* Split it"):

@@ -1,0 +1,173 @@
+"""Disks that fail: the old content stays whole, nothing is left over, and one sentence says what to do.
+
+    python -m tests.chaos.disk [--number 200] [--seed 0] [--json FILE]
+
+For each operation of the project, every n-th write, sync or rename fails: no space, input/output error, read-only. Then
+each operation is recorded, and its first n operations are replayed --number times, where what was not synced may be
+lost. Prints how often the operation failed with a sentence, and every other outcome, which must be 0.
+"""
+
+import argparse
+import logging
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.export.tables import write_table
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.engine import verified_files
+from stickbreaker.engine.corpora.library import BuildRequest, build_own, export_own
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.study import run_study
+from tests.chaos import stored
+from tests.chaos.disks import ERRORS, Disk, replay
+from tests.chaos.stored import KINDS, Kind, Refusal
+
+COLUMNS = ("failed with a sentence", "succeeded", "replays", "old lost", "debris", "foreign", "no sentence")
+BAD = COLUMNS[3:]
+KIND = {kind.name: kind for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that writes into a folder with two items of a kind."""
+
+    name: str
+    kind: Kind
+    act: Callable[[Path], object]
+
+
+def save_model(folder: Path) -> None:
+    """Write another model over the first one."""
+    stored.make_model(2).save(folder / "one.npz")
+
+
+def build(folder: Path) -> None:
+    """Build a third corpus."""
+    build_own(BuildRequest(stored.write_notes(folder.parent, 2), "three"), folder=folder)
+
+
+def study_cells(folder: Path) -> None:
+    """Run a study with two more cells."""
+    declared = stored.make_cells(folder.parent)[0]
+    wider = replace(declared, grid={"forgetting_rate": (0.6, 0.7, 0.8, 0.9)})
+    frame = run_study(wider, folder, report=lambda progress: None)
+    assert len(frame) == 4
+    assert frame["error"].isna().all()
+
+
+ACTIONS = (
+    Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
+    Action("model", KIND["model"], save_model),
+    Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
+    Action("corpus", KIND["corpus"], build),
+    Action("export of a corpus", KIND["corpus"], lambda f: export_own("one", f.parent / "out.parquet", f)),
+    Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
+    Action("study", KIND["study cell"], study_cells),
+)
+
+
+def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
+    """Let each write, sync and rename of an action fail in turn; count the outcomes."""
+    counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
+    for number in count(1):
+        _restore(start, folder.parent)
+        disk = Disk(fails_at=number, error=error)
+        outcome = "succeeded"
+        with disk.between():
+            try:
+                action.act(folder)
+            except (*stored.ERRORS, verified_files.FileError) as raised:
+                outcome = COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
+            except Exception as raised:
+                logging.getLogger(__name__).exception("%s", raised)
+                outcome = "foreign"
+        counted[outcome] += 1
+        counted["debris"] += any(".partial" in path.name for path in folder.parent.rglob("*"))
+        counted["old lost"] += has_lost(before, action.kind.read(folder), None)
+        if disk.num_done < number:
+            return counted
+
+
+def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
+    """Stop the machine after a random operation of an action, again and again; count what is lost."""
+    counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
+    _restore(start, folder.parent)
+    contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
+    with Disk().between() as disk:
+        action.act(folder)
+    after, rng = action.kind.read(folder), np.random.default_rng(seed)
+    for _ in range(number):
+        shutil.rmtree(folder.parent)
+        place = int(rng.integers(len(disk.operations) + 1))
+        with tempfile.TemporaryDirectory() as machine:
+            replay(disk.operations[:place], contents, Path(machine), rng)
+            shutil.move(machine + str(folder.parent), folder.parent)
+        counted["replays"] += 1
+        counted["old lost"] += has_lost(before, action.kind.read(folder), after)
+    return counted
+
+
+def has_lost(before: stored.Found, now: stored.Found, after: stored.Found | None) -> bool:
+    """Whether an item is neither as it was nor as it is to be; without `after`, whether one cannot be read."""
+    verified_files._digest_once.cache_clear()
+    for name in before.keys() | now.keys():
+        found = now.get(name)
+        if found == before.get(name):
+            continue
+        if isinstance(found, Refusal) or (after is not None and found != after.get(name)):
+            return True
+    return False
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a message is one short line that ends with a stop."""
+    return text.endswith(".") and "\n" not in text and len(text) <= 500
+
+
+def _restore(start: Path, now: Path) -> None:
+    shutil.rmtree(now, ignore_errors=True)
+    shutil.copytree(start, now)
+    verified_files._digest_once.cache_clear()
+
+
+def count_outcomes(number: int, seed: int) -> pd.DataFrame:
+    """A row for each action."""
+    logging.disable(logging.WARNING)
+    rows = []
+    for action in ACTIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            start = Path(folder).resolve() / "start"
+            (start / "files").mkdir(parents=True)
+            action.kind.write(start / "files")
+            counted = sum((fail_everywhere(action, start, error) for error in ERRORS), Counter())
+            counted += stop_everywhere(action, start, number, seed)
+        rows.append({"operation": action.name} | {column: counted[column] for column in COLUMNS})
+    logging.disable(logging.NOTSET)
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    """Print the table, and end with an error where an outcome is bad."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    frame = count_outcomes(options.number, options.seed)
+    print(frame.to_string(index=False))
+    if options.json:
+        frame.to_json(options.json, orient="records", indent=1)
+    sys.exit(int(frame[list(BAD)].to_numpy().sum() > 0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""Small examples of every kind of file that the project stores: how they are written, and what a reader gets."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from stickbreaker import engine
+from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.progress import Curve
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.model.saved_runs import _digest as hash_secret
+from stickbreaker.engine.corpora import texts
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import BuildRequest, build_own, find_own, list_own, load_own
+from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.stored import open_stored, store_corpus
+from stickbreaker.engine.runs import checkpoint, study
+from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.runs.study import Study, run_study
+
+WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
+NAMES = ("one", "two")
+ERRORS = (CheckpointError, KeptRunError, CorpusError)
+
+# What a reader gets for each item of a folder: the digest of its content, or a sentence that says why not.
+Found = dict[str, "str | Refusal"]
+
+
+class Refusal(str):
+    """The sentence with which an item is refused."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: how to write two items into an empty folder, and how to read a folder.
+
+    has_own_name: whether a file knows its name, so that two exchanged files are found out.
+    """
+
+    name: str
+    write: Callable[[Path], None]
+    read: Callable[[Path], Found]
+    has_own_name: bool = True
+
+
+def digest(*values) -> str:
+    """The SHA-256 of arrays, texts and values that JSON can write."""
+    whole = hashlib.sha256()
+    for value in values:
+        if isinstance(value, np.ndarray):
+            whole.update(f"{value.dtype.str} {value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+        else:
+            whole.update(json.dumps(value, default=str).encode())
+    return whole.hexdigest()
+
+
+def read_all(readers: dict[str, Callable[[], str]]) -> Found:
+    """Read each item; an error that is not the project's own ends the reading."""
+    found: Found = {}
+    for name, read in readers.items():
+        try:
+            found[name] = read()
+        except ERRORS as error:
+            found[name] = Refusal(error)
+    return found
+
+
+def write_notes(folder: Path, seed: int = 0, num_documents: int = 40) -> Path:
+    """A table of short notes with dates."""
+    rng = np.random.default_rng(seed)
+    rows = [f"{1900 + row},{' '.join(rng.choice(WORDS, 6))}" for row in range(num_documents)]
+    path = folder / f"notes{seed}.csv"
+    path.write_text("date,text\n" + "\n".join(rows))
+    return path
+
+
+@cache
+def make_positions(name: str = "hdp") -> tuple[Position, ...]:
+    """The positions of a run after each of two mini-batches."""
+    algorithm, settings = engine.find_algorithm(name), engine.RunSettings(num_evaluations=0)
+    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
+    years = np.datetime64("1900", "Y") + np.arange(40)
+    corpus = engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)])
+    prepared = engine.prepare(algorithm, algorithm.config(max_topics=3, batch_size=8), corpus, settings)
+    updates = list(islice(engine.run(prepared), len(NAMES)))
+    return tuple(
+        Position(name, prepared.config, prepared.settings, each.state, each.stepped.documents_seen, 0.0)
+        for each in updates
+    )
+
+
+def digest_position(position: Position) -> str:
+    """Everything that a position holds, but for the seconds that learning took."""
+    arrays = dict(checkpoint._flatten("state", position.state))
+    return digest(position.algorithm, position.config, position.settings, position.documents_seen, *arrays.values())
+
+
+def write_checkpoints(folder: Path) -> None:
+    """Two positions of one run."""
+    for name, position in zip(NAMES, make_positions(), strict=True):
+        checkpoint.save(folder / f"{name}.npz", position)
+
+
+def read_checkpoints(folder: Path) -> Found:
+    """The positions."""
+    return read_all(
+        {name: lambda name=name: digest_position(checkpoint.load(folder / f"{name}.npz")) for name in NAMES}
+    )
+
+
+def make_model(seed: int) -> engine.OnlineHDP:
+    """A fitted estimator."""
+    counts = np.random.default_rng(seed).poisson(1.0, (40, len(WORDS)))
+    return engine.OnlineHDP(max_topics=3, batch_size=8, random_state=seed).fit(counts)
+
+
+def write_models(folder: Path) -> None:
+    """Two models."""
+    for seed, name in enumerate(NAMES):
+        make_model(seed).save(folder / f"{name}.npz")
+
+
+def read_models(folder: Path) -> Found:
+    """The models."""
+
+    def read(name: str) -> str:
+        model = engine.load(folder / f"{name}.npz")
+        return digest(model.components_, model.get_params(), model.history_.to_csv(), model.corpus_size_)
+
+    return read_all({name: lambda name=name: read(name) for name in NAMES})
+
+
+def write_kept_runs(folder: Path) -> None:
+    """Two kept runs."""
+    curves = [
+        Curve.build(columns, [tuple(np.zeros(1, dtype)[0] for dtype in columns.values())] * 3)
+        for columns in CURVES.values()
+    ]
+    places = np.arange(6, dtype=np.int32).reshape(2, 3)
+    arrays = np.arange(2), np.full(2, 0.5), np.array(WORDS), places, np.full((2, 3), 0.3, np.float32), np.full(2, 0.5)
+    for name in NAMES:
+        values = {"sizes": dict.fromkeys(("a", "b"), 3), "none": {}}
+        run = KeptRun(
+            key=name, kept_at="2026-01-01T00:00:00+00:00", name="", label=f"Run {name}", corpus_name="notes",
+            corpus_size=40, algorithm="hdp", config=values["sizes"], settings=values["none"], versions={},
+            status="finished", changes=[], documents_seen=40, documents_total=40, seconds=1.5, heldout=-7.5,
+            num_topics=2, topic_names={"1": "war"},
+        )  # fmt: skip
+        KeptRuns(folder)._write(run, KeptContent(*curves, *arrays))
+
+
+def read_kept_runs(folder: Path) -> Found:
+    """The kept runs that are listed, with their curves and topics, and a sentence for each that cannot be listed."""
+    kept = KeptRuns(folder)
+    listing = kept.listing()
+
+    def read(run: KeptRun) -> str:
+        content = kept.load(run.key)
+        curves = [getattr(content, name)[column] for name in CURVES for column in CURVES[name]]
+        return digest(
+            run, *curves, content.weights, content.words.tolist(), content.top_words, content.top_shares, content.sizes
+        )
+
+    found = read_all({run.key: lambda run=run: read(run) for run in listing.runs})
+    return found | {fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults}
+
+
+def save_runs(folder: Path) -> None:
+    """Two runs of the page that can be continued."""
+    for name, position in zip(NAMES, make_positions(), strict=True):
+        SavedRuns(folder).write(SavedRun(name, f"watch {name}", None, position))
+
+
+def read_saved_runs(folder: Path) -> Found:
+    """The saved runs that can be continued, by the names of their files."""
+    found: Found = {}
+    for name in NAMES:
+        run = SavedRuns(folder).find(key=name)
+        file = f"{hash_secret(name)}-{hash_secret(f'watch {name}')}"
+        left_out = Refusal("A saved run is left out, with a warning in the log.")
+        found[file] = left_out if run is None else digest(run.key, run.watch, digest_position(run.position))
+    return found
+
+
+def store_corpora(folder: Path) -> None:
+    """Two corpora that need not fit in memory."""
+    for seed, name in enumerate(NAMES):
+        store_corpus(load_corpus(write_notes(folder.parent, seed), text="text", date="date"), folder / name)
+
+
+def read_stored_corpora(folder: Path) -> Found:
+    """The stored corpora, after `check`: opening one does not read its documents."""
+
+    def read(name: str) -> str:
+        corpus = open_stored(folder / name)
+        corpus.check()
+        dates = np.datetime_as_string(corpus.dates).tolist()
+        return digest(corpus.counts.toarray(), corpus.vocabulary.words, dates, list(corpus.titles))
+
+    return read_all({name: lambda name=name: read(name) for name in NAMES})
+
+
+def write_corpora(folder: Path) -> None:
+    """Two corpora with their texts."""
+    for seed, name in enumerate(NAMES):
+        build_own(BuildRequest(write_notes(folder.parent, seed), name), folder=folder)
+
+
+def read_corpora(folder: Path) -> Found:
+    """The corpora with their descriptions and texts."""
+
+    def read(name: str) -> str:
+        corpus, stored = load_own(name, folder), texts.find_texts(name, folder)
+        read_texts = stored.read(corpus.doc_ids) if stored else []
+        counts, dates = corpus.counts.toarray(), np.datetime_as_string(corpus.dates).tolist()
+        return digest(find_own(name, folder), counts, corpus.vocabulary.words, dates, corpus.titles, read_texts)
+
+    names = {*NAMES, *(own.name for own in list_own(folder))}
+    return read_all({name: lambda name=name: read(name) for name in sorted(names)})
+
+
+@cache
+def make_cells(folder: Path) -> tuple[Study, tuple[str, ...]]:
+    """A study of two cells, and their keys."""
+    declared = Study(("hdp",), (str(write_notes(folder)),), {"forgetting_rate": (0.6, 0.9)}, fixed={"max_topics": 3})
+    return declared, tuple(cell.key() for cell in declared.cells())
+
+
+def write_cells(folder: Path) -> None:
+    """The two cells of a study."""
+    run_study(make_cells(folder.parent)[0], folder, report=lambda progress: None)
+
+
+def read_cells(folder: Path) -> Found:
+    """The cells that are not run again; of the others, that they are."""
+    keys = make_cells(folder.parent)[1]
+    frames = {key: study._read(folder / f"{key}.cell") for key in keys}
+    again = Refusal("The cell is run again.")
+    return {
+        key: again if frame is None else digest(frame.drop(columns="seconds").to_json())
+        for key, frame in frames.items()
+    }
+
+
+KINDS = (
+    Kind("checkpoint", write_checkpoints, read_checkpoints, has_own_name=False),
+    Kind("model", write_models, read_models, has_own_name=False),
+    Kind("kept run", write_kept_runs, read_kept_runs),
+    Kind("saved run", save_runs, read_saved_runs),
+    Kind("corpus", write_corpora, read_corpora),
+    Kind("stored corpus", store_corpora, read_stored_corpora),
+    Kind("study cell", write_cells, read_cells),
+)
