@@ -7,6 +7,7 @@ import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
     explain_no_word,
 )
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
+from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
@@ -36,8 +38,11 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
+SAMPLES = "<p>Or try a sample of State of the Union:</p>"
 # Progress and errors stay in view when the user scrolls.
 IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
+# The dialog has 20 px below its content, in which no text may show.
+IN_VIEW_BELOW = {**IN_VIEW, "top": "auto", "bottom": "-20px", "padding-bottom": "20px"}
 # On a phone the dialog takes the whole width.
 DIALOG_STYLE = {
     "& .MuiDialog-paper": {"margin": {"xs": "8px", "sm": "32px"}, "width": "calc(100% - 16px)", "maxHeight": "94%"},
@@ -75,6 +80,7 @@ class BringCorpus(pn.viewable.Viewer):
         super().__init__()
         self.text_tasks, self._actions, self._folder = text_tasks, actions, folder
         self.chosen_path: Path | None = None
+        self._sample_folder: tempfile.TemporaryDirectory[str] | None = None
         self.preview: Preview | None = None
         self._num_looks = self._num_changes = 0
         self._is_filling = self._is_busy = False
@@ -95,7 +101,8 @@ class BringCorpus(pn.viewable.Viewer):
         self._make_choice()
         self._make_building()
         self._make_results()
-        self._layout.objects = [self._choice, self._state, self.chosen, self.results]
+        self._layout.objects = [self._choice, self._state, self.chosen, self.finish, self.results]
+        self.chosen.param.watch(self._follow_chosen, "visible")
 
     def _make_choice(self) -> None:
         megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
@@ -114,7 +121,12 @@ class BringCorpus(pn.viewable.Viewer):
         )
         self.path.param.watch(self._take_path, "value")
         self.fault = make_note("")
-        self._choice = pn.Column(self.mover, self.path, sizing_mode="stretch_width")
+        self.samples = [
+            _make_button(f"{number:,} documents", partial(self.take_sample, number), variant="outlined", size="small")
+            for number in SIZES
+        ]
+        samples = pn.FlexBox(make_note(SAMPLES), *self.samples, align_items="center", sizing_mode="stretch_width")
+        self._choice = pn.Column(self.mover, self.path, samples, sizing_mode="stretch_width")
         self._said = make_note("")
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
         self.working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
@@ -132,16 +144,21 @@ class BringCorpus(pn.viewable.Viewer):
         self.chosen = pn.Column(
             self.columns,
             make_note("<h2>Words</h2>"),
-            self.words,
             self.effect,
+            pmui.Accordion(("Word choices", self.words), title_variant="subtitle1", sizing_mode="stretch_width"),
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
-            self.reason,
-            self.build,
             visible=False,
             sizing_mode="stretch_width",
         )
+        # The button stays in view while the user scrolls through the preview.
+        self.finish = pn.Column(
+            self.reason, self.build, visible=False, sizing_mode="stretch_width", styles=IN_VIEW_BELOW
+        )
+
+    def _follow_chosen(self, event: Any) -> None:
+        self.finish.visible = event.new
 
     def _make_results(self) -> None:
         self.result = make_note("")
@@ -171,6 +188,8 @@ class BringCorpus(pn.viewable.Viewer):
     def close(self) -> None:
         """Stop the task and remove uploads, at the end of the page."""
         self.text_tasks.close()
+        if self._sample_folder is not None:
+            self._sample_folder.cleanup()
         if self.is_made:
             self.mover.upload.clear()
             self.mover.close()
@@ -184,6 +203,13 @@ class BringCorpus(pn.viewable.Viewer):
     def _take_path(self, event: Any) -> None:
         if self._may_name_paths and event.new.strip():
             begin_task(self.look, Path(event.new.strip()), {})
+
+    async def take_sample(self, number: int, event: Any) -> None:
+        """Preview a sample file, as if the user had chosen it."""
+        if self._sample_folder is None:
+            self._sample_folder = tempfile.TemporaryDirectory(prefix="stickbreaker-")
+        path = await asyncio.to_thread(write_sample, Path(self._sample_folder.name), number)
+        await self.look(path, {})
 
     def _change_columns(self, event: Any) -> None:
         if self.chosen_path is not None:

@@ -29,6 +29,9 @@ LONG_NAME = 20
 # Usual names of such columns; they decide between columns with suitable content.
 TEXT_NAMES = re.compile(r"(?i)text|body|content|abstract|message|description|document|speech|comment|review")
 DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issued")
+# Shorter mixtures of letters and digits may be names that people use.
+LEAST_HASH = 12
+HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 TITLE_NAMES = re.compile(r"(?i)title|name|headline|subject|heading|label|\bid\b")
 
 Report = Callable[[float, str], None]
@@ -278,13 +281,26 @@ def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
 
 
 def _weigh_titles(name: str, cells: Sequence[str], length: float) -> float:
-    """Score a column as the title: short cells that are mostly distinct and contain letters."""
-    if not cells or length > 200:
+    """Score a column as the title: short cells that are mostly distinct and contain letters, and are not hashes."""
+    if not cells or length > 200 or sum(map(is_hash, cells)) > 0.5 * len(cells):
         return 0.0
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
     distinct = len(set(cells)) / len(cells)
     is_named = bool(TITLE_NAMES.search(name))
     return distinct * has_letters + is_named if distinct >= 0.5 and (is_named or has_letters > 0.5) else 0.0
+
+
+def is_hash(cell: str) -> bool:
+    """Whether a cell looks like a hash or a UUID: hexadecimal digits, or one long mixture of letters and digits.
+
+    >>> is_hash("9e107d9d372bb6826bd81d3542a419d6"), is_hash("2b1cfd62-39ac-4f7e"), is_hash("RFC 8446")
+    (True, True, False)
+    """
+    bare = cell.strip().replace("-", "")
+    if len(bare) < LEAST_HASH or not bare.isascii() or not bare.isalnum():
+        return False
+    num_digits = sum(map(str.isdigit, bare))
+    return 0 < num_digits < len(bare) and (bool(HEXADECIMAL.fullmatch(bare)) or num_digits >= 0.2 * len(bare))
 
 
 def _preview_counts(counted: Counted) -> Preview:

@@ -26,6 +26,7 @@ MAX_LISTED = 1_000
 MAX_TEXT = 10_000_000
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
+PLAIN_QUOTES = "Quotation marks are read as part of the texts, because rows would be lost if they enclosed cells."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 TABLE_SUFFIXES = {".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines"} | {
     ".parquet": "Parquet",
@@ -293,19 +294,39 @@ def open_delimited(path: Path) -> Table:
             raise CorpusError(
                 f"Cannot read {path}, row 1, as {path.suffix[1:].upper()} ({error}). Close every quote."
             ) from error
-    columns = _name_columns(header)
-    if not columns:
+    if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
+    has_quotes = delimiter != "\t" or not _loses_rows(path, encoding.name, len(header))
+    form: dict[str, Any] = {
+        "delimiter": delimiter,
+        "strict": True,
+        "quoting": csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
+    }
+    columns = _name_columns(header if has_quotes else next(csv.reader([head], **form)))
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         with path.open("rb") as stream:
             text = io.TextIOWrapper(stream, encoding.name, errors="replace", newline="")
             places = [columns.index(column) for column in wanted]
-            rows = _delimited_rows(path, text, delimiter, places, len(columns))
+            rows = _delimited_rows(path, text, form, places, len(columns))
             size = max(1, path.stat().st_size)
             yield from gather(str(path), wanted, lambda: stream.tell() / size, rows)
 
-    return Table(path, TABLE_SUFFIXES[path.suffix.lower()], columns, read, (encoding.note,) if encoding.note else ())
+    notes = tuple(filter(None, (encoding.note, "" if has_quotes else PLAIN_QUOTES)))
+    return Table(path, TABLE_SUFFIXES[path.suffix.lower()], columns, read, notes)
+
+
+def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
+    """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if they are plain."""
+    with path.open(encoding=encoding, errors="replace", newline="") as text:
+        if not any(line.count('"') % 2 for line in _lines(path, text)):
+            return False
+        text.seek(0)
+        num_plain = sum(line.count("\t") == num_columns - 1 for line in _lines(path, text))
+        text.seek(0)
+        form = {"delimiter": "\t", "strict": True}
+        rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
+        return num_plain - 1 > sum(not isinstance(row, BadRow) for row in rows)
 
 
 def _find_delimiter(path: Path, head: str) -> str:
@@ -333,9 +354,11 @@ def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _delimited_rows(path: Path, text: TextIO, delimiter: str, places: Sequence[int], num_columns: int) -> Iterator[Row]:
+def _delimited_rows(
+    path: Path, text: TextIO, form: dict[str, Any], places: Sequence[int], num_columns: int
+) -> Iterator[Row]:
     csv.field_size_limit(MAX_TEXT)
-    reader = csv.reader(_lines(path, text), delimiter=delimiter, strict=True)
+    reader = csv.reader(_lines(path, text), **form)
     next(reader)
     row = 1
     while True:
@@ -349,7 +372,7 @@ def _delimited_rows(path: Path, text: TextIO, delimiter: str, places: Sequence[i
             continue
         if len(cells) > num_columns:
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
-            yield BadRow(str(path), row, f"{fault}: put texts with a {DELIMITERS[delimiter]} in quotes")
+            yield BadRow(str(path), row, f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes")
         else:
             cells += [""] * (num_columns - len(cells))
             yield row, [cells[place] for place in places]

@@ -105,6 +105,7 @@ def test_own_text_is_dropped_looked_into_built_run_downloaded_and_deleted(dashbo
     expect(page.get_by_text(f"{EVIL} 0")).to_be_visible()
     expect_no_markup(page)
     assert find_barriers(page) == []
+    page.get_by_role("button", name="Word choices").click()
     page.get_by_label("Fewest letters per word").fill("7")
     page.keyboard.press("Tab")
     expect(page.get_by_text(re.compile("a vocabulary of 6 words"))).to_be_visible()
@@ -178,6 +179,7 @@ def test_what_cannot_be_read_is_said_in_place_and_a_long_build_can_be_cancelled(
     expect(page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="These choices leave no words")).to_be_visible()
     expect(dashboard.button("Build the corpus")).to_be_disabled()
+    page.get_by_role("button", name="Word choices").click()
     page.get_by_label("Largest document share").fill("1")
     page.keyboard.press("Tab")
     dashboard.button("Build the corpus").click()

@@ -112,6 +112,24 @@ def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, pat
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
+def test_a_sample_is_previewed_like_a_file_and_the_button_follows_the_preview(view):
+    assert not view.finish.visible
+    asyncio.run(view.take_sample(100, None))
+    assert {part: select.value for part, select in view.columns.selects.items()} == {
+        "text": "text",
+        "date": "year",
+        "title": "title",
+        "group": NONE,
+    }
+    assert "100 rows with text" in view.columns.facts.object
+    assert view.name_field.value == "sample of 100 passages"
+    assert view.finish.visible
+    assert not view.build.disabled
+    folder = view.chosen_path.parent
+    view.close()
+    assert not folder.exists()
+
+
 def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, path, begun):
     look(view, path)
     assert begun == []

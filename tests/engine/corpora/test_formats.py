@@ -451,3 +451,21 @@ def test_stop_words_are_lower_case_and_whole():
         words = stop_words(language)
         assert len(words) > 150
         assert all(word == word.lower() and word.isalpha() for word in words)
+
+
+def test_a_tsv_file_with_plain_quotation_marks_keeps_all_rows_and_says_so(tmp_path):
+    path = tmp_path / "mine.tsv"
+    lines = ["text\tyear", '"Peace\t1900', 'the "treaty" of 6" guns\t1901', 'Tariff"\t1902', "Cotton\t1903"]
+    path.write_text("\n".join(lines))
+    built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
+    assert (built.corpus.num_documents, built.bad.count) == (4, 0)
+    assert set(built.corpus.vocabulary) == {"peace", "treaty", "guns", "tariff", "cotton"}
+    assert any("Quotation marks are read as part of the texts" in note for note in built.notes)
+
+
+def test_a_tsv_file_with_quoted_cells_of_several_lines_is_read_with_quotes(tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_text('text\tyear\n"Peace\nand\ttreaty"\t1900\n"the ""tariff"" of cotton"\t1901\nCotton\t1902\n')
+    built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
+    assert (built.corpus.num_documents, built.bad.count, built.notes) == (3, 0, ())
+    assert built.corpus.counts.toarray().sum(1).tolist() == [2, 2, 1]

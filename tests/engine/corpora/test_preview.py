@@ -1,5 +1,7 @@
 """Previews of files, and their agreement with the corpora built from them."""
 
+from hashlib import sha256
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,6 +111,13 @@ def test_dates_and_authors_are_not_guessed_as_the_text_if_the_text_is_empty(tmp_
     said = "row 2: the text is empty. Put text into the column 'text', or choose another column."
     with pytest.raises(CorpusError, match=said):
         preview(write(tmp_path, text=[""] * 4, date=["1900-01-02"] * 4, **others))
+
+
+def test_hashes_are_not_guessed_as_titles(tmp_path):
+    hashes = [sha256(text.encode()).hexdigest() for text in TEXTS]
+    subjects = [f"Peace of {place}" for place in range(len(TEXTS))]
+    assert preview(write(tmp_path, text=TEXTS, id=hashes)).chosen.title is None
+    assert preview(write(tmp_path, text=TEXTS, commit=hashes, subject=subjects)).chosen.title == "subject"
 
 
 def test_a_column_with_texts_is_guessed_before_an_empty_one_with_a_better_name(tmp_path):
