@@ -5,7 +5,7 @@ from typing import Any
 
 from tornado.httputil import HTTPServerRequest
 
-from stickbreaker.app.panel_fixes import ServerParts, protect_server
+from stickbreaker.app.panel_fixes import ServerParts, protect_server, speed_up_models
 from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.protected_server import ProtectedServer
@@ -25,6 +25,7 @@ try:
     protect_server(choose_secret(), PARTS)
 except UnsafeSettingsError as error:
     sys.exit(f"Not started. {error}")
+speed_up_models()
 
 
 def process_request(request: HTTPServerRequest) -> dict[str, Any]:

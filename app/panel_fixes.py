@@ -8,7 +8,7 @@ import base64
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import bokeh.server.urls
@@ -18,7 +18,8 @@ import panel.command.serve
 import panel.reactive
 import panel_material_ui as pmui
 import pyviz_comms
-from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Plot, Scatter
 from bokeh.server.server import Server as BokehServer
@@ -108,6 +109,24 @@ def _set_safe_cookies() -> None:
 
 
 # Pages and sessions.
+
+
+# What Bokeh 3.9 finds out again at each access of a property that has its default: the defaults of the model's class,
+# and whether this default may be a new object each time. Related: https://github.com/bokeh/bokeh/pull/13174.
+collect_defaults: Any = cache(vars(HasProps)["_overridden_defaults"].__func__)
+judge_default: Any = cache(PropertyDescriptor.has_unstable_default)
+
+
+def speed_up_models() -> None:
+    """Remember what Bokeh finds out again at each access, and let it not inspect the signature of each callback."""
+    settings.perform_error_diagnostics = False
+    HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
+    PropertyDescriptor.has_unstable_default = _has_unstable_default
+
+
+def _has_unstable_default(descriptor: Any, model: HasProps) -> bool:
+    return bool(judge_default(descriptor, type(model)))
+
 
 # `busy_indicator=None` does not remove the busy line of the page (panel-material-ui 0.16; from its pull request 235).
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}

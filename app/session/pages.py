@@ -1,6 +1,7 @@
 """The pages of one browser: one is open, and each is made and sent when it is first opened."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import panel as pn
@@ -26,7 +27,7 @@ SIDE_BY_SIDE_STYLE = """
 
 
 class Readers:
-    """The views of a reading of the corpus, by page; a page's own views are made when it is opened.
+    """The views of a reading of the corpus, by page; they are made when a page that shows them is opened.
 
     ask: read the corpus with the present model. rename: name a topic. earlier: the runs before this one.
     find_texts: the stored texts of a corpus of the run's owner.
@@ -41,11 +42,8 @@ class Readers:
         find_texts: Callable[[str], Texts | None],
     ):
         self.note = ReadingNote(ask)
-        self._word = WordLife(selection)
-        self.explorer, self._documents = (
-            TopicExplorer(selection, rename, self._word),
-            DocumentBrowser(selection, find_texts),
-        )
+        self._selection, self._rename, self._find_texts = selection, rename, find_texts
+        self._may_act = True
         self._make = {
             TOPICS: lambda: (TopicMap(selection), TopicQuality(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
@@ -53,11 +51,33 @@ class Readers:
         }
         self._made: dict[str, tuple[Any, ...]] = {}
 
+    @cached_property
+    def explorer(self) -> TopicExplorer:
+        """The selected topic in full."""
+        explorer = TopicExplorer(self._selection, self._rename, self._word)
+        explorer.let_act(self._may_act)
+        return explorer
+
+    @cached_property
+    def _word(self) -> WordLife:
+        return WordLife(self._selection)
+
+    @cached_property
+    def _documents(self) -> DocumentBrowser:
+        return DocumentBrowser(self._selection, self._find_texts)
+
+    def let_act(self, may_act: bool) -> None:
+        """Allow or forbid renaming of topics."""
+        self._may_act = may_act
+        if "explorer" in vars(self):
+            self.explorer.let_act(may_act)
+
     def parts(self, name: str) -> tuple[Any, ...]:
         """Return the views of a page, from top to bottom."""
-        shared = {TOPICS: (self.explorer,), DOCUMENTS: (self._documents,)}
+        if name == DOCUMENTS:
+            return (self._documents,)
         own = self._own(name)
-        return own[:1] + shared.get(name, ()) + own[1:]
+        return (own[0], self.explorer, *own[1:]) if name == TOPICS else own
 
     def on_page(self, name: str) -> tuple[Any, ...]:
         """Return the views that follow a reading while a page is open.
@@ -88,13 +108,13 @@ class Readers:
 class Pages:
     """The columns of the layout, each empty until its page is opened.
 
-    find_parts(name) -> the views of a page. note: shown above the pages that read the corpus.
+    make_parts: for each page, what returns its views. note: shown above the pages that read the corpus.
     """
 
-    def __init__(self, names: Sequence[str], find_parts: Callable[[str], tuple[Any, ...]], note: Any):
-        self._find_parts = find_parts
+    def __init__(self, make_parts: Mapping[str, Callable[[], tuple[Any, ...]]], note: Any):
+        self._make_parts = make_parts
         self._note = pn.Column(note, sizing_mode="stretch_width", margin=0, visible=False)
-        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in names}
+        self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in make_parts}
 
     @property
     def columns(self) -> tuple[pn.Column, ...]:
@@ -108,7 +128,7 @@ class Pages:
             page.visible = each == name
         page = self._pages[name]
         if not page.objects:
-            page.objects = list(self._find_parts(name))
+            page.objects = list(self._make_parts[name]())
 
 
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:

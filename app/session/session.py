@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import panel as pn
@@ -76,8 +77,7 @@ class Session:
             lambda: self._run.runner.earlier if self._run else (),
             self._find_texts,
         )
-        self.compare = Compare(self.kept, self._draw_curves, self.notify, may_open=may_manage())
-        self.sweep = SweepPanel(self._algorithms, SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep))
+        self._may_open = may_manage()
         self.hood = self._make_hood()
         self._follow_choices()
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -117,6 +117,21 @@ class Session:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
         return find_texts(name, self._library if self._run is None else find_data(self._run.user) / "corpora")
 
+    @cached_property
+    def compare(self) -> Compare:
+        """The kept runs, made when the page Compare is first opened."""
+        compare = Compare(self.kept, self._draw_curves, self.notify, may_open=self._may_open)
+        compare.let_act(not self.is_watching)
+        return compare
+
+    @cached_property
+    def sweep(self) -> SweepPanel:
+        """The form of sweeps, made when the page Compare is first opened."""
+        actions = SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep)
+        sweep = SweepPanel(self._algorithms, actions)
+        sweep.let_act(not self.is_watching)
+        return sweep
+
     @property
     def run(self) -> Run | None:
         """The run that the page shows; None before `start` and after `stop`."""
@@ -145,14 +160,16 @@ class Session:
         self.document.add_next_tick_callback(self.unfold)
 
     def unfold(self) -> None:
-        """Draw the open page and the settings, after the browser has the state of the run."""
-        self._turn()
-        self.side.objects = [self.controls]
+        """Draw the open page and the settings in one message, after the browser has the state of the run."""
+        with pn.io.hold(self.document):
+            self._turn()
+            self.side.objects = [self.controls]
 
     def _take_role(self, is_watching: bool) -> None:
         """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
-        for view in (self.header, self.controls, self.readers.explorer, self.compare, self.sweep):
+        made = [vars(self)[name] for name in ("compare", "sweep") if name in vars(self)]
+        for view in (self.header, self.controls, self.readers, *made):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
@@ -194,7 +211,8 @@ class Session:
         """Draw the live curves again, with the selected kept runs."""
         if self._run is not None:
             runner = self._run.runner
-            self.curves.update(runner.progress, (*self.compare.live, *runner.earlier))
+            kept = self.compare.live if "compare" in vars(self) else ()
+            self.curves.update(runner.progress, (*kept, *runner.earlier))
 
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
@@ -364,8 +382,10 @@ class Session:
         live = pn.Column(
             self.summary, lay_side_by_side(self.table, right), self.curves, sizing_mode="stretch_width", margin=0
         )
-        own = {LIVE: (live,), COMPARE: (self.compare, self.sweep), HOOD: (self.hood,)}
-        self.pages = Pages(PAGES, lambda name: own.get(name) or self.readers.parts(name), self.readers.note)
+        own: dict[str, Callable[[], tuple[Any, ...]]]
+        own = {LIVE: lambda: (live,), COMPARE: lambda: (self.compare, self.sweep), HOOD: lambda: (self.hood,)}
+        make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in PAGES}
+        self.pages = Pages(make_parts, self.readers.note)
         # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
         unseen = (self.bring, Keyboard(), TypedNumbers(margin=0), BrowserHistory(self.address.go_back, margin=0))

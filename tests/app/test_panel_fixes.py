@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 import pytest
 import tornado
 from bokeh.document import Document
-from bokeh.models import ImportedStyleSheet
+from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
 from panel.io.resources import CDN_DIST
 from panel.io.state import set_curdoc
 from panel.models.esm import ReactComponent
@@ -21,7 +21,9 @@ from panel_material_ui.template.base import Page
 from stickbreaker.app.panel_fixes import (
     CHECKED_WITH,
     PlacesSlider,
+    collect_defaults,
     forget_views,
+    judge_default,
     keep_to_own_files,
     stop_following_the_server,
 )
@@ -66,6 +68,19 @@ def test_the_library_gives_the_buttons_of_a_number_no_name():
     source = (PARTS / "widgets" / "NumberInput.jsx").read_text()
     assert source.count("<IconButton") == 2
     assert "aria-label" not in source
+
+
+def test_the_library_collects_the_defaults_of_a_class_at_each_access():
+    collect = collect_defaults.__wrapped__
+    assert collect(Slider) is not collect(Slider)
+    assert collect_defaults(Slider) is collect_defaults(Slider)
+
+
+def test_what_is_remembered_of_defaults_is_what_the_library_finds():
+    for each in (Slider, Plot, LinearAxis, GlyphRenderer, ColumnDataSource):
+        assert collect_defaults(each) == collect_defaults.__wrapped__(each)
+        for name in each.properties():
+            assert judge_default(each.lookup(name), each) == judge_default.__wrapped__(each.lookup(name), each())
 
 
 def test_a_page_without_a_busy_indicator_still_has_a_busy_line():
