@@ -112,9 +112,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(tier)
         if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
-        if tier == "browser":
-            # Two cores serve the page, draw it and learn: what came too late is tried once more, and named.
-            item.add_marker(pytest.mark.flaky(reruns=1))
     # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 

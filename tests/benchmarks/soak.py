@@ -1,10 +1,13 @@
 """How the page bears being used: memory, ticks, what watching costs the engine, how soon it shows and answers.
 
     python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME] [--json FILE]
+                                    [--tables opening paint controls engine soak]
 
 A server of its own (`tests.benchmarks.watched`), with a folder of its own, and Chromium, all on this machine: what a
 browser takes to draw is missing to the engine, as for a reader with a server at home. In turn:
 
+* opening: milliseconds of the server's processor from the request for a page until it has sent all of it, without a
+  browser; the run of the page learns at its usual pace meanwhile.
 * first paint, in a browser that has the page's files already: seconds from the request to the first text, to the
   state of the run, to the first curve and to the settings; the median of some visits.
 * controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
@@ -17,12 +20,13 @@ browser takes to draw is missing to the engine, as for a reader with a server at
 """
 
 import argparse
+import asyncio
 import json
 import os
 import tempfile
 import time
 import urllib.request
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -38,9 +42,12 @@ from tests.benchmarks.heldout import to_markdown
 from tests.browser.conftest import SECONDS_UNUSED, serving
 from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
+from tests.security.served import Page
 
 PAGES = ("Topics", "Time", "Documents", "Compare", "Export", "Live")
-NUM_VISITS, NUM_PRESSES = 5, 5
+NUM_OPENINGS, NUM_VISITS, NUM_PRESSES = 12, 5, 5
+SECONDS_TO_SEND = 1.0
+TABLES = ("opening", "paint", "controls", "engine", "soak")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 240
 PERCENTILES = (50, 95, 99)
@@ -94,6 +101,25 @@ def open_page(browser, address, learns=True):
     context = browser.new_context(viewport=WIDE)
     context.set_default_timeout(60_000)
     return Dashboard(context.new_page()).open(address, learns)
+
+
+async def open_without_browser(address):
+    """Open a page, receive all of it, and close it."""
+    page = await Page.open(address)
+    await asyncio.sleep(SECONDS_TO_SEND)
+    await page.close()
+
+
+def measure_opening(server):
+    """A row of milliseconds that the thread of all pages works for one page; the first visit does not count."""
+    worked = []
+    for _ in range(NUM_OPENINGS + 1):
+        before = server.ask()["thread_seconds"]
+        # The loop of Playwright runs in this thread.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, open_without_browser(server.address)).result()
+        worked.append(1_000 * (server.ask()["thread_seconds"] - before))
+    return [{"what": "opening a page", "median_cpu_ms": float(np.median(worked[1:])), "least_cpu_ms": min(worked[1:])}]
 
 
 def measure_paint(browser, address):
@@ -265,17 +291,19 @@ def watched_server():
 
 
 def measure(arguments):
-    """Every table by its name."""
+    """Every table that is asked for, by its name."""
     with watched_server() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
+        measures = {
+            "opening": lambda: measure_opening(server),
+            "paint": lambda: measure_paint(browser, server.address),
+            "controls": lambda: measure_controls(browser, server.address),
+            "engine": lambda: measure_engine(browser, server, arguments.corpus, arguments.browsers, arguments.rounds),
+            "soak": lambda: soak(browser, server, arguments.browsers, arguments.minutes),
+        }
         tables = {}
-        for name, table in (
-            ("paint", lambda: measure_paint(browser, server.address)),
-            ("controls", lambda: measure_controls(browser, server.address)),
-            ("engine", lambda: measure_engine(browser, server, arguments.corpus, arguments.browsers, arguments.rounds)),
-            ("soak", lambda: soak(browser, server, arguments.browsers, arguments.minutes)),
-        ):
-            tables[name] = table()
+        for name in arguments.tables:
+            tables[name] = measures[name]()
             print(f"\n{name}\n\n{to_markdown(tidy(tables[name]))}", flush=True)
             time.sleep(SECONDS_UNUSED)
         browser.close()
@@ -289,11 +317,13 @@ def main():
     parser.add_argument("--browsers", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--corpus", default="state-of-the-union", help="what the engine's runs read")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--json")
     arguments = parser.parse_args()
     tables = measure(arguments)
-    tables["summary"] = summarize(tables["soak"], tables["engine"])
-    print(f"\nsummary\n\n{to_markdown(tidy([tables['summary']]))}")
+    if {"soak", "engine"} <= tables.keys():
+        tables["summary"] = summarize(tables["soak"], tables["engine"])
+        print(f"\nsummary\n\n{to_markdown(tidy([tables['summary']]))}")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(tables, file, indent=1)

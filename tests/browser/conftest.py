@@ -131,9 +131,8 @@ def look_at_finished(visit, finished_run):
         # A run without a page is removed after minutes, and starts again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
-        # Bokeh throws where figures are put away while they are being drawn.
         expect(dashboard.word_heads).to_have_count(9)
-        dashboard.page.wait_for_function("() => Bokeh.index.roots.every(root => root.is_idle)")
+        dashboard.settle()
         return dashboard
 
     return look

@@ -13,6 +13,12 @@ SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "bat
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
     .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data)
     .map(m => [...m.data.text].map((text, i) => [m.data.x[i], text]))"""
+# The settings come in one message with the open page, which is the last one of an opening.
+IS_DRAWN = """() => {
+  const roots = Bokeh.documents.flatMap(d => d.roots())
+  return roots.some(r => [...r.references()].some(m => m.attributes?.label === "Corpus"))
+    && Bokeh.index.roots.every(root => root.is_idle)
+}"""
 FIND_STEPS = """() => {
   const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
   const rates = models.find(m => m.type === "Figure" && m.title?.text?.startsWith("Learning rate"))
@@ -39,13 +45,18 @@ class Dashboard:
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
     def open(self, address: str, learns: bool = True) -> "Dashboard":
-        """Load the page and wait until it has learned from a mini-batch, or else until it says anything."""
+        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it says anything."""
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+            self.settle()
         else:
             self.state.wait_for(timeout=FIRST_SECONDS)
         return self
+
+    def settle(self) -> None:
+        """Wait until everything is drawn: Bokeh throws where figures are put away while they are being drawn."""
+        self.page.wait_for_function(IS_DRAWN)
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
