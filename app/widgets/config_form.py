@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from html import escape
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -111,36 +112,66 @@ def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
 
 
 class ConfigForm(pn.viewable.Viewer):
-    """A form for one config class: `read` returns the answers, or shows the errors at the fields."""
+    """A form for one config class: `read` returns the answers, or shows the errors at the fields.
+
+    Its inputs are made when they are first needed; a form that stays closed only keeps its values.
+    """
 
     def __init__(self, config_class: type, **params: Any):
         super().__init__(**params)
         self.config_class = config_class
         self.questions = ask(config_class)
-        self.widgets = {question.name: make_widget(question) for question in self.questions}
         self.edits = Edits()
-        for name, widget in self.widgets.items():
+        self._values = {question.name: question.default for question in self.questions}
+        self._acts: list[Callable[[], None]] = []
+
+    @cached_property
+    def widgets(self) -> dict[str, pn.widgets.WidgetBase]:
+        """The input of each question."""
+        widgets = {question.name: make_widget(question) for question in self.questions}
+        for name, widget in widgets.items():
+            widget.value = self._values[name]
             self.edits.watch(name, widget)
-        self._help = {
-            question.name: self.widgets[question.name].helper_text  # type: ignore[attr-defined]  # only some have it
-            for question in self.questions
-            if _has_help(self.widgets[question.name])
+            for act in self._acts:
+                _call_on_change(widget, act)
+        return widgets
+
+    @cached_property
+    def _help(self) -> dict[str, str]:
+        return {
+            name: widget.helper_text  # type: ignore[attr-defined]  # only some have it
+            for name, widget in self.widgets.items()
+            if _has_help(widget)
         }
-        self._fault = pn.pane.HTML("", visible=False, stylesheets=[FAULT_STYLE])
-        self._layout = pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
+
+    @cached_property
+    def _fault(self) -> pn.pane.HTML:
+        return pn.pane.HTML("", visible=False, stylesheets=[FAULT_STYLE])
+
+    @cached_property
+    def _layout(self) -> pn.Column:
+        return pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
+
+    @property
+    def _is_made(self) -> bool:
+        return "widgets" in vars(self)
 
     def answers(self) -> dict[str, Any]:
         """Return the present values, valid or not."""
-        return {name: widget.value for name, widget in self.widgets.items()}
+        return {name: widget.value for name, widget in self.widgets.items()} if self._is_made else dict(self._values)
 
     def read(self) -> dict[str, Any] | None:
         """Return the answers if the config accepts them; otherwise show the errors and return None."""
         faults = find_faults(self.config_class, self.answers())
-        self._show(faults)
+        if faults or self._is_made:
+            self._show(faults)
         return None if faults else self.answers()
 
     def fill(self, config: Any) -> None:
         """Show a config's values, except in place of what the user has changed and not applied."""
+        if not self._is_made:
+            self._values = {name: getattr(config, name) for name in self._values}
+            return
         with self.edits.writing():
             for name, widget in self.widgets.items():
                 value = getattr(config, name)
@@ -151,8 +182,9 @@ class ConfigForm(pn.viewable.Viewer):
 
     def watch(self, act: Callable[[], None]) -> None:
         """Call `act` when an answer changes."""
-        for widget in self.widgets.values():
-            widget.param.watch(lambda event: act(), "value")
+        self._acts.append(act)
+        for widget in self.widgets.values() if self._is_made else ():
+            _call_on_change(widget, act)
 
     def _show(self, faults: dict[str, str]) -> None:
         for name, helper in self._help.items():
@@ -163,6 +195,10 @@ class ConfigForm(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
+
+
+def _call_on_change(widget: pn.widgets.WidgetBase, act: Callable[[], None]) -> None:
+    widget.param.watch(lambda event: act(), "value")
 
 
 def make_widget(question: Question) -> pn.widgets.WidgetBase:
