@@ -110,18 +110,20 @@ def _set_safe_cookies() -> None:
 
 # Pages and sessions.
 
-
 # What Bokeh 3.9 finds out again at each access of a property that has its default: the defaults of the model's class,
 # and whether this default may be a new object each time. Related: https://github.com/bokeh/bokeh/pull/13174.
 collect_defaults: Any = cache(vars(HasProps)["_overridden_defaults"].__func__)
 judge_default: Any = cache(PropertyDescriptor.has_unstable_default)
+# For each page, Panel 1.9 compares the path of each component's style sheet with each folder of extensions.
+is_subpath: Any = cache(resources._is_subpath)
 
 
 def speed_up_models() -> None:
-    """Remember what Bokeh finds out again at each access, and let it not inspect the signature of each callback."""
+    """Remember what the libraries find out again each time, and inspect no signatures of callbacks."""
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default
+    resources._is_subpath = is_subpath
 
 
 def _has_unstable_default(descriptor: Any, model: HasProps) -> bool:

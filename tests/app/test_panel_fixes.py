@@ -1,6 +1,7 @@
 """Each workaround is still needed: a test fails as soon as the libraries do what the workaround does."""
 
 import gc
+import os
 import re
 import weakref
 from pathlib import Path
@@ -23,6 +24,7 @@ from stickbreaker.app.panel_fixes import (
     PlacesSlider,
     collect_defaults,
     forget_views,
+    is_subpath,
     judge_default,
     keep_to_own_files,
     stop_following_the_server,
@@ -74,6 +76,15 @@ def test_the_library_collects_the_defaults_of_a_class_at_each_access():
     collect = collect_defaults.__wrapped__
     assert collect(Slider) is not collect(Slider)
     assert collect_defaults(Slider) is collect_defaults(Slider)
+
+
+def test_the_library_compares_paths_of_style_sheets_each_time(monkeypatch, tmp_path):
+    compared, normalise = [], os.path.normpath
+    monkeypatch.setattr(os.path, "normpath", lambda path: compared.append(path) or normalise(path))
+    for _ in range(2):
+        assert is_subpath.__wrapped__(str(tmp_path / "sheet.css"), str(tmp_path))
+    assert len(set(compared)) == 2
+    assert len(compared) >= 4
 
 
 def test_what_is_remembered_of_defaults_is_what_the_library_finds():
