@@ -308,6 +308,27 @@ def unseen_points() -> Scatter:
     return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
 
 
+class UndrawnFigures(pn.custom.JSComponent):
+    """Lets a layout pass over a figure that is not drawn yet, for example if the user turns the page at once.
+
+    Bokeh 3.9 measures the panels of such a figure, which it has not made yet, and throws (no issue known).
+    """
+
+    _esm = """
+export function render() {
+  const figure = Bokeh.Models.get("Figure").prototype.default_view.prototype
+  if (!figure.passes_over_undrawn) {
+    const measure = figure._measure_layout
+    figure._measure_layout = function () { if (this.layout) { measure.call(this) } }
+    figure.passes_over_undrawn = true
+  }
+  const nothing = document.createElement("div")
+  nothing.hidden = true
+  return nothing
+}
+"""
+
+
 class Seed:
     """Invisible points that give a plot its ranges while it is empty.
 

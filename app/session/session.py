@@ -14,7 +14,7 @@ from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
-from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers
+from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers, UndrawnFigures
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -388,7 +388,8 @@ class Session:
         self.pages = Pages(make_parts, self.readers.note)
         # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
-        unseen = (self.bring, Keyboard(), TypedNumbers(margin=0), BrowserHistory(self.address.go_back, margin=0))
+        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0))
+        unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
         parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 

@@ -52,6 +52,10 @@ def test_bokeh_still_hides_its_tools_from_the_keyboard():
     assert any("visibility:hidden" in rule and "transition" in rule for rule in rules)
 
 
+def test_bokeh_still_measures_the_panels_of_a_figure_that_it_has_not_drawn():
+    assert re.search(r"const \{ layout \} = this;\s+const top = layout\.top_panel\.measure", BOKEH_JS)
+
+
 def test_an_empty_plot_gets_points_for_its_ranges_and_loses_them_with_the_first_data():
     fig = figure()
     seed = Seed(fig)

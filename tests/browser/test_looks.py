@@ -23,6 +23,18 @@ OVERFLOWS = """() => {
 }"""
 
 
+# Lays out a figure as it is before it is drawn: without panels.
+LAY_OUT_UNDRAWN = """() => {
+  const find = (view) => view.model?.type === "Figure" ? view
+    : (view.child_views ?? []).map(find).find(Boolean)
+  const view = Bokeh.index.roots.map(find).find(Boolean)
+  const {layout} = view
+  view.layout = undefined
+  try { view.measure_layout() } finally { view.layout = layout }
+  return view.model.type
+}"""
+
+
 def find_barriers(page) -> list[str]:
     """What axe finds that is serious or critical."""
     found = Axe().run(page).response["violations"]
@@ -69,6 +81,15 @@ def test_a_page_is_as_dark_as_the_system_until_a_person_chooses_and_remembers_th
     dashboard.page.reload()
     expect(dashboard.page.get_by_role("region", name="Kept runs")).to_be_visible()
     dashboard.expect_ground(dark=False)
+
+
+def test_pages_are_turned_before_their_figures_are_drawn(look_at_finished):
+    dashboard = look_at_finished()
+    assert dashboard.page.evaluate(LAY_OUT_UNDRAWN) == "Figure"
+    for name in ("Topics", "Compare", "Live", "Time", "Live"):
+        dashboard.button(name).click()
+    dashboard.settle()
+    expect(dashboard.page.get_by_role("heading", name="More curves", exact=True)).to_be_visible()
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(visit):
