@@ -73,6 +73,8 @@ class SweepPanel(Viewer):
             sizing_mode="stretch_width",
         )
         self._said, self._count = _text(), _text()
+        # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
+        self._count.styles = {"min-height": "30px"}
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
         )

@@ -58,6 +58,7 @@ def test_a_sweep_is_cancelled(swept):
     page = swept.page
     page.get_by_role("textbox", name="S: values").fill("1, 2, 3")
     page.keyboard.press("Tab")
+    expect(page.get_by_text("3 runs.", exact=True)).to_be_visible()
     swept.button("Start sweep").click()
     expect(page.get_by_text(re.compile(r"^Run \d of 3"))).to_be_visible()
     swept.button("Cancel sweep").click()
