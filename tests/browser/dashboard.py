@@ -55,7 +55,7 @@ class Dashboard:
         return self
 
     def settle(self) -> None:
-        """Wait until everything is drawn: Bokeh throws where figures are put away while they are being drawn."""
+        """Wait until everything is drawn, as a person does before pressing the next button."""
         self.page.wait_for_function(IS_DRAWN)
 
     def button(self, name: str) -> Locator:
