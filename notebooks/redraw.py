@@ -3,8 +3,9 @@
     python -m notebooks.redraw [--figure NAME ...] [--seeds 3] [--documents N] [--folder FOLDER] [--json FILE]
 
 It prints the numbers of each figure, and writes a picture and a CSV file to the folder, `build/figures` by default. The
-runs are stored in `build/studies`, so an interrupted command continues where it stopped. `--documents` is the most
-documents of any run, to check that the command works. Chromium or Chrome must be installed.
+runs are stored in `build/studies`, so an interrupted command continues where it stopped; delete that folder after a
+change of the engine. `--documents` is the most documents of any run, to check that the command works. Chromium or
+Chrome must be installed.
 """
 
 import argparse
