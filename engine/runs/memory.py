@@ -1,0 +1,62 @@
+"""The memory that a run takes, estimated before it starts, and the largest K that fits into a limit."""
+
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.runs.prepared import Prepared
+
+# Arrays of V x K numbers at the peak: λ with the room for its next values, the weights of a mini-batch's words, raised
+# weights in the warm-up, and a summary. tests/engine/runs/test_memory.py measures that runs take no more.
+COPIES = 10
+GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+class TooMuchMemoryError(ValueError):
+    """A run needs more memory than it may take; the message names the largest K that fits."""
+
+
+def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
+    """Bytes that a run over these training documents takes, without the corpus itself.
+
+    config: with a value for each setting. An algorithm that keeps something for each document says how much.
+    """
+    names = {field.name for field in fields(config)}
+    own = 0 if algorithm.memory is None else algorithm.memory(config, corpus.documents())
+    num_topics = config.max_topics if "max_topics" in names else 0
+    size = np.dtype(config.precision).itemsize if "precision" in names else np.dtype(np.float64).itemsize
+    return own + COPIES * size * corpus.vocab_size * num_topics
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this process can have: those of the machine, or of its container if that has fewer."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    for group in GROUPS:
+        try:
+            found.append(int(group.read_text()))
+        except (OSError, ValueError):
+            continue
+    return min(found, default=8 * 2**30)
+
+
+def check_memory(prepared: Prepared, allowed: int) -> None:
+    """Raise TooMuchMemoryError if a run is estimated to take more than `allowed` bytes."""
+    algorithm, config, train = prepared.algorithm, prepared.config, prepared.train
+    needed = estimate_memory(algorithm, config, train)
+    if needed <= allowed:
+        return
+    said = f"This run takes about {needed / 1e9:.2g} GB of memory, and at most {allowed / 1e9:.2g} GB are allowed"
+    if "max_topics" not in {field.name for field in fields(config)}:
+        raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
+    fits, too_many = 0, config.max_topics
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        is_small = estimate_memory(algorithm, replace(config, max_topics=middle), train) <= allowed
+        fits, too_many = (middle, too_many) if is_small else (fits, middle)
+    remedy = f"choose K of at most {fits:,}" if fits > 1 else "use a smaller corpus"
+    raise TooMuchMemoryError(f"{said}: {remedy}.")
