@@ -37,12 +37,28 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
 
 
 def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
-    """The config with a value for each setting that it leaves to the corpus' size: D documents and their tokens.
+    """Give each setting that a config leaves to the corpus' size its value.
 
     S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
     mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. K is a topic for each
     5,000 tokens, 150 to 300. Chosen on validation documents (engine/decisions).
 
+    Parameters
+    ----------
+    config : object
+        Settings of an algorithm.
+    corpus_size : int
+        The number of documents D.
+    num_tokens : int
+        The number of their tokens.
+
+    Returns
+    -------
+    object
+        The config with a value for each setting.
+
+    Examples
+    --------
     >>> from stickbreaker.engine import find_algorithm
     >>> config = resolve(find_algorithm("hdp").config(), 9384)
     >>> config.batch_size, config.delay, config.max_topics
@@ -85,11 +101,29 @@ def live_settings(config: Any) -> tuple[str, ...]:
 
 
 def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
-    """The config after a change of live settings, with a value for each; None leaves a setting to the corpus' size.
+    """Change settings that act from the next mini-batch.
 
-    The config has a value for each setting. Raises ValueError for a setting that does not act live, or for a value
-    outside its bounds.
+    Parameters
+    ----------
+    config : object
+        The present settings, each with a value.
+    values : mapping of str to object
+        The new values by name; None leaves a setting to the corpus' size.
+    corpus_size : int
+        The number of documents D.
 
+    Returns
+    -------
+    object
+        The config with a value for each setting.
+
+    Raises
+    ------
+    ValueError
+        If a setting does not act live, or a value is outside its bounds.
+
+    Examples
+    --------
     >>> from stickbreaker.engine import find_algorithm
     >>> config = resolve(find_algorithm("hdp").config(), 9384)
     >>> apply_live(config, {"delay": None, "batch_size": 512}, 9384).delay

@@ -35,12 +35,27 @@ REGISTRY = (
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """The algorithm of that name.
+    """Find the algorithm of that name.
 
+    Parameters
+    ----------
+    name : str
+        The name of an algorithm of `REGISTRY`.
+
+    Returns
+    -------
+    Algorithm
+        Its record.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message lists the known names.
+
+    Examples
+    --------
     >>> find_algorithm("hdp").title
     'Online HDP'
-
-    Raises ValueError with the known names.
     """
     for algorithm in REGISTRY:
         if algorithm.name == name:

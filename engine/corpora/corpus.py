@@ -69,7 +69,7 @@ class Documents(NamedTuple):
         Returns
         -------
         Documents
-            New, writable arrays. (A kernel is compiled separately for each mix of read-only and writable arrays.)
+            New, writable arrays: a kernel is compiled separately for each mix of read-only and writable arrays.
         """
         lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
         lookup[words] = np.arange(len(words), dtype=np.int32)
@@ -92,7 +92,13 @@ class Documents(NamedTuple):
         return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
 
     def distinct_words(self) -> np.ndarray:
-        """Return the ids of the words that occur, ascending, (U,)."""
+        """Return the ids of the words that occur.
+
+        Returns
+        -------
+        (U,) int64
+            Word ids, ascending.
+        """
         occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
         # Indexing by intp is three times as fast as by int32.
         occurs[self.words.astype(np.intp)] = True
@@ -330,7 +336,13 @@ class Corpus:
         return self.num_documents > 0 and not np.isnat(self.dates).any()
 
     def documents(self) -> Documents:
-        """Return all D documents in reading order, as read-only arrays."""
+        """Return all D documents in reading order.
+
+        Returns
+        -------
+        Documents
+            Read-only arrays.
+        """
         return self._rows(0, self.num_documents)
 
     def _rows(self, start: int, stop: int) -> Documents:
@@ -457,8 +469,10 @@ class Corpus:
 
         Returns
         -------
-        train, test : Corpus
-            Both in the present reading order.
+        train : Corpus
+            The other documents, in the present reading order.
+        test : Corpus
+            The drawn documents, in the present reading order.
 
         Raises
         ------

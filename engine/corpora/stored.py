@@ -144,7 +144,18 @@ class StoredCorpus(Corpus):
         return csr_array((counts, words, starts), shape=(self.num_documents, self.vocab_size))
 
     def documents(self) -> Documents:
-        """Return all D documents in reading order, loaded into memory; raise CorpusError above 2 GB."""
+        """Return all D documents in reading order, loaded into memory.
+
+        Returns
+        -------
+        Documents
+            Read-only arrays.
+
+        Raises
+        ------
+        CorpusError
+            If they need more than 2 GB.
+        """
         num_entries = sum(shard.num_entries for shard in self._files.manifest.shards)
         num_entries = num_entries * self.num_documents // max(1, self._files.manifest.num_documents)
         if num_entries > MAX_LOADED:
@@ -155,7 +166,13 @@ class StoredCorpus(Corpus):
         return self._rows(0, self.num_documents)
 
     def load(self) -> Corpus:
-        """Return the same corpus in memory."""
+        """Return the same corpus in memory.
+
+        Returns
+        -------
+        Corpus
+            All its documents.
+        """
         return Corpus(**{each.name: getattr(self, each.name) for each in fields(Corpus)})
 
     def check(self) -> None:

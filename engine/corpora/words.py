@@ -76,7 +76,13 @@ class WordChoices:
             raise ValueError(f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}.")
 
     def left_out(self) -> frozenset[str]:
-        """Return all stop words, in lower case."""
+        """Return all stop words.
+
+        Returns
+        -------
+        frozenset of str
+            The words in lower case.
+        """
         own = re.split(r"[\s,;]+", normalize("NFC", self.own_stop_words).lower())
         return frozenset(own).union(*map(stop_words, self.languages)) - {""}
 

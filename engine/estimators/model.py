@@ -426,7 +426,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
             Reference documents, in which words occur together; the training documents are the usual choice.
-        words, label_with
+        words : sequence of str, optional
+            As in `topics_frame`.
+        label_with : callable, optional
             As in `topics_frame`.
 
         Returns

@@ -52,7 +52,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
 
         Parameters
         ----------
-        raw_documents, dates
+        raw_documents : iterable of D str
+            As in `fit_transform`.
+        dates : sequence of D dates, optional
             As in `fit_transform`.
 
         Returns

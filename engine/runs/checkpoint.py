@@ -25,7 +25,22 @@ LAST_WITHOUT_HEADER = 3
 class Position:
     """The position of a run: everything that resuming needs, except the corpus.
 
-    notes: further arrays, which `load` returns unchanged.
+    Parameters
+    ----------
+    algorithm : str
+        The name of the algorithm.
+    config : object
+        Its settings, each with a value.
+    settings : RunSettings
+        How the run reads and scores.
+    state : object
+        The state of the algorithm.
+    documents_seen : int
+        The number of documents learned from, over all passes.
+    seconds : float
+        Time spent learning.
+    notes : mapping of str to ndarray
+        Further arrays, which `load` returns unchanged.
     """
 
     algorithm: str
@@ -37,7 +52,18 @@ class Position:
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def with_notes(self, notes: Mapping[str, np.ndarray]) -> "Position":
-        """The same position with other notes."""
+        """Replace the notes of this position.
+
+        Parameters
+        ----------
+        notes : mapping of str to ndarray
+            The new notes.
+
+        Returns
+        -------
+        Position
+            The same position with these notes.
+        """
         return replace(self, notes=notes)
 
 

@@ -74,9 +74,20 @@ Event = Stepped | Evaluated | Snapshot
 class Update:
     """Everything that happened in one mini-batch.
 
-    stepped: the step. next_batch: the score of the mini-batch before the step. held_out: the score of the test
-    documents after the step. snapshot: the topics after the step. What was not due, or not asked for, is None.
-    is_last: whether the run ends here, because all passes are read or the algorithm has converged.
+    What was not due, or not asked for, is None.
+
+    Parameters
+    ----------
+    stepped : Stepped
+        The step.
+    next_batch : Evaluated, optional
+        The score of the mini-batch before the step.
+    held_out : Evaluated, optional
+        The score of the test documents after the step.
+    snapshot : Snapshot, optional
+        The topics after the step.
+    is_last : bool
+        Whether the run ends here, because all passes are read or the algorithm has converged.
     """
 
     stepped: Stepped

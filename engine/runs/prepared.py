@@ -20,8 +20,18 @@ MOST_HELD_OUT = 0.1
 class Prepared:
     """A run before its first mini-batch; make one with `prepare` or `prepare_training`.
 
-    config: the algorithm's settings, each with a value. train: the documents to learn from, in reading order.
-    test: the held-out documents; None where nothing is held out.
+    Parameters
+    ----------
+    algorithm : Algorithm
+        The record of the algorithm.
+    config : object
+        Its settings, each with a value.
+    settings : RunSettings
+        How the run reads and scores.
+    train : Corpus
+        The documents to learn from, in reading order.
+    test : Corpus or None
+        The held-out documents; None where nothing is held out.
     """
 
     algorithm: Algorithm
@@ -61,12 +71,36 @@ class Prepared:
         return due_points(self.documents_total, self.settings.num_snapshots)
 
     def with_config(self, config: Any) -> "Prepared":
-        """The same run under other settings, whose open ones follow the corpus; nothing is split again."""
+        """Give the run other settings; nothing is split again.
+
+        Parameters
+        ----------
+        config : object
+            The settings; open ones follow the corpus.
+
+        Returns
+        -------
+        Prepared
+            The run with these settings.
+        """
         _check_config(self.algorithm, config)
         return replace(self, config=resolve(config, self.corpus_size, self.train.num_tokens))
 
     def plan_snapshots(self, config: Any, documents_seen: int = 0) -> tuple[int, ...]:
-        """Documents seen at each snapshot that is still to come: the ends of mini-batches under these settings."""
+        """List the documents seen at each snapshot that is still to come.
+
+        Parameters
+        ----------
+        config : object
+            The settings, each with a value.
+        documents_seen : int
+            The number of documents read so far.
+
+        Returns
+        -------
+        tuple of int
+            Ends of mini-batches.
+        """
         batch_size = step_size(self.algorithm, config, self.corpus_size)
         return plan_ends(self.snapshot_points, self.corpus_size, batch_size, documents_seen)
 
@@ -74,8 +108,30 @@ class Prepared:
 def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None) -> Prepared:
     """Split a corpus and give each open setting its value.
 
-    What is open (K, S and τ₀ by default) follows the exact number of training documents and of their tokens. Raises
-    TypeError where the config is another algorithm's, and CorpusError where the corpus has no words.
+    What is open (K, S and τ₀ by default) follows the exact number of training documents and of their tokens.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        A record of `REGISTRY`.
+    config : object
+        Settings of this algorithm.
+    corpus : Corpus
+        All documents.
+    settings : RunSettings, optional
+        How the run reads and scores. The default is `RunSettings()`.
+
+    Returns
+    -------
+    Prepared
+        The run, for `run`.
+
+    Raises
+    ------
+    TypeError
+        If the config is of another algorithm.
+    CorpusError
+        If the corpus has no words.
     """
     _check_config(algorithm, config)
     _check_words(corpus)

@@ -34,11 +34,31 @@ def run(
 ) -> Updates:
     """Yield one Update for each mini-batch, to the last pass or until the algorithm has converged.
 
-    A config that is sent with `.send()` acts from the next mini-batch; make it with `apply_live`. `resume` is a
-    position of the same run: prepare the run with the position's config and settings. `checkpoint` is a path (.npz):
-    the run continues from that file if it exists, and writes it after a mini-batch once `every` seconds have passed, at
-    its end, and where it is interrupted. Raises ValueError where `resume` or the file is of another algorithm, of other
-    settings, or of a corpus with another number of words, and CheckpointError where the file cannot be read or written.
+    A config that is sent with `.send()` acts from the next mini-batch; make it with `apply_live`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The run.
+    resume : Position, optional
+        A position of the same run: prepare the run with the position's config and settings.
+    checkpoint : str or path, optional
+        A file (.npz). The run continues from it if it exists, and writes it after a mini-batch once `every` seconds
+        have passed, at its end, and where it is interrupted.
+    every : float
+        Seconds between two checkpoints.
+
+    Returns
+    -------
+    generator of Update
+        An update for each mini-batch.
+
+    Raises
+    ------
+    ValueError
+        If `resume` or the file is of another algorithm, of other settings, or of a corpus with another number of words.
+    CheckpointError
+        If the file cannot be read or written.
     """
     if checkpoint is None:
         return _begin(prepared, resume)

@@ -8,7 +8,32 @@ from stickbreaker.engine.declarations import check_settings, setting
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How a corpus is read and scored. Raises ValueError where a value is outside its bounds."""
+    """How a corpus is read and scored.
+
+    Parameters
+    ----------
+    order : {"chronological", "shuffled"}
+        The order in which documents are read.
+    passes : int or None
+        Times the corpus is read; None leaves it to the algorithm.
+    seed : int
+        Seed of the start, the split and the shuffle.
+    num_test : int
+        Number of held-out documents, at most a tenth of the corpus.
+    num_evaluations : int
+        Number of held-out scores in a pass.
+    num_snapshots : int
+        Number of columns of the table of word lists.
+    score_next_batch : bool
+        Whether each mini-batch is scored before it is learned from.
+    shuffle_window : int
+        Number of shards of a stored corpus that are shuffled together.
+
+    Raises
+    ------
+    ValueError
+        If a value is outside its bounds.
+    """
 
     order: str = setting(
         "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")

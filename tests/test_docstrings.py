@@ -1,0 +1,40 @@
+"""The docstrings of the public names follow numpydoc."""
+
+import inspect
+
+import pytest
+from numpydoc.validate import validate
+
+from stickbreaker import engine
+from stickbreaker.engine import estimators
+
+# Sections that a docstring may have: an extended summary, See Also, Examples.
+OPTIONAL = {"ES01", "SA01", "EX01"}
+# Symbols such as "η" begin in lower case; "Names" and "Documents" are nouns, and not verbs of the third person.
+MISTAKEN = {"PR08", "SS05"}
+INHERITED = {"stickbreaker.engine.estimators.vectorizer.CorpusVectorizer": {"PR01"}}
+
+
+def list_public() -> list[str]:
+    """Paths of the public classes and functions, and of the methods and properties that the classes define."""
+    items = [getattr(engine, name) for name in sorted({*engine.__all__, *estimators.__all__})]
+    paths = {}
+    for item in filter(callable, items):
+        path = f"{item.__module__}.{item.__qualname__}"
+        members = vars(item).items() if inspect.isclass(item) else ()
+        methods = [name for name, member in members if _is_public(name, member)]
+        paths |= dict.fromkeys([path, *(f"{path}.{name}" for name in methods)])
+    return list(paths)
+
+
+def _is_public(name: str, member: object) -> bool:
+    return not name.startswith("_") and isinstance(member, property | classmethod | type(_is_public))
+
+
+@pytest.mark.parametrize("path", list_public())
+def test_a_public_docstring_follows_numpydoc(path):
+    found = validate(path)
+    ignored = OPTIONAL | MISTAKEN | INHERITED.get(path, set())
+    # The fields of a named tuple are its attributes.
+    ignored |= {"PR01"} if "\nAttributes\n" in found["docstring"] and found["type"] == "type" else set()
+    assert [f"{code}: {text}" for code, text in found["errors"] if code not in ignored] == []
