@@ -106,6 +106,23 @@ if (last >= 0) {
   const input = make("input", {type: "range", id: "checkpoint", min: 0, max: last, value: last, step: 1})
   const said = make("p", {role: "status"})
   const shown = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics at this checkpoint"})
+  const play = make("button", {type: "button"}, "Play")
+  const REPLAY_SECONDS = 30
+  let timer = null
+  // The same pace as the page's own player: each document takes the same time.
+  const pause = () => { clearTimeout(timer); timer = null; play.textContent = "Play" }
+  const advance = () => {
+    const place = Number(input.value)
+    if (place >= last) { pause(); return }
+    const documents = state.checkpoints[place + 1].seen - state.checkpoints[place].seen
+    timer = setTimeout(() => { input.value = place + 1; show(); advance() }, 1000 * REPLAY_SECONDS * documents / state.checkpoints[last].seen)
+  }
+  play.addEventListener("click", () => {
+    if (timer !== null) { pause(); return }
+    if (Number(input.value) >= last) { input.value = 0; show() }
+    play.textContent = "Pause"
+    advance()
+  })
   const show = () => {
     const place = Number(input.value), checkpoint = state.checkpoints[place]
     input.setAttribute("aria-valuetext", describe(checkpoint))
@@ -113,7 +130,7 @@ if (last >= 0) {
     shown.replaceChildren(table(checkpoint, state.checkpoints[place - 1]))
     here.forEach((move) => move(checkpoint.seen))
   }
-  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Checkpoint"), input, said))
+  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Checkpoint"), input, play, said))
   main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
   const drawn = state.curves.filter((curve) => curve.points.length).map(chart)
   main.append(make("div", {class: "curves"}, ...drawn))
@@ -121,7 +138,7 @@ if (last >= 0) {
     main.append(make("ul", {}, ...state.marks.map(([seen, text]) => make("li", {}, `Changed after ${number(seen)} documents: ${text}`))))
   }
   main.append(make("h2", {}, "Topics"), shown)
-  input.addEventListener("input", show)
+  input.addEventListener("input", () => { pause(); show() })
   show()
 } else {
   main.append(make("p", {}, "The run has not learned anything yet."))

@@ -1,4 +1,4 @@
-"""The whole state of a run as one HTML file without a server or network, with a slider through the checkpoints.
+"""The whole state of a run as one HTML file without a server or network, with a replay of its checkpoints.
 
 Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never as markup.
 """

@@ -1,14 +1,17 @@
 """Readings of the corpus as rows for lists and as frames for plots. Pure."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.sparse import csr_array
+from scipy.spatial.distance import squareform
 
 from stickbreaker.app.frames.progress_frames import date_text, tell_apart, topic_choices
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Checkpoint
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.app.theme import topic_color
@@ -18,6 +21,7 @@ from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
 
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
 NUM_ROWS = 15
+NUM_LEAVES = 30
 MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
@@ -288,3 +292,46 @@ def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray
             "color": [topic_color(topic_id) for topic_id in ids],
         }
     )
+
+
+def map_then(frame: pd.DataFrame, moment: Checkpoint | None) -> pd.DataFrame:
+    """A map with the weights at an earlier moment as shares, without the topics that were not in use then."""
+    if moment is None:
+        return frame.iloc[:0]
+    used = rank_topics(moment.expected_tokens)
+    weights = dict(zip(moment.topic_ids[used].tolist(), moment.weights[used].tolist(), strict=True))
+    frame = frame[frame["topic_id"].isin(list(weights))]
+    return frame.assign(share=frame["topic_id"].map(weights), whole="of the weight in the model then")
+
+
+class TopicTree(NamedTuple):
+    """Topics by similarity: `leaves` (topic_id, title, color, y) from bottom to top, and the branches as lines.
+
+    xs, ys: each branch is a line of four points; x is the mean Jensen-Shannon distance of what it joins, in square
+    roots of nats.
+    """
+
+    leaves: pd.DataFrame
+    xs: list[list[float]]
+    ys: list[list[float]]
+
+
+def topic_tree(reading: Reading, title: Title) -> TopicTree | None:
+    """Join the most similar topics step by step (average linkage) among the largest; None for fewer than two topics."""
+    shown = np.arange(min(NUM_LEAVES, len(reading.used)))
+    if len(shown) < 2:
+        return None
+    distances = np.sqrt(np.maximum(reading.divergences[np.ix_(shown, shown)], 0.0))
+    joined = linkage(squareform(distances, checks=False), "average")
+    drawn = dendrogram(joined, no_plot=True)
+    ids = [int(reading.summary.topic_ids[reading.used[leaf]]) for leaf in drawn["leaves"]]
+    leaves = pd.DataFrame(
+        {
+            "topic_id": ids,
+            "title": [name for _, name in tell_apart([(k, title(k)) for k in ids])],
+            "color": [topic_color(k) for k in ids],
+            "y": np.arange(len(ids), dtype=float),
+        }
+    )
+    # scipy puts the leaves at 5, 15, 25 and so on.
+    return TopicTree(leaves, drawn["dcoord"], [[(each - 5) / 10 for each in ys] for ys in drawn["icoord"]])

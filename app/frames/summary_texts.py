@@ -5,10 +5,11 @@ from typing import NamedTuple
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.replay import REPLAYED
 
 OPENING = "The corpus is being opened."
 NO_VALUE = "–"
-PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at"}
+PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at", REPLAYED: "at"}
 
 
 class Figure(NamedTuple):
@@ -23,7 +24,8 @@ def describe_reading(progress: Progress) -> str:
     """Say in one sentence what is read, in which order, and how far the run has come."""
     if not progress.corpus_size:
         return OPENING
-    verb = "Read" if progress.status == "finished" else "Reading" if progress.documents_seen else "About to read"
+    verb = "Reading" if progress.documents_seen else "About to read"
+    verb = {"finished": "Read", REPLAYED: "Replay of reading"}.get(progress.status, verb)
     num_passes = round(progress.documents_total / progress.corpus_size)
     passes = f" {num_passes} times" if num_passes > 1 else ""
     sentence = f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"

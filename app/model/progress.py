@@ -120,7 +120,8 @@ class Progress:
 
     version: grows with every publication, across restarts too.
     run_id: grows with every restart; the key and title of a kept run.
-    status: one of `STATUSES`; `message` says why it waits, what it compiles, or how it failed.
+    status: one of `STATUSES`, or "replayed" (`replay.rewind`).
+    message: why the run waits, what it compiles, or how it failed.
     corpus_size: training documents; documents_total: the same times the passes.
     num_held_out: documents set aside; None before the corpus is open.
     config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.

@@ -1,4 +1,4 @@
-"""The selection of one page: the same topic, word, document and span of time in every view."""
+"""The selection of one page: the same topic, word, document, span of time and moment of the run in every view."""
 
 import numpy as np
 import param
@@ -13,10 +13,11 @@ class Selection(param.Parameterized):
     topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
     word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
     document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
+    moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
 
     def leave_run(self, is_same_corpus: bool) -> None:
-        """Clear the topic of a run; for another corpus also its word, document and span."""
-        self.param.update(topic=None)
+        """Clear the topic and the moment of a run; for another corpus also its word, document and span."""
+        self.param.update(topic=None, moment=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)

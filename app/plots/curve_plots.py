@@ -33,7 +33,7 @@ from stickbreaker.app.panel_fixes import hide_tools, unseen_points
 from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
-CURVE_HEIGHT = 220
+CURVE_HEIGHT, SMALL_HEIGHT = 220, 130
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
@@ -204,6 +204,15 @@ def set_x_axis(fig: figure, axis: str) -> None:
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
+
+
+def resize_curve(plot: CurvePlot, name: str, is_large: bool) -> None:
+    """Draw a curve large, or as a small multiple without labels of its axes."""
+    fig = plot.figure
+    fig.height = CURVE_HEIGHT if is_large else SMALL_HEIGHT
+    fig.yaxis.axis_label = CURVE_KINDS[name].y_label if is_large else None
+    fig.yaxis.ticker.desired_num_ticks = 5 if is_large else 3
+    fig.xaxis.axis_label_text_alpha = 1.0 if is_large else 0.0
 
 
 def find_span(values: Any) -> dict[str, float]:

@@ -14,16 +14,19 @@ from bokeh.models import (
     FixedTicker,
     HoverTool,
     LinearColorMapper,
+    MultiLine,
     NoOverlap,
     NumeralTickFormatter,
     Range1d,
+    Scatter,
     TapTool,
+    Text,
 )
 from bokeh.plotting import figure
 
-from stickbreaker.app.frames.reading_frames import REST, REST_COLOR
+from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicTree
 from stickbreaker.app.panel_fixes import Seed, hide_tools
-from stickbreaker.app.theme import DARK_BACKGROUND, topic_color
+from stickbreaker.app.theme import DARK_BACKGROUND, EARLIER_RUN, NOTE, ON_CHIP, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
@@ -32,9 +35,19 @@ RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
+LEAF, LEAF_CHOSEN = 8, 14
 # Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
 LABEL_GAP, BAR_HEIGHT = 4, 14
+NUM_NAMED_DOTS = 15
+CHIP = {
+    "text_color": ON_CHIP,
+    "text_font_size": "11px",
+    "background_fill_color": NOTE,
+    "background_fill_alpha": 0.85,
+    "border_radius": 3,
+    "padding": 2,
+}
 MOST_LABEL, MOST_PHONE_LABEL = 40, 18
 # Long topic names must not use up the width of a phone.
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
@@ -202,6 +215,9 @@ class MapPlot:
             nonselection_line_color="line",
             selection_fill_alpha=0.9,
         )
+        self.labels = ColumnDataSource({"x": [], "y": [], "text": [], "offset": []})
+        name = Text(x="x", y="y", text="text", y_offset="offset", text_align="center", text_baseline="bottom", **CHIP)
+        self.figure.add_glyph(self.labels, name)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
         self._on_pick = on_pick
@@ -216,9 +232,67 @@ class MapPlot:
             line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
         )
         self.source.data = frame.to_dict("list")
+        named = frame.nlargest(NUM_NAMED_DOTS, "share")
+        self.labels.data = {
+            "x": named["x"].tolist(),
+            "y": named["y"].tolist(),
+            "text": list(map(_cut(named["title"].tolist(), MOST_PHONE_LABEL).get, named["title"])),
+            "offset": (-named["size"] / 2).tolist(),
+        }
         self.seed.stand_in(frame.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:
             self._on_pick(int(self.source.data["topic_id"][new[0]]))
             self.source.selected.indices = []
+
+
+class TreePlot:
+    """Topics by similarity as a tree: built once, updated by `show`; a tap on a leaf calls `on_pick(topic_id)`."""
+
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
+        self.branches = ColumnDataSource({"xs": [], "ys": []})
+        self.leaves = ColumnDataSource({"x": [], "y": [], "topic_id": [], "title": [], "color": [], "size": []})
+        self.figure = figure(
+            height=MAP_HEIGHT,
+            sizing_mode="stretch_width",
+            tools="",
+            toolbar_location=None,
+            x_axis_label="Jensen-Shannon distance (square root)",
+            x_range=DataRange1d(range_padding=0.04),
+            y_range=Range1d(-1, 1),
+        )
+        self.seed = Seed(self.figure)
+        self.figure.grid.grid_line_color = None
+        self.figure.add_glyph(self.branches, MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_width=1.5))
+        dot = Scatter(x="x", y="y", size="size", fill_color="color", line_color="color")
+        leaves = self.figure.add_glyph(self.leaves, dot, nonselection_glyph=dot)
+        self.figure.add_tools(
+            HoverTool(renderers=[leaves], tooltips=[("topic", "@title")]), TapTool(renderers=[leaves])
+        )
+        self._labels = CustomJSTickFormatter(code=LABEL_OF_WIDTH)
+        self.figure.yaxis.formatter = self._labels
+        self.figure.yaxis.ticker = FixedTicker()
+        self._on_pick = on_pick
+        self.leaves.selected.on_change("indices", self._tap)
+
+    def show(self, tree: TopicTree, chosen: int | None) -> None:
+        """Draw a tree; the leaf of the selected topic is larger."""
+        leaves = tree.leaves
+        titles = leaves["title"].tolist()
+        wide, narrow = (_cut(titles, most) for most in (MOST_LABEL, MOST_PHONE_LABEL))
+        self._labels.args = {
+            "wide": {str(row): wide[title] for row, title in enumerate(titles)},
+            "narrow": {str(row): narrow[title] for row, title in enumerate(titles)},
+        }
+        self.figure.yaxis.ticker = FixedTicker(ticks=leaves["y"].tolist())
+        self.figure.y_range.update(start=-1, end=len(leaves))
+        sizes = [LEAF_CHOSEN if topic_id == chosen else LEAF for topic_id in leaves["topic_id"]]
+        self.branches.data = {"xs": tree.xs, "ys": tree.ys}
+        self.leaves.data = leaves.assign(x=0.0, size=sizes).to_dict("list")
+        self.seed.stand_in(leaves.empty)
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self.leaves.data["topic_id"][new[0]]))
+            self.leaves.selected.indices = []

@@ -26,7 +26,7 @@ class Address:
     def open(self, link: Link, run: Any, is_watching: bool = False) -> None:
         """Select what the link names, and write later selections into the address."""
         place, self._run, self._is_watching = link.place, run, is_watching
-        self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
+        self._select(place)
         progress, asked = run.runner.progress, link.spec
         if progress.config is not None and not is_watching:
             is_same_corpus = progress.corpus_name == asked.corpus_name
@@ -43,7 +43,7 @@ class Address:
         place = read_place(query, self._run.runner.progress, self._tabs.options)
         self._is_going_back = True
         try:
-            self._selection.param.update(topic=place.topic, document=place.document, span=place.span)
+            self._select(place)
             self._tabs.value = place.page or self._tabs.options[0]
         finally:
             self._is_going_back = False
@@ -54,13 +54,18 @@ class Address:
         if self._run is None or self._location is None or self._is_going_back:
             return
         chosen, page = self._selection, self._tabs.value
-        place = Place(page if page != self._tabs.options[0] else None, chosen.topic, chosen.document, chosen.span)
+        open_page = page if page != self._tabs.options[0] else None
+        place = Place(open_page, chosen.topic, chosen.document, chosen.span, chosen.moment)
         if self._is_watching:
             query = write_watch_link(self._run.watch, place)
         else:
             query = write_link(self._run.key, self._run.runner.progress, place)
         if query != self._location.search:
             self._location.search = query
+
+    def _select(self, place: Place) -> None:
+        chosen = {name: getattr(place, name) for name in ("topic", "document", "span", "moment")}
+        self._selection.param.update(**chosen)
 
     def share(self) -> str:
         """Return the full link for watchers."""

@@ -23,12 +23,13 @@ TRUTHS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Place:
-    """What a page shows: its tab, and the selected topic, document and span of time."""
+    """What a page shows: its tab, and the selected topic, document, span of time and moment of the run."""
 
     page: str | None = None
     topic: int | None = None
     document: int | None = None
     span: Span | None = None
+    moment: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def write_watch_link(token: str, place: Place) -> str:
 
 def _write_place(place: Place) -> dict[str, Any]:
     parts: dict[str, Any] = {"page": place.page, "topic": place.topic, "document": place.document}
+    parts["moment"] = place.moment
     if place.span is not None:
         first, last = place.span
         parts |= {"from": None if first == EARLIEST else first, "to": None if last == LATEST else last}
@@ -100,7 +102,7 @@ def read_link(
     place = _find_place(asked, pages, faults)
     if is_another:
         # In another run these numbers mean other topics and documents.
-        place = replace(place, topic=None, document=None)
+        place = replace(place, topic=None, document=None, moment=None)
     spec = RunSpec(name, algorithm, config, settings, chosen)
     return Link(asked.get("run"), asked.get("watch"), spec, place, tuple(faults))
 
@@ -114,14 +116,14 @@ def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
     place = _find_place(asked, pages, [])
     present = {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
     if any(asked.get(what, now) != now for what, now in present.items()):
-        return replace(place, topic=None, document=None)
+        return replace(place, topic=None, document=None, moment=None)
     return place
 
 
 def _find_place(asked: dict[str, str], pages: Sequence[str], faults: list[str]) -> Place:
     page = _choose("page", asked, pages, None, faults)
-    topic, document = (_whole(each, asked, faults) for each in ("topic", "document"))
-    return Place(page, topic, document, _span(asked, faults))
+    topic, document, moment = (_whole(each, asked, faults) for each in ("topic", "document", "moment"))
+    return Place(page, topic, document, _span(asked, faults), moment)
 
 
 def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:

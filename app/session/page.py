@@ -63,6 +63,7 @@ def create() -> Page:
     assert document is not None
     keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
+    document.template_variables["opening"] = session.describe_opening()
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

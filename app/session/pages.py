@@ -93,6 +93,11 @@ class Readers:
             (export,) = self._own(EXPORT)
             export.is_open = is_open
 
+    def replay(self, progress: Progress) -> None:
+        """Show on the page Topics how large each topic was at this moment of the run."""
+        topic_map, *_ = self._own(TOPICS)
+        topic_map.replay(progress)
+
     def close(self) -> None:
         """Release files that are being sent, at the end of the page."""
         for export in self._made.get(EXPORT, ()):

@@ -9,9 +9,11 @@ from typing import Any
 import panel as pn
 
 from stickbreaker import engine
+from stickbreaker.app.frames.summary_texts import describe_reading
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import take_in
-from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.replay import rewind
+from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
 from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers, UndrawnFigures
@@ -22,13 +24,24 @@ from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters,
 from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
-from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, READING_PAGES, make_tabs
+from stickbreaker.app.session.tabs import (
+    COMPARE,
+    DOCUMENTS,
+    EXPORT,
+    HOOD,
+    LIVE,
+    PAGES,
+    READING_PAGES,
+    TOPICS,
+    make_tabs,
+)
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.sharing import WATCHING, Sharing
 from stickbreaker.app.views.sweep import SweepActions, SweepPanel
@@ -77,14 +90,21 @@ class Session:
             lambda: self._run.runner.earlier if self._run else (),
             self._find_texts,
         )
+        self.player = ReplayPlayer(self.selection, self.address.write)
         self._may_open = may_manage()
         self.hood = self._make_hood()
         self._follow_choices()
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.views = (self.header, self.controls, self.sketch)
+        self.views = (self.header, self.controls, self.sketch, self.player)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
-        self.header.update(service.preview(self._visitor, self._link.spec))
+        self._first = service.preview(self._visitor, self._link.spec)
+        self.header.update(self._first)
+
+    def describe_opening(self) -> dict[str, str]:
+        """Name the corpus and describe the run, for the text that a browser shows until the page is drawn."""
+        name = self._first.corpus_name or self._link.spec.corpus_name
+        return {"corpus": title_corpus(name), "sentence": describe_reading(self._first)}
 
     def _make_controls(self, corpora: tuple[str, ...]) -> Controls:
         """Make the settings of the next run, as the link gives them."""
@@ -109,6 +129,7 @@ class Session:
         """Show what the user selects: a topic in the table, a page, or a document."""
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.tabs.param.watch(lambda event: self._turn(), "value")
+        self.selection.param.watch(lambda event: self._show_moment(), "moment")
         self.selection.param.watch(
             lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
         )
@@ -164,6 +185,7 @@ class Session:
         with pn.io.hold(self.document):
             self._turn()
             self.side.objects = [self.controls]
+            self.header.bar.is_unfolded = True
 
     def _take_role(self, is_watching: bool) -> None:
         """Show the controls to a presenter, and hide them from a watcher."""
@@ -207,12 +229,21 @@ class Session:
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self.notify(f"The engine has stopped: {progress.message}")
 
+    def moment(self) -> Progress:
+        """Return the run at the selected moment: as it is now unless the user replays it."""
+        return rewind(self._progress(), self.selection.moment)
+
+    def _show_moment(self) -> None:
+        """Show the selected moment on the open page."""
+        with pn.io.hold(self.document):
+            self._update_page()
+
     def _draw_curves(self) -> None:
         """Draw the live curves again, with the selected kept runs."""
         if self._run is not None:
             runner = self._run.runner
             kept = self.compare.live if "compare" in vars(self) else ()
-            self.curves.update(runner.progress, (*kept, *runner.earlier))
+            self.curves.update(self.moment(), (*kept, *runner.earlier))
 
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
@@ -221,7 +252,7 @@ class Session:
                 self._attempt(self._draw_curves)
             self._ask_at_end()
             for view in (self.summary, self.table, self.now):
-                self._attempt(view.update, self._progress())
+                self._attempt(view.update, self.moment())
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
@@ -253,6 +284,8 @@ class Session:
             job = self._run.reader.job
         for view in self.readers.on_page(self.tabs.value):
             self._attempt(view.read, job, progress)
+        if self.tabs.value == TOPICS:
+            self._attempt(self.readers.replay, self.moment())
 
     def _attempt(self, draw: Callable[..., None], *arguments: Any) -> None:
         """Let a view draw; an error does not stop the other views."""
@@ -390,13 +423,15 @@ class Session:
         styles = {"max-height": "none"}
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0))
         unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
-        parts = (self.header, self.sharing, self.tabs, *self.pages.columns, *unseen)
+        above = pn.FlexBox(self.tabs, self.player, align_items="center", gap="0", sizing_mode="stretch_width")
+        parts = (self.header, self.sharing, above, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
 
     def _turn(self) -> None:
         """Open the selected page after an update: a widget may miss changes while it appears."""
         page = self.tabs.value
         self.readers.open_export(page == EXPORT)
+        self.player.bar.visible = page in (LIVE, TOPICS)
         if page != HOOD:
             self.hood.close()
         self._update_page()

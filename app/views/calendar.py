@@ -16,6 +16,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
+from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
@@ -23,11 +24,12 @@ from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, 
 MOST_PERIODS = 400
 KNOWN = NOW, THEN = ("as known now", "as known then")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
+TITLE = "Topics over time"
 HEADINGS = {
     NOW: "The topics of the documents of each period, as read with the model. " + ROWS_RULE,
     THEN: "The topics of each document by the model just before it learned from the document, inferred from nine "
     "tenths of its distinct words; the other tenth is its score. Topics that are gone are included. "
-    f"{ROWS_RULE}</p><p style='margin:4px 0'>Tooltips show the words of "
+    f"{ROWS_RULE}</p><p>Tooltips show the words of "
     "the last word list recorded before the period was read. Held-out documents, the first mini-batch (read "
     "before anything was learned) and documents of one word are not included.",
 }
@@ -55,7 +57,7 @@ class Calendar(Viewer):
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
         self.known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
-        self.heading = pn.pane.HTML(_heading(NOW), sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self.heading = make_heading(TITLE, f"<p>{HEADINGS[NOW]}</p>")
         self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._heat_map = HeatMap(self.pick_cell)
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
@@ -188,7 +190,7 @@ class Calendar(Viewer):
 
 
 def _heading(known: str) -> str:
-    return f"<h2 style='margin:0'>Topics over time</h2><p style='margin:4px 0'>{HEADINGS[known]}</p>"
+    return heading_html(TITLE, f"<p>{HEADINGS[known]}</p>")
 
 
 def explain_missing(reading: Reading, progress: Progress) -> str:

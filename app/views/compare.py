@@ -30,21 +30,22 @@ from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptConte
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
+from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
 MAX_TICKED = 8
-HEADING = (
-    "<h2 style='margin:0'>Kept runs</h2><p style='margin:4px 0'>A run is kept with its settings and curves when "
+HELP = (
+    "<p>A run is kept with its settings and curves when "
     f"it finishes, or ends early after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
-    f"name longest.</p><p style='margin:4px 0'>Select up to {MAX_TICKED} runs to draw their curves. To name a run, "
+    f"name longest.</p><p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, "
     "type over its settings.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
-PAIR_HEADING = (
-    "<h2 style='margin:0'>Two runs side by side</h2><p style='margin:4px 0'>Topics are matched one to one so that the "
+PAIR_HELP = (
+    "<p>Topics are matched one to one so that the "
     f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} most probable words is smallest. A divergence is "
-    "0 for equal topics, and 0.693 nats for topics without a common word.</p><p style='margin:4px 0'>"
-    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p><p style='margin:4px 0'>"
+    "0 for equal topics, and 0.693 nats for topics without a common word.</p><p>"
+    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p><p>"
     "Percentages are shares of all words, as read with the model of the run, or, where its documents have not been "
     "read, weights in its model (recent text counts more). Topics under "
     f"{100 * LEAST_SIZE:.1f} % are left out.</p>"
@@ -120,12 +121,13 @@ class Compare(Viewer):
             sizing_mode="stretch_width",
             visible=False,
         )
-        self._side_by_side = pn.Column(_heading(PAIR_HEADING), sides, self.pair, sizing_mode="stretch_width")
+        heading = make_heading("Two runs side by side", PAIR_HELP)
+        self._side_by_side = pn.Column(heading, sides, self.pair, sizing_mode="stretch_width")
         self._side_by_side.visible = False
         if not self._may_open:
             return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
-            _heading(HEADING),
+            make_heading("Kept runs", HELP),
             self.table,
             self.early,
             self._faults,

@@ -15,6 +15,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
+from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
@@ -103,7 +104,7 @@ class Controls(pn.viewable.Viewer):
         """Let the user change settings; a watcher only sees those that act at once."""
         for widget in (self.corpus, self.algorithm, *self.sliders.values()):
             widget.disabled = not may_act
-        for part in (self.bring, self._choices, self.advanced, self.clear):
+        for part in (self.bring, self._choices, self._complete, self.advanced, self.clear):
             part.visible = may_act
 
     def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
@@ -170,11 +171,17 @@ class Controls(pn.viewable.Viewer):
         if expected is None:
             return
         self._sketch.show(config, expected.num_steps)
+        self._write_rates(config)
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
         text = describe_forecast(expected, self._corpus_size)
         warning = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
         self.forecast.object = warning + self._describe_memory(config)
+
+    def _write_rates(self, config: Any) -> None:
+        """Show the present values, which are also there while the panel is closed."""
+        if has_presets(config):
+            self._rates.object = f"<p>Learning with {escape(describe_rates(config))}.</p>"
 
     def _describe_memory(self, config: Any) -> str:
         """Say how much memory an algorithm that stores documents needs for this corpus."""
@@ -308,24 +315,35 @@ class Controls(pn.viewable.Viewer):
         )
         self.advanced.param.watch(lambda event: self._show_forms(), "active")
         presets = [_make_link(each.label, partial(self._choose_preset, each)) for each in PRESETS]
-        self._parts = {name: (slider, _note(SENTENCES[name])) for name, slider in self.sliders.items()}
-        self._learning = _heading("Learning, from the next mini-batch")
+        self._parts = {name: (slider, _help(slider.label, SENTENCES[name])) for name, slider in self.sliders.items()}
+        self._rates = _note("")
         self._presets = (_heading("Presets"), self.defaults, *presets)
-        self._choices = pn.Column(*self._presets, *self._list_complete(), sizing_mode="stretch_width", margin=0)
+        self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
+        self.learning = self._lay_out_learning()
+        self._complete = pn.Column(*self._list_complete(), sizing_mode="stretch_width", margin=0)
         self._show_asked()
         return pn.Column(
             self.corpus,
             self.bring,
             self.algorithm,
-            self._learning,
-            *(part for parts in self._parts.values() for part in parts),
+            self._rates,
             self.forecast,
-            self._sketch,
-            self._choices,
+            self.learning,
+            self._complete,
             self.advanced,
             self.clear,
             sizing_mode="stretch_width",
             margin=(0, 8),
+        )
+
+    def _lay_out_learning(self) -> pmui.Accordion:
+        """Lay out the panel of what acts from the next mini-batch on, with the sketch of its learning rates."""
+        sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
+        parts = (_note("Applied from the next mini-batch on."), *sliders, self._sketch, self._choices)
+        panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        # It starts open: Bokeh does not draw a figure that is hidden at first.
+        return pmui.Accordion(
+            ("Learning settings", panel), active=[0], title_variant="subtitle1", sizing_mode="stretch_width"
         )
 
     def _choose_preset(self, preset: Preset, event: Any) -> None:
@@ -352,7 +370,7 @@ class Controls(pn.viewable.Viewer):
         for name, parts in self._parts.items():
             for part in parts:
                 part.visible = name in asked
-        self._learning.visible = bool(asked)
+        self.learning.visible = self._rates.visible = bool(asked)
         for part in self._presets:
             part.visible = has_all
 
@@ -414,6 +432,10 @@ def _make_algorithm_menu(algorithms: tuple[Algorithm, ...], chosen: Algorithm) -
 
 def _note(text: str) -> pn.pane.HTML:
     return pn.pane.HTML(f"<p>{escape(text)}</p>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def _help(about: str, text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(help_button(about, escape(text)), stylesheets=[HELP_STYLE], width=24, margin=(14, 8, 0, 0))
 
 
 def _heading(text: str) -> pn.pane.HTML:

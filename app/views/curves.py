@@ -1,4 +1,4 @@
-"""Four curves of a run over one x axis: held-out and next-batch likelihood, number of topics, learning rate."""
+"""Three curves of a run over one x axis: held-out and next-batch likelihood, number of topics."""
 
 from collections.abc import Sequence
 from html import escape
@@ -25,8 +25,17 @@ from stickbreaker.app.frames.progress_frames import (
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
-from stickbreaker.app.plots.curve_plots import CurvePlot, curve_plot, curve_title, mark_columns, set_x_axis, wrap_note
+from stickbreaker.app.plots.curve_plots import (
+    CurvePlot,
+    curve_plot,
+    curve_title,
+    mark_columns,
+    resize_curve,
+    set_x_axis,
+    wrap_note,
+)
 from stickbreaker.app.widgets.config_form import read_fields
+from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
@@ -50,11 +59,13 @@ WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
     "the temperature falls to 1."
 )
+TITLE = "More curves"
+# The learning rate is drawn once, next to its settings.
+ON_PAGE = tuple(name for name in CURVES if name != "learning_rate")
 NOTES = {
     "heldout": "The first score",
     "next_batch": "The first score",
     "num_topics": "The first count",
-    "learning_rate": "The first step",
 }
 
 
@@ -70,23 +81,32 @@ class Curves(Viewer):
         super().__init__()
         self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
-        self.plots = {name: curve_plot(name, self.x_range) for name in CURVES}
+        self.plots = {name: curve_plot(name, self.x_range) for name in ON_PAGE}
         self._progress = Progress()
         self.earlier: tuple[Progress, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._shown_earlier: tuple[object, ...] = ()
+        self._heading = make_heading(TITLE, "")
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
+        self.larger = pmui.Switch(label="Large curves", value=False, margin=(0, 10))
+        self.larger.param.watch(lambda event: self._resize(), "value")
         held_out, *others = (
             pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()
         )
         self.held_out, grid = _lay_in_grid(held_out), _lay_in_grid(*others)
-        heading = pn.pane.HTML("<h2 style='margin:0;font-size:18px'>More curves</h2>", margin=(0, 10))
         self._layout = pn.Column(
-            heading, picker, grid, self._legend, sizing_mode="stretch_width", css_classes=["curves"], margin=0
+            self._heading,
+            pn.FlexBox(picker, self.larger, align_items="center"),
+            grid,
+            self._legend,
+            sizing_mode="stretch_width",
+            css_classes=["curves"],
+            margin=0,
         )
+        self._resize()
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -98,6 +118,11 @@ class Curves(Viewer):
         self.earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
         self._draw()
 
+    def _resize(self) -> None:
+        """Draw all curves but that of held-out words large, or as small multiples."""
+        for name in ON_PAGE[1:]:
+            resize_curve(self.plots[name], name, self.larger.value)
+
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
         for plot in self.plots.values():
@@ -108,7 +133,7 @@ class Curves(Viewer):
     def _draw(self) -> None:
         progress = self._progress
         earlier = (self.axis, *((run.run_id, run.version) for run in self.earlier))
-        shown = (self.axis, progress.run_id, progress.version, earlier)
+        shown = (self.axis, progress.run_id, progress.version, progress.documents_seen, earlier)
         if shown == self._shown:
             return
         is_fresh = shown[:2] != self._shown[:2]
@@ -156,6 +181,9 @@ class Curves(Viewer):
             self._span = span
 
     def _write_legend(self) -> None:
+        heading = heading_html(TITLE, help_html(self._progress))
+        if heading != self._heading.object:
+            self._heading.object = heading
         text = legend_html(self._progress, self.earlier, self.axis)
         if text != self._legend.object:
             self._legend.object = text
@@ -195,12 +223,17 @@ def first_value_note(progress: Progress, name: str) -> str:
     return f"{NOTES[name]} appears with the first mini-batch."
 
 
-def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:
-    """Write the lines under the plots: what they show, which run, and how to read them."""
+def help_html(progress: Progress) -> str:
+    """Write what the curves show and how to read them."""
     is_whole = progress.held_out_by == "group"
     reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
     merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
-    lines = [reading + f"Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}"]
+    return f"<p>{reading}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
+
+
+def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:
+    """Write the lines under the plots: which run they show, and what is drawn in them."""
+    lines = []
     numbers = topics_by_pass(progress)
     if len(numbers) > 1:
         lines.append(f"<b>Topics in use after each pass</b>: {', '.join(f'{number:,}' for number in numbers)}.")

@@ -13,6 +13,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.export.figures import CURVE_FIGURES, FIGURES, FORMATS, draw_figure, make_savable
+from stickbreaker.app.export.film import write_film
 from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import (
     NUM_WORDS,
@@ -29,6 +30,7 @@ from stickbreaker.app.export.tables import (
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.replay import can_replay
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 
@@ -68,7 +70,7 @@ class Taken(NamedTuple):
 
 
 class Export(NamedTuple):
-    """One file to export. needs: "steps", "topics" or "documents"; ending: "" for a table."""
+    """One file to export. needs: "steps", "replay", "topics" or "documents"; ending: "" for a table."""
 
     label: str
     sentence: str
@@ -126,10 +128,17 @@ EXPORTS = {
     ),
     "page": Export(
         "Run as web page",
-        "One HTML file that works offline, with a slider through the checkpoints.",
+        "One HTML file that works offline, with the replay of the run.",
         "steps",
         ".html",
         lambda taken, path: write_offline(path, *taken),
+    ),
+    "replay": Export(
+        "Replay",
+        "An animated picture (GIF) of half a minute: the word lists, the largest topics and the held-out curve.",
+        "replay",
+        ".gif",
+        lambda taken, path: write_film(path, taken.progress),
     ),
     "model": Export(
         "Model",
@@ -247,9 +256,10 @@ class ExportPanel(Viewer):
         return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
 
     def _has(self) -> set[str]:
-        """The parts that can be exported: "steps", "topics", "documents"."""
+        """The parts that can be exported: "steps", "replay", "topics", "documents"."""
         reading = self._reading()
         has = {"steps"} if self._progress.documents_seen else set()
+        has |= {"replay"} if can_replay(self._progress) and self._progress.checkpoints else set()
         if reading is not None:
             has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
         return has

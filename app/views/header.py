@@ -64,6 +64,7 @@ class StatusBar(pn.custom.JSComponent):
     share = param.Number(0.0)
     note = param.String()
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
+    is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()

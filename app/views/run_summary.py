@@ -22,7 +22,7 @@ dl { display: flex; gap: 28px; margin: 0; }
 dt { font-size: 13px; }
 dd { margin: 0; font-size: 13px; }
 dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
-@media (max-width: 600px) { .says p:first-child { font-size: 16px; } dd strong { font-size: 20px; } }
+@media (max-width: 600px) { .says p:first-child { font-size: 16px; min-height: 3.9em; } dd strong { font-size: 20px; } }
 """
 
 

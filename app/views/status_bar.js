@@ -93,6 +93,9 @@ export function render({model, view}) {
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
     "note"], update)
   model.on(["work", "work_seconds"], begin)
+  const unfold = () => { if (model.is_unfolded) { document.dispatchEvent(new Event("stickbreaker-unfolded")) } }
+  model.on(["is_unfolded"], unfold)
+  unfold()
   update()
   begin()
   const clock = setInterval(tick, 1000)

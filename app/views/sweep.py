@@ -20,12 +20,13 @@ from stickbreaker.app.model.sweep_plan import (
     x_setting,
 )
 from stickbreaker.app.plots.compare_plots import sweep_plot
+from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.engine.algorithm import Algorithm
 
-HEADING = (
-    "<h2 style='margin:0'>Sweep</h2><p style='margin:4px 0'>A sweep runs all combinations of these values and "
+HELP = (
+    "A sweep runs all combinations of these values and "
     f"algorithms in the background, at most {MAX_RUNS}; an empty field takes the value of the controls. The final "
-    "scores are drawn over S with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
+    "scores are drawn over S with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011)."
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",
@@ -103,7 +104,7 @@ class SweepPanel(Viewer):
             margin=0,
         )
         return pn.Column(
-            pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10)),
+            make_heading("Sweep", HELP),
             self.asked,
             self._said,
             self._bar,

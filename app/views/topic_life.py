@@ -33,13 +33,13 @@ from stickbreaker.app.model.topic_life import (
 )
 from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.life_plots import LifePlot
+from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22
 KINDS = {"all": None, "births": BORN, "clear": CLEAR, "merges proposed": ALIKE, "gone": GONE}
-RULES = (
-    "<h2 style='margin:0'>Life of topics</h2><p style='margin:4px 0'>The events of the topics, from the columns of the "
-    "word lists. For more detail, increase the number of columns under Advanced settings.</p><p style='margin:4px 0'>"
+HELP = (
+    "<p>For more detail, increase the number of columns under Advanced settings.</p><p>"
     f"Shown are the {NUM_LANES} topics with the most weight in the model at any column; a lane is as thick as its "
     "weight. The topics in use at a column are the fewest that cover 99 % of the expected tokens.</p>"
     "<ul style='margin:4px 0;font-size:14px'>"
@@ -70,7 +70,7 @@ class TopicLife(Viewer):
         self.rows = PickList(self._pick)
         self.kind.param.watch(lambda event: self._list(), "value")
         selection.param.watch(lambda event: self._draw(), "topic")
-        rules = pn.pane.HTML(RULES, sizing_mode="stretch_width", margin=(16, 10, 0, 10))
+        rules = make_heading("Life of topics", HELP, "The events of the topics, from the columns of the word lists.")
         parts = (rules, self.summary, self.pane, self.kind, self._count, self.rows)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._draw()

@@ -1,4 +1,4 @@
-"""The map of topics: similar topics are near each other, and topics move little from reading to reading."""
+"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree next to it."""
 
 from typing import Any
 
@@ -6,17 +6,25 @@ import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.reading_frames import map_frame
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.frames.reading_frames import NUM_LEAVES, TopicTree, map_frame, map_then, topic_tree
+from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.panel_fixes import hideable
-from stickbreaker.app.plots.reading_plots import MapPlot
+from stickbreaker.app.plots.reading_plots import MapPlot, TreePlot
+from stickbreaker.app.widgets.help_button import make_heading
 
-HEADING = (
-    "<h2 style='margin:0'>Map of topics</h2><p style='margin:4px 0'>Distances approximate the Jensen-Shannon distances "
+SIDES_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px; }
+@media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
+"""
+HELP = (
+    "<p>Distances approximate the Jensen-Shannon distances "
     "between topics in two dimensions, and the area of a dot is the topic's share of all words: until the corpus has "
-    "been read, of the model's weight. Click a dot to select the topic.</p>"
+    "been read, of the model's weight. Click a dot to select the topic."
+    f"</p><p>The tree joins the most similar topics first: of the {NUM_LEAVES} largest, by average linkage of the same "
+    "distances. The farther right two topics meet, the less alike they are.</p>"
 )
 
 
@@ -29,10 +37,18 @@ class TopicMap(Viewer):
         self._plot = MapPlot(self._pick)
         self._shown: tuple[Any, ...] = ()
         self._frame: pd.DataFrame | None = None
+        self._moment: Checkpoint | None = None
+        self._is_replayed = False
         selection.param.watch(lambda event: self._draw(), "topic")
+        self._tree_plot = TreePlot(self._pick)
+        self._tree: TopicTree | None = None
         self._chart = hideable(self._plot.figure, margin=0)
-        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
-        self._layout = pn.Column(heading, self._chart, sizing_mode="stretch_width", margin=0)
+        self._tree_chart = hideable(self._tree_plot.figure, margin=0)
+        sides = pn.Column(
+            self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
+        )
+        heading = make_heading("Map of topics", HELP)
+        self._layout = pn.Column(heading, sides, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -48,12 +64,24 @@ class TopicMap(Viewer):
             last = self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()
         self._shown = shown
         self._frame = map_frame(reading, progress.topic_title, last)
+        self._tree = topic_tree(reading, progress.topic_title)
         self._draw()
+
+    def replay(self, progress: Progress) -> None:
+        """Show the sizes that topics had at a moment of the run that is replayed, at their present places."""
+        is_replayed, moment = progress.status == REPLAYED, progress.now
+        if (is_replayed, is_replayed and moment) != (self._is_replayed, self._is_replayed and self._moment):
+            self._is_replayed, self._moment = is_replayed, moment
+            self._draw()
 
     def _draw(self) -> None:
         if self._frame is not None:
-            self._plot.show(self._frame, self._selection.topic)
+            frame = map_then(self._frame, self._moment) if self._is_replayed else self._frame
+            self._plot.show(frame, self._selection.topic)
             self._chart.visible = len(self._frame) > 0
+        self._tree_chart.visible = self._tree is not None
+        if self._tree is not None:
+            self._tree_plot.show(self._tree, self._selection.topic)
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id

@@ -11,12 +11,13 @@ from stickbreaker.app.frames.quality_frames import describe_quality, quality_row
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.topic_table import TopicTable
 
-HEADING = (
-    "<h2 style='margin:0'>All topics</h2><p style='margin:4px 0'>NPMI says how often the ten top words of a topic "
+HELP = (
+    "NPMI says how often the ten top words of a topic "
     "occur in the same documents: 1 is always, 0 is as often as by chance, and −1 is never. Exclusivity is high if the "
-    "top words are frequent in this topic and rare in others.</p>"
+    "top words are frequent in this topic and rare in others."
 )
 
 
@@ -29,7 +30,7 @@ class TopicQuality(Viewer):
         self._shown: tuple[Any, ...] = ()
         self.table = TopicTable(self._pick, empty="Available once the corpus has been read.")
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        heading = make_heading("All topics", HELP)
         self._layout = pn.Column(heading, self.summary, self.table, sizing_mode="stretch_width", margin=0)
         selection.param.watch(lambda event: self._mark(), "topic")
 

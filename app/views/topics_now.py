@@ -8,9 +8,12 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC, list_words, steady_order
+from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
 NUM_TOPICS_SHOWN = 6
@@ -52,8 +55,7 @@ class TopicsNow(Viewer):
         before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
         self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{OF_READING if is_read else OF_MODEL}</p>"
-        alike = STILL_ALIKE if progress.phase == "warm-up" else ""
-        self.rows.show(topic_rows(progress, before), empty_note(progress), alike)
+        self.rows.show(topic_rows(progress, before), empty_note(progress), note_above(progress))
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:
@@ -87,12 +89,22 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     ]
 
 
+def note_above(progress: Progress) -> str:
+    """Say of which moment the topics are, if they are not those of now, and that topics are alike in a warm-up."""
+    alike = STILL_ALIKE if progress.phase == Phase.WARM_UP else ""
+    if progress.status != REPLAYED or progress.now is None:
+        return alike
+    return f"Replay: the topics at {count(progress.now.documents_seen, 'document')}. {alike}".rstrip()
+
+
 def empty_note(progress: Progress) -> str:
     """Say why there is no topic yet."""
     if progress.status == "failed":
         return "The engine failed before any topic formed."
     if has_no_topic(progress):
         return NO_TOPIC
+    if progress.status == REPLAYED:
+        return "Replay: topics appear with the first column of the word lists."
     if progress.status == "finished":
         return "This run ended before its first mini-batch."
     return "Topics appear with the first mini-batch."

@@ -24,7 +24,9 @@ from stickbreaker.app.frames.progress_frames import (
 )
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.help_button import make_heading
 
 MAX_TOPICS = 8
 # If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16), and on
@@ -71,11 +73,10 @@ class WordTable(Viewer):
         self._reset = pmui.Button(label="Show default topics", variant="text", size="small", visible=False)
         self._reset.on_click(self.go_back)
         self._layout = pn.Column(
-            pn.pane.HTML("<h2 style='margin:0;font-size:18px'>Word lists over time</h2>", margin=(0, 10)),
+            make_heading("Word lists over time", escape(DEFAULT_TOPICS_RULE)),
             self.cells,
             self.picker,
             self._reset,
-            pn.pane.HTML(f"<p style='margin:4px 0'>{escape(DEFAULT_TOPICS_RULE)}</p>", margin=(0, 10)),
             sizing_mode="stretch_width",
             css_classes=["word-table"],
             margin=0,
@@ -133,7 +134,8 @@ class WordTable(Viewer):
         if shown == self._shown:
             return
         self._shown = shown
-        if not self.is_chosen:
+        # A replay shows how the topics of the whole run formed.
+        if not self.is_chosen and (progress.status != REPLAYED or not self.topics):
             self.topics = list(default_topics(progress.checkpoints, self._read_now()))
         self._write_picker()
         blocks = table_blocks(progress, self.topics, self.is_chosen)
@@ -173,10 +175,9 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
         {"documents": f"{point.documents_seen:,}", "date": date_text(point.date), "reached": True}
         for point in progress.checkpoints
     ]
-    is_over = progress.status in ("finished", "failed")
+    to_come = {"finished": "not reached", "failed": "not reached", REPLAYED: "later"}.get(progress.status, "planned")
     planned = [
-        {"documents": f"{documents:,}", "date": "not reached" if is_over else "planned", "reached": False}
-        for documents in progress.planned_columns
+        {"documents": f"{documents:,}", "date": to_come, "reached": False} for documents in progress.planned_columns
     ]
     return reached + planned
 

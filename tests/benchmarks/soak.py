@@ -8,8 +8,8 @@ browser takes to draw is missing to the engine, as for a reader with a server at
 
 * opening: milliseconds of the server's processor from the request for a page until it has sent all of it, without a
   browser; the run of the page learns at its usual pace meanwhile.
-* first paint, in a browser that has the page's files already: seconds from the request to the first text, to the
-  state of the run, to the first curve and to the settings; the median of some visits.
+* first paint: seconds from the request to the first text, to the state of the run, to the first curve and to the
+  settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
 * controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
 * the engine: documents a second of the same run, at full speed, alone in a process, and on the server with one
   page and with all of them open on it; alternating, a ratio is of neighbours.
@@ -51,12 +51,13 @@ TABLES = ("opening", "paint", "controls", "engine", "soak")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 240
 PERCENTILES = (50, 95, 99)
-PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": ["input[type=range]"]}
+PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": [".MuiSlider-root"]}
 SEEK = """places => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
-  const isSeen = (path) => path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted), document)
-    ?.getBoundingClientRect().height
+  const isShown = () => document.documentElement.classList.contains("is-drawn")
+  const isSeen = (path) => isShown() && path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted),
+    document)?.getBoundingClientRect().height
   window.seenAt = {}
   const look = () => {
     const missing = Object.keys(places).filter((name) => !(name in seenAt))
@@ -123,7 +124,7 @@ def measure_opening(server):
 
 
 def measure_paint(browser, address):
-    """Rows of seconds until something is seen, from visits with a warm cache."""
+    """Rows of seconds until something is seen, from a first visit and from visits with a warm cache."""
     context = browser.new_context(viewport=WIDE)
     context.add_init_script(f"({SEEK})({json.dumps(PLACES)})")
     seconds = []
@@ -136,8 +137,13 @@ def measure_paint(browser, address):
         Dashboard(page).leave()
         page.close()
     context.close()
-    warm = pd.DataFrame(seconds[1:]) / 1_000
-    return [
+    visits = pd.DataFrame(seconds) / 1_000
+    cold, warm = visits.iloc[0], visits.iloc[1:]
+    first = [
+        {"what": f"{name}, first visit", "median_seconds": cold[name], "worst_seconds": cold[name]}
+        for name in ("first text", *PLACES)
+    ]
+    return first + [
         {"what": name, "median_seconds": warm[name].median(), "worst_seconds": warm[name].max()}
         for name in ("first text", *PLACES)
     ]

@@ -22,9 +22,10 @@ IS_DRAWN = """() => {
 }"""
 FIND_STEPS = """() => {
   const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
-  const rates = models.find(m => m.type === "Figure" && m.title?.text?.startsWith("Learning rate"))
-  const {data} = rates.renderers.map(r => r.data_source).find(s => s && "documents_seen" in s.data)
-  return [...data.documents_seen].map((seen, i) => [seen, data.y[i]])
+  const find = (is) => models.find(m => m.type === "Figure" && is(m)).renderers.map(r => r.data_source)
+  const steps = find(m => m.title?.text?.startsWith("Topics in use")).find(s => s && "documents_seen" in s.data)
+  const [, taken] = find(m => m.below.some(axis => axis.axis_label === "mini-batch t"))
+  return [...steps.data.documents_seen].map((seen, i) => [seen, taken.data.y[i]])
 }"""
 
 
@@ -139,11 +140,11 @@ class Dashboard:
         self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
 
     def expect_marks(self, text: str, at: int | None = None) -> None:
-        """Wait until each of the four curves has this label, and if asked stands at this number of documents."""
+        """Wait until each of the three curves has this label, and if asked stands at this number of documents."""
         self.page.wait_for_function(
             f"""([text, at]) => {{
                 const all = ({FIND_MARKS})()
-                return all.length === 4 && all.every(m => m.some(([x, t]) => t === text && x === (at ?? x)))
+                return all.length === 3 && all.every(m => m.some(([x, t]) => t === text && x === (at ?? x)))
             }}""",
             arg=[text, at],
         )

@@ -120,7 +120,7 @@ def test_two_browsers_have_a_run_each(visit):
     other.expect_marks("κ 0.6 → 1")
     other.expect_state("Running")
     assert one.documents.inner_text() == seen
-    assert one.marks() == [[]] * 4
+    assert one.marks() == [[]] * 3
     expect(one.slider("forgetting_rate")).to_have_value("0.6")
     one.expect_state("Paused")
 

@@ -15,12 +15,14 @@ from stickbreaker.app.frames.reading_frames import (
     holder_rows,
     map_frame,
     nearest_rows,
+    topic_tree,
     typical_rows,
     word_rows,
     word_topics,
 )
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Model, Reader, ReadingJob
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import KINDS, MOST_PHONE_LABEL, calendar_plot
 from stickbreaker.app.session.pages import Readers
@@ -357,3 +359,30 @@ def test_views_without_a_reading_say_what_is_missing():
     for view in (TopicExplorer(selection, print), TopicMap(selection), Calendar(selection), DocumentBrowser(selection)):
         view.read(ReadingJob(), Progress())
     assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())
+
+
+def test_the_tree_joins_topics_at_the_mean_of_their_distances_and_keeps_each_topic_once(job):
+    reading = job.reading
+    tree = topic_tree(reading, str)
+    assert sorted(tree.leaves["topic_id"]) == sorted(reading.summary.topic_ids[reading.used].tolist())
+    distances = np.sqrt(np.maximum(reading.divergences, 0))
+    off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
+    heights = sorted(max(xs) for xs in tree.xs)
+    assert len(heights) == len(reading.used) - 1
+    assert heights[0] == pytest.approx(off_diagonal.min())
+    assert heights[-1] <= off_diagonal.max() + 1e-12
+
+
+def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(job, progress):
+    view = TopicMap(Selection())
+    view.read(job, progress)
+    shown = len(job.reading.used)
+    assert len(view._plot.labels.data["text"]) == min(15, shown)
+    first = int(job.reading.summary.topic_ids[job.reading.used[0]])
+    tokens = np.array([2.0, 0.0])
+    then = Checkpoint(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
+    view.replay(replace(progress, status=REPLAYED, now=then))
+    assert view._plot.source.data["topic_id"] == [first]
+    assert view._plot.source.data["share"] == [1.0]
+    view.replay(progress)
+    assert len(view._plot.source.data["topic_id"]) == shown

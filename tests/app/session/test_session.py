@@ -1,6 +1,7 @@
 import gc
 import weakref
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import panel as pn
@@ -10,7 +11,9 @@ from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
+from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.server.service import CORPUS_NAME, Service
+from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES
@@ -207,3 +210,25 @@ def test_what_a_sampler_would_remember_is_weighed_on_the_corpus_of_the_run(sessi
     assert session.weigh(sampler, sampler.config()) == expected > 0
     assert session.weigh(plain, plain.config()) == 0
     monkeypatch.undo()
+
+
+def test_the_text_before_the_page_is_drawn_names_the_corpus_and_comes_before_the_scripts(session):
+    assert session.describe_opening() == {"corpus": "State of the Union", "sentence": OPENING}
+    template = (Path(page.__file__).parent / "page.html").read_text(encoding="utf-8")
+    assert template.count("{{ bokeh_js }}") == 1
+    assert template.index("{{ opening.sentence | e }}") < template.index("{{ bokeh_js }}")
+
+
+def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session, until):
+    runner = session.run.runner
+    runner.set_pace(0.0)
+    until(lambda: runner.progress.status == "finished")
+    session.look()
+    session.selection.moment = 50
+    assert session.moment().documents_seen == 50
+    assert session.curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
+    assert sum(column["reached"] for column in session.table.cells.columns) == len(session.moment().checkpoints)
+    session.toggle()
+    until(lambda: runner.progress.run_id == 2 and runner.progress.documents_seen > 0)
+    session.look()
+    assert session.selection.moment is None

@@ -277,7 +277,12 @@ def test_an_export_is_disabled_until_its_data_exists(job, progress):
     view = ExportPanel(Selection(), lambda: ())
     assert all(button.disabled for button in view.buttons.values())
     view.read(ReadingJob(), progress)
-    assert {what for what, button in view.buttons.items() if not button.disabled} == {"word-lists", "curves", "page"}
+    assert {what for what, button in view.buttons.items() if not button.disabled} == {
+        "word-lists",
+        "curves",
+        "page",
+        "replay",
+    }
     view.read(job, replace(progress, run_id=2))
     assert view.buttons["topics"].disabled
     view.read(job, progress)

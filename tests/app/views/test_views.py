@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bokeh.models import ColumnDataSource
 
-from stickbreaker.app.frames.progress_frames import CURVES, NO_TOPIC
+from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
@@ -16,7 +16,7 @@ from stickbreaker.app.model.progress import (
     Mark,
     Progress,
 )
-from stickbreaker.app.views.curves import Curves, first_value_note, legend_html
+from stickbreaker.app.views.curves import ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import ECHO_SECONDS, WordTable
@@ -106,8 +106,18 @@ def test_curves_stream_the_new_points_alone(monkeypatch):
 
     monkeypatch.setattr(ColumnDataSource, "stream", watch)
     view.update(progress(5))
-    assert streamed == [2] * len(CURVES)
-    assert [len(source.data["x"]) for source in sources(view)] == [5] * len(CURVES)
+    assert streamed == [2] * len(ON_PAGE)
+    assert [len(source.data["x"]) for source in sources(view)] == [5] * len(ON_PAGE)
+
+
+def test_curves_are_small_until_they_are_opened_except_that_of_held_out_words():
+    view = Curves()
+    heights = [{name: plot.figure.height for name, plot in view.plots.items()}]
+    view.larger.value = True
+    heights.append({name: plot.figure.height for name, plot in view.plots.items()})
+    assert len(set(heights[1].values())) == 1
+    assert heights[0]["heldout"] == heights[1]["heldout"]
+    assert all(heights[0][name] < heights[1][name] for name in ON_PAGE if name != "heldout")
 
 
 def test_the_same_points_again_touch_no_source():
@@ -131,7 +141,7 @@ def test_a_restart_and_a_thinned_curve_replace_what_stood_there():
     view = Curves()
     view.update(progress(6))
     view.update(progress(2, run_id=2), (progress(6),))
-    assert [len(source.data["x"]) for source in sources(view)] == [2] * len(CURVES)
+    assert [len(source.data["x"]) for source in sources(view)] == [2] * len(ON_PAGE)
     assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
     thinned = progress(6, run_id=2)
     thinned = replace(thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()}))
@@ -185,11 +195,11 @@ def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates
     text = legend_html(progress(3, label="<i>", settings=SHUFFLED), (), "dates")
     assert "&lt;i&gt;" in text
     assert "shuffled order" in text
-    assert "Held-out passages come from all years" in text
+    assert "Held-out passages come from all years" in help_html(progress(3))
 
 
-def test_where_whole_texts_are_held_out_the_legend_says_which():
-    text = legend_html(progress(3, held_out_by="group", corpus_name="rfc"), (), "documents")
+def test_where_whole_texts_are_held_out_the_help_says_which():
+    text = help_html(progress(3, held_out_by="group", corpus_name="rfc"))
     assert "Whole RFCs of all years are held out" in text
 
 

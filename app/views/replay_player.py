@@ -1,0 +1,148 @@
+"""The player: it shows the run of a page again, from its first step, at the moment that the page has selected."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import panel as pn
+import param
+from panel.viewable import Viewer
+
+from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
+from stickbreaker.app.model.selection import Selection
+
+LENGTHS = (15, 30, 60, 120)
+TICK_MILLISECONDS = 100
+WAITING = "Replay: pause first"
+
+
+class PlayerBar(pn.custom.JSComponent):
+    """A slider over the steps of a run, with buttons; sends what is pressed, and shows only what the server says."""
+
+    num_moments = param.Integer(0, doc="Steps to choose from; fewer than two disable the player.")
+    place = param.Integer(0, doc="The step that is shown, from 0.")
+    columns = param.List(default=[], doc="Steps at which a column of the word lists was filled.")
+    is_playing = param.Boolean(False)
+    text = param.String(WAITING, doc="Date and documents of the step that is shown.")
+    length = param.Integer(30, doc="Seconds that the whole run takes.")
+    lengths = param.List(default=list(LENGTHS))
+
+    _esm = Path(__file__).with_name("replay_player.js")
+
+    _stylesheets: ClassVar = [Path(__file__).with_name("replay_player.css").read_text(encoding="utf-8")]
+
+    def __init__(self, act: Callable[[str, int], None], **params: Any):
+        self._act = act
+        super().__init__(**params)
+
+    def _handle_msg(self, message: Any) -> None:
+        if isinstance(message, dict) and type(message.get("value")) is int:
+            self._act(str(message.get("what")), message["value"])
+
+
+class ReplayPlayer(Viewer):
+    """Sets the selected moment of a paused or finished run. `update` shows a new progress, `tick` plays on.
+
+    At the last step no moment is selected, so that the page follows the run. A run that learns cannot be replayed.
+    settle() is called when the user has stopped at a moment.
+    """
+
+    def __init__(
+        self, selection: Selection, settle: Callable[[], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._selection, self._settle, self._clock = selection, settle, clock
+        self._progress = Progress()
+        self._began = (0.0, 0)
+        self._timer: Any = None
+        self.bar = PlayerBar(self._act, sizing_mode="stretch_width", margin=(6, 10), css_classes=["replay"])
+        selection.param.watch(lambda event: self._show(), "moment")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.bar
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Offer the steps of this progress."""
+        self._progress = progress
+        if not can_replay(progress):
+            self.pause()
+            if progress.documents_seen:
+                self._selection.moment = None
+        self._show()
+
+    def play(self) -> None:
+        """Play from the selected moment, or from the start if it is the last."""
+        if not can_replay(self._progress):
+            return
+        if self._place >= self._last:
+            self._go(0)
+        self._began = (self._clock(), self._place)
+        self.bar.is_playing = True
+        if self._timer is None:
+            self._timer = pn.state.add_periodic_callback(self.tick, TICK_MILLISECONDS)
+
+    def pause(self) -> None:
+        """Stop at the moment that is shown."""
+        self.bar.is_playing = False
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def tick(self) -> None:
+        """Show the step that is due now; pause after the last one."""
+        if not self.bar.is_playing:
+            return
+        began, start = self._began
+        place = start + int((self._clock() - began) / self.bar.length * self._last)
+        if place != self._place:
+            self._go(place)
+        if place >= self._last:
+            self.pause()
+            self._settle()
+
+    @property
+    def _last(self) -> int:
+        return len(self._progress.steps) - 1
+
+    @property
+    def _place(self) -> int:
+        return find_moment(self._progress, self._selection.moment)
+
+    def _go(self, place: int) -> None:
+        is_end = place >= self._last
+        self._selection.moment = None if is_end else int(list_moments(self._progress)[max(0, place)])
+
+    def _act(self, what: str, value: int) -> None:
+        """Do what has been pressed."""
+        if not can_replay(self._progress):
+            return
+        if what == "length" and value in LENGTHS:
+            self._began = (self._clock(), self._place)
+            self.bar.length = value
+        elif what == "toggle":
+            (self.pause if self.bar.is_playing else self.play)()
+        elif what in ("place", "step"):
+            self.pause()
+            self._go(self._place + value if what == "step" else value)
+        # While the slider is dragged it sends places only.
+        if what in ("toggle", "step", "stop"):
+            self._settle()
+
+    def _show(self) -> None:
+        progress = self._progress
+        if not can_replay(progress):
+            self.bar.param.update(num_moments=0, place=0, text=WAITING, columns=[])
+            return
+        place, moments = self._place, list_moments(progress)
+        columns = np.searchsorted(moments, [point.documents_seen for point in progress.checkpoints])
+        parts = (date_text(date_at(progress, place)), f"{moments[place]:,}")
+        self.bar.param.update(
+            num_moments=len(moments),
+            place=place,
+            text=" · ".join(filter(None, parts)),
+            columns=columns.tolist(),
+        )

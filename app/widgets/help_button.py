@@ -1,0 +1,50 @@
+"""The "?" of the page: a button that opens a short text. It is plain HTML, so any text of the page can contain it."""
+
+from html import escape
+
+import panel as pn
+
+HELP_STYLE = """
+:host { color: var(--panel-on-surface-color, #222); }
+.heading { display: flex; align-items: center; gap: 8px; } .heading h2 { margin: 0; font-size: 18px; }
+p { margin: 4px 0; font-size: 14px; line-height: 1.45; }
+button.help { flex: none; width: 24px; height: 24px; padding: 0; border-radius: 12px; font: 600 14px/1 inherit;
+  color: inherit; cursor: pointer; background: none;
+  border: 1px solid color-mix(in srgb, currentColor 55%, transparent); }
+button.help:hover { background: color-mix(in srgb, currentColor 10%, transparent); }
+button.help:focus-visible { outline: 2px solid var(--panel-primary-color, #1976d2); outline-offset: 1px; }
+.help-text { max-width: min(34em, 88vw); padding: 12px 16px; border-radius: 8px; font-size: 14px; line-height: 1.45;
+  color: var(--panel-on-surface-color, #222); background: var(--panel-surface-color, #fff);
+  border: 1px solid color-mix(in srgb, currentColor 40%, transparent); box-shadow: 0 4px 16px rgb(0 0 0 / 25%); }
+@supports (position-area: bottom) {
+  .help-text { inset: auto; margin: 6px 0; position-area: bottom span-all; position-try-fallbacks: flip-block; }
+}
+"""
+
+
+def help_button(about: str, text: str) -> str:
+    """Write the button and the text that it opens; Escape or a click elsewhere closes it.
+
+    about: what the text explains, for screen readers. text: HTML of the page itself, never of a corpus.
+
+    >>> "popovertarget" in help_button("Sweep", "One run for each setting.")
+    True
+    """
+    name = "help-" + "".join(sign if sign.isalnum() else "-" for sign in about.casefold())
+    return (
+        f'<button type="button" class="help" popovertarget="{name}" aria-label="Help: {escape(about)}">?</button>'
+        f'<div id="{name}" class="help-text" popover role="note" aria-label="{escape(about)}">{text}</div>'
+    )
+
+
+def heading_html(title: str, text: str, short: str = "") -> str:
+    """Write a heading with a "?" that opens a text; `short` is a line that is always shown below it."""
+    line = f"<p>{short}</p>" if short else ""
+    return f'<div class="heading"><h2>{escape(title)}</h2>{help_button(title, text)}</div>{line}'
+
+
+def make_heading(title: str, text: str, short: str = "") -> pn.pane.HTML:
+    """Make the pane of such a heading."""
+    return pn.pane.HTML(
+        heading_html(title, text, short), stylesheets=[HELP_STYLE], sizing_mode="stretch_width", margin=(6, 10, 0, 10)
+    )

@@ -1,0 +1,29 @@
+"""Before the page is drawn: a text at once, and no jumps afterwards."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_looks import SIZES
+
+pytestmark = pytest.mark.browser
+
+MOST_SHIFT = 0.05
+WATCH_SHIFTS = """() => {
+  window.shifts = []
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (!entry.hadRecentInput) shifts.push([entry.value, Math.round(entry.startTime),
+        entry.sources.map(s => `${s.node?.nodeName}.${s.node?.className}`).join(" ")])
+    }
+  }).observe({type: "layout-shift", buffered: true})
+}"""
+
+
+@SIZES
+def test_the_page_does_not_jump_while_controls_arrive_and_columns_fill(visit, size):
+    dashboard = visit(size, prepare=lambda context: context.add_init_script(f"({WATCH_SHIFTS})()"))
+    page = dashboard.page
+    expect(page.locator("thead th.planned")).to_have_count(7, timeout=60_000)
+    page.wait_for_timeout(1_000)
+    shifts = page.evaluate("() => shifts")
+    assert sum(value for value, *_ in shifts) < MOST_SHIFT, shifts
