@@ -138,7 +138,10 @@ def learn(folder, minutes):
     while not update.is_last and began.since().seconds < 60 * minutes:
         update = next(updates)
     took, last = began.since(), update.stepped
-    checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
+    if update.is_last:
+        path.unlink(missing_ok=True)
+    else:
+        checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
     nats = update.held_out.nats_per_word if update.held_out else None
     row = {"part": "learn", "documents": corpus.num_documents, "prepare_seconds": prepared_in, "nats": nats}
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
@@ -179,12 +182,13 @@ def time_steps(corpora):
             states[name], _ = step(HDP, config, states[name], batch)
             if number >= NUM_WARM:
                 took = began.since()
-                clocks[name].append((len(batch.doc_ids), batch.documents.counts.sum(), *took))
+                sizes = len(batch.doc_ids), batch.documents.counts.sum(), len(batch.documents.words)
+                clocks[name].append((*sizes, *took))
     rows = []
     for name, taken in clocks.items():
-        documents, tokens, seconds, processor = np.sum(taken, axis=0).tolist()
-        row = {"part": "steps", "corpus": name, "read": documents, "tokens": tokens, "seconds": seconds}
-        rows.append({**row, "processor": processor, "words": corpora[name].vocab_size})
+        columns = ("read", "tokens", "entries", "seconds", "processor")
+        sums = dict(zip(columns, np.sum(taken, axis=0).tolist(), strict=True))
+        rows.append({"part": "steps", "corpus": name, "words": corpora[name].vocab_size, **sums})
     return rows
 
 
