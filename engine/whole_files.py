@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,8 +28,9 @@ class FileError(OSError, ValueError):
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a new binary file; if the block ends without an error, it is on disk and replaces `path`.
 
-    The file has the user's usual permissions, unlike those of `tempfile`. What interrupted writes have left in the
-    folder is removed first. Raises FileError if the file cannot be written; `path` is then as before.
+    A new file has the user's usual permissions, unlike those of `tempfile`; one that is replaced keeps its own. What
+    interrupted writes have left in the folder is removed first. Raises FileError if the file cannot be written; `path`
+    is then as before.
     """
     if not path.parent.is_dir():
         raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
@@ -39,6 +41,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         work, file = _claim_file(path.parent)
         try:
             with file:
+                with suppress(FileNotFoundError, PermissionError):
+                    os.chmod(work, stat.S_IMODE(path.stat().st_mode))
                 yield file
                 sync(file)
                 if fcntl is None:

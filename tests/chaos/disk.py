@@ -23,8 +23,11 @@ import pandas as pd
 
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.engine import verified_files
 from stickbreaker.engine.corpora.library import BuildRequest, build_own, export_own
+from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.study import run_study
 from tests.chaos import stored
@@ -50,9 +53,20 @@ def save_model(folder: Path) -> None:
     stored.make_model(2).save(folder / "one.npz")
 
 
+def save_run(folder: Path) -> None:
+    """Save the first run at a later position."""
+    SavedRuns(folder).write(SavedRun("one", "watch one", None, stored.make_positions()[1]))
+
+
 def build(folder: Path) -> None:
     """Build a third corpus."""
     build_own(BuildRequest(stored.write_notes(folder.parent, 2), "three"), folder=folder)
+
+
+def store(folder: Path) -> None:
+    """Store a third corpus that need not fit in memory."""
+    corpus = load_corpus(stored.write_notes(folder.parent, 2), text="text", date="date")
+    store_corpus(corpus, folder / "three")
 
 
 def study_cells(folder: Path) -> None:
@@ -68,7 +82,9 @@ ACTIONS = (
     Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
+    Action("saved run", KIND["saved run"], save_run),
     Action("corpus", KIND["corpus"], build),
+    Action("stored corpus", KIND["stored corpus"], store),
     Action("export of a corpus", KIND["corpus"], lambda f: export_own("one", f.parent / "out.parquet", f)),
     Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
     Action("study", KIND["study cell"], study_cells),

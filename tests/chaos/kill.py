@@ -138,7 +138,7 @@ def read_corpora(folder: Path, name: str) -> Counter:
 
 
 def read_cells(folder: Path, name: str) -> Counter:
-    """Read every cell; the last call continues the study in this process."""
+    """Read every cell; a study that is complete is read as a whole and removed."""
     found = Counter()
     for path in folder.glob("*.cell"):
         found["damaged" if _read(path) is None else "files read"] += 1

@@ -203,7 +203,8 @@ def read_stored_corpora(folder: Path) -> Found:
         dates = np.datetime_as_string(corpus.dates).tolist()
         return digest(corpus.counts.toarray(), corpus.vocabulary.words, dates, list(corpus.titles))
 
-    return read_all({name: lambda name=name: read(name) for name in NAMES})
+    names = {*NAMES, *(place.name for place in folder.iterdir() if not place.name.startswith("."))}
+    return read_all({name: lambda name=name: read(name) for name in sorted(names)})
 
 
 def write_corpora(folder: Path) -> None:

@@ -28,14 +28,23 @@ def fail(file):
 
 
 def test_a_written_file_replaces_the_old_one(tmp_path):
-    path, plain = tmp_path / "a.txt", tmp_path / "plain.txt"
+    path = tmp_path / "a.txt"
     path.write_text("old")
     with replacing(path) as file:
         file.write(b"new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
+
+
+def test_a_new_file_has_the_usual_permissions_and_a_replaced_one_keeps_its_own(tmp_path):
+    new, plain, private = (tmp_path / name for name in ("new.txt", "plain.txt", "private.txt"))
     plain.touch()
-    assert path.stat().st_mode == plain.stat().st_mode
+    private.touch(0o600)
+    for path in (new, private):
+        with replacing(path) as file:
+            file.write(b"new")
+    assert new.stat().st_mode == plain.stat().st_mode
+    assert private.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_error_names_the_missing_folder_or_the_folder_in_the_way(tmp_path):
