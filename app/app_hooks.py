@@ -6,6 +6,7 @@ from typing import Any
 from tornado.httputil import HTTPServerRequest
 
 from stickbreaker.app.panel_fixes import ServerParts, protect_server, speed_up_models
+from stickbreaker.app.server.event_log import open_log
 from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.protected_server import ProtectedServer
@@ -36,6 +37,7 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 
 def on_server_loaded(server_context: Any) -> None:
     """Make the service, which starts compiling in the background."""
+    open_log()
     find_service()
 
 

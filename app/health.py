@@ -1,6 +1,6 @@
-"""The health check at /healthz: reports what the process knows and loads nothing.
+"""The health check at /healthz and numbers at /metrics: both report what the process knows and load nothing.
 
-Serve it with `panel serve app --plugins stickbreaker.app.health`.
+Serve them with `panel serve app --plugins stickbreaker.app.health`.
 """
 
 import json
@@ -8,6 +8,7 @@ import json
 from panel.io.state import state
 from tornado.web import RequestHandler
 
+from stickbreaker.app.model.progress import STATUSES
 from stickbreaker.app.server.service import SERVICE
 
 
@@ -26,4 +27,27 @@ class HealthHandler(RequestHandler):
         self.write(json.dumps({"healthy": not faults, "faults": faults, **known}))
 
 
-ROUTES: list[tuple[str, type[RequestHandler], dict[str, object]]] = [("/healthz", HealthHandler, {})]
+class MetricsHandler(RequestHandler):
+    """Numbers of the process in the text format of Prometheus."""
+
+    def get(self) -> None:
+        """Write runs by status, open pages, cores, and the events since the start."""
+        service, _ = state.cache.get((SERVICE,), (None, None))
+        self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        if service is None:
+            self.set_status(503)
+            return
+        runs = service.count_runs()
+        lines = ["# TYPE stickbreaker_runs gauge"]
+        lines += [f'stickbreaker_runs{{status="{status}"}} {runs[status]}' for status in STATUSES]
+        lines += ["# TYPE stickbreaker_pages gauge", f"stickbreaker_pages {service.count_pages()}"]
+        lines += ["# TYPE stickbreaker_cores gauge", f"stickbreaker_cores {service.cpu_queue.num_cores}"]
+        lines.append("# TYPE stickbreaker_events_total counter")
+        lines += [f'stickbreaker_events_total{{event="{event}"}} {n}' for event, n in service.events.counts().items()]
+        self.write("\n".join(lines) + "\n")
+
+
+ROUTES: list[tuple[str, type[RequestHandler], dict[str, object]]] = [
+    ("/healthz", HealthHandler, {}),
+    ("/metrics", MetricsHandler, {}),
+]

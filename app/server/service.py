@@ -5,6 +5,7 @@ import secrets
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -22,6 +23,7 @@ from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.runner import Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.subscribers import Subscribers
@@ -37,6 +39,8 @@ FREE_AFTER_SECONDS = 300.0
 # How long a mini-batch may take when the process ends.
 LAST_STEP_SECONDS = 5.0
 SAVED = "open-runs"
+# The events of statuses in which a run has ended.
+ENDS = {"finished": "run_finished", "failed": "run_failed"}
 SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
@@ -107,10 +111,25 @@ class Service:
         self._lock, self._joining = threading.Lock(), threading.Lock()
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
-        self._saver = Saver()
+        self.events = EventLog()
+        self._saver = Saver(self._tell_unsaved)
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    def count_runs(self) -> Counter[str]:
+        """The number of runs in memory by their status."""
+        with self._lock:
+            return Counter(run.runner.progress.status for run in self._runs.values())
+
+    def count_pages(self) -> int:
+        """The number of open pages."""
+        with self._lock:
+            return sum(len(run.subscribers) for run in self._runs.values())
+
+    def _tell_unsaved(self, key: str, fault: str) -> None:
+        if fault:
+            self.events.write("run_not_saved", key)
 
     def find_kept(self, user: str | None) -> KeptRuns:
         """The kept runs of a user; all pages share one object."""
@@ -156,10 +175,14 @@ class Service:
             if run is None and not fault:
                 run = self._restore(visitor, wakeup)
                 if run is not None:
+                    self.events.write("page_opened", run.key, watching=is_watching)
                     return Attachment(run, is_watching)
                 fault = NOTHING_TO_WATCH if is_watching else ""
         if run is None:
-            return Attachment(self._open(visitor.user, wakeup, make_spec()), False, fault)
+            run = self._open(visitor.user, wakeup, make_spec())
+            self.events.write("page_opened", run.key, watching=False)
+            return Attachment(run, False, fault)
+        self.events.write("page_opened", run.key, watching=is_watching)
         if resumes:
             run.runner.resume()
         run.notify()
@@ -179,6 +202,7 @@ class Service:
 
         Those who look on are a reason to go on, presenter or not.
         """
+        self.events.write("page_closed", run.key)
         with self._lock:
             run.subscribers.remove(wakeup)
             run.presenters.remove(wakeup)
@@ -250,7 +274,13 @@ class Service:
             presenters.add(wakeup)
         make_runner, link = partial(self._make_runner, user), ReadingLink(kept)
 
+        told: list[tuple[Any, str]] = []
+
         def notify() -> None:
+            progress = run.runner.progress
+            if progress.status in ENDS and told != [(progress.run_id, progress.status)]:
+                told[:] = [(progress.run_id, progress.status)]
+                self.events.write(ENDS[progress.status], run.key, **_describe(progress))
             run.notify()
 
         def keep(progress: Progress, model: Model) -> Callable[[Mapping[int, str]], None] | None:
@@ -272,8 +302,10 @@ class Service:
         with self._lock:
             self._runs[run.key] = run
         if saved is not None:
+            self.events.write("run_restored", key, documents=saved.position.documents_seen)
             runner.restore(saved.position)
         elif spec is not None:
+            self.events.write("run_started", key, algorithm=spec.algorithm.name)
             runner.restart(spec)
         return run
 
@@ -288,6 +320,13 @@ class Service:
         timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
         timer.daemon = True
         timer.start()
+
+
+def _describe(progress: Progress) -> dict[str, Any]:
+    seconds = float(progress.steps["seconds"][-1]) if len(progress.steps) else 0.0
+    facts = {"algorithm": progress.algorithm, "documents": progress.documents_seen, "seconds": round(seconds, 3)}
+    # The message of a failure may contain a text; its type does not.
+    return facts | ({"fault": progress.message.partition(":")[0]} if progress.status == "failed" else {})
 
 
 def find_saved(data: Path) -> SavedRuns:

@@ -65,7 +65,8 @@ TRAVERSALS = (
 )
 ROUTES = ("", "static/", "app/static/", "static/extensions/", "static/extensions/panel/", "components/", "app/")
 NAMES = ("../evil", "..", "/etc/passwd", "a/b", "a\\b", "..\\evil", "\0", "", ".", "x\ny", "~root/x")
-RESPONSES = ("/app", "/", "/healthz", "/nothing", "/static/js/bokeh.min.js", "/static/nothing", "/app/metadata")
+RESPONSES = ("/app", "/", "/healthz", "/metrics", "/nothing", "/static/js/bokeh.min.js", "/static/nothing")
+RESPONSES += ("/app/metadata",)
 
 
 def quote_once(url):
