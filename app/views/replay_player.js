@@ -29,7 +29,9 @@ export function render({ model }) {
   const said = make("span", {class: "moment"})
   const pace = make("select", {"aria-label": "Length of the replay", title: "Length of the replay"})
   for (const seconds of model.lengths) pace.append(make("option", {value: seconds}, `${seconds} s`))
-  slider.addEventListener("input", () => send("place", Number(slider.value)))
+  // Late answers of the server do not move a slider that the user has just moved.
+  let moved = -Infinity
+  slider.addEventListener("input", () => { moved = performance.now(); send("place", Number(slider.value)) })
   slider.addEventListener("change", () => send("stop", 0))
   // Elsewhere on the page the space bar runs or pauses the run itself.
   slider.addEventListener("keydown", (event) => {
@@ -43,7 +45,7 @@ export function render({ model }) {
   function write() {
     const last = Math.max(0, model.num_moments - 1)
     slider.max = last
-    slider.value = model.place
+    if (model.is_playing || performance.now() - moved > 1000) slider.value = model.place
     slider.setAttribute("aria-valuetext", model.text)
     if (said.textContent !== model.text) said.textContent = model.text
     const label = model.is_playing ? "Pause the replay" : "Play the run again"

@@ -51,6 +51,7 @@ def test_a_replay_plays_to_the_end_by_itself_and_a_link_opens_its_moment(look_at
     page.wait_for_url(re.compile("moment="))
     page.reload()
     expect(page.get_by_role("slider", name="Moment of the replay")).to_have_attribute("aria-valuetext", moment)
+    page.get_by_role("combobox", name="Length of the replay").select_option("15 s")
     page.get_by_role("button", name="Play the run again").click()
     expect(page.get_by_text("Read 9,384 documents in date order")).to_be_visible()
     expect(page.get_by_role("button", name="Play the run again")).to_be_visible()
