@@ -195,9 +195,9 @@ class KeptRuns:
         self._change(key, name=" ".join(name.split())[:MAX_NAME])
 
     def _change(self, key: str, shares: np.ndarray | None = None, **values: Any) -> None:
-        content = self.load(key)
-        content = content if shares is None else replace(content, shares=shares)
         with self._lock:
+            content = self.load(key)
+            content = content if shares is None else replace(content, shares=shares)
             run = self._look(self._place(key))
             if isinstance(run, str):
                 raise KeptRunError(run)

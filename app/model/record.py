@@ -59,6 +59,11 @@ def read_spec(position: Position) -> RunSpec:
     return RunSpec(about["corpus"][0], algorithm, position.config, position.settings, frozenset(about["chosen"]))
 
 
+def read_status(position: Position) -> str:
+    """The status of a saved run."""
+    return str(json.loads(str(position.notes[PAGE]))["status"])
+
+
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
 Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 
@@ -124,6 +129,11 @@ class Record:
         if self.status == "finished" or self.prepared is None:
             return self.documents_seen
         return self.prepared.documents_total
+
+    @property
+    def is_as_restored(self) -> bool:
+        """Whether the run was restored and has not learned since."""
+        return self._resumed is not None
 
     @property
     def num_columns(self) -> int:
@@ -249,15 +259,24 @@ class Record:
             "temperature": self._temperature,
             "is_over": self.is_over,
             "is_kept": self.is_kept,
-            "message": self.message if self.is_over else "",
+            "status": self.status,
+            "message": self.message,
             "marks": write_marks(self._marks),
             "names": list(self._names.items()),
             "labels": list(self._labels.items()),
             "columns": numbers,
         }
         notes = {**arrays, PAGE: np.array(json.dumps(about))}
-        config, seen = self._learned_config, self.documents_seen
-        return Position(spec.algorithm.name, config, spec.settings, self._state, seen, self._seconds, notes)
+        return Position(
+            spec.algorithm.name,
+            self._learned_config,
+            spec.settings,
+            self._state,
+            self.documents_seen,
+            self._seconds,
+            has_ended=self.is_over,
+            notes=notes,
+        )
 
     def restore(self, position: Position) -> None:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
@@ -282,9 +301,9 @@ class Record:
         self._startup_share, self._temperature = about["startup_share"], about["temperature"]
         self._marks, self._checkpoints = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
         self._names, self._labels = dict(about["names"]), dict(about["labels"])
-        self.is_kept = about["is_kept"]
         if about["is_over"]:
-            self._finish(about["message"])
+            self.is_over, self.is_kept = True, about["is_kept"]
+            self.status, self.message = about["status"], about["message"]
         self.stand_still()
 
     def _parts(self) -> dict[str, History | FirstReadings]:

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
@@ -19,6 +21,8 @@ from stickbreaker.engine.whole_files import remove_leftovers
 
 # A run of the default size takes about 10 MB.
 MAX_SAVED = 20
+# Without logins, a class shares one folder: more runs stay there for a day.
+MOST_SAVED, OLD_SECONDS = 200, 86_400
 SUFFIX = ".npz"
 LETTERS = 32
 COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
@@ -37,7 +41,7 @@ class SavedRun:
 
 
 class SavedRuns:
-    """The runs of one user that can be continued, the newest twenty.
+    """The runs of one user that can be continued: the newest twenty, and those of the last day, at most two hundred.
 
     The name of a file has digests of the key and of the watch token, so that a list of the folder reveals neither.
     """
@@ -56,8 +60,11 @@ class SavedRuns:
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
         checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))
-        for path in self._paths()[MAX_SAVED:]:
-            path.unlink(missing_ok=True)
+        for place, path in enumerate(self._paths()):
+            with suppress(OSError):
+                is_old = time.time() - path.stat().st_mtime > OLD_SECONDS
+                if place >= MOST_SAVED or (place >= MAX_SAVED and is_old):
+                    path.unlink()
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""

@@ -204,8 +204,9 @@ class Runner:
         if self._record is not None:
             self._record.close()
             if self._record.documents_seen:
-                self._hand_over(self._record, self.progress)
+                # Saved first: what a run is kept with takes longer than the server waits for it.
                 self._save_if_due(self._record, is_standing=True)
+                self._hand_over(self._record, self.progress)
 
     def _turn(self) -> None:
         self._apply()
@@ -263,13 +264,14 @@ class Runner:
         if self._record is not None:
             self._record.close()
         self._num_runs += 1
+        self._saved_at, self._num_saved, self._is_unsaved = float("-inf"), 0, False
         self._record = Record(spec, self._num_runs, self._clock, self._names)
         return left
 
     def _hand_over(self, record: Record, progress: Progress) -> None:
         """Hand a run over to be kept, once; an error there, such as a full disk, does not end the run."""
         model = record.model()
-        if model is None or record.is_kept or progress.status == "failed":
+        if model is None or record.is_kept or record.is_as_restored or progress.status == "failed":
             return
         record.is_kept = True
         try:
@@ -409,7 +411,7 @@ def find_allowed_memory() -> int:
     gigabytes = os.environ.get(MEMORY_VARIABLE, "")
     try:
         return int(float(gigabytes) * 1e9) if gigabytes else machine_memory() // 4
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"{MEMORY_VARIABLE} is {gigabytes!r}: give a number of gigabytes, such as 4.") from None
 
 

@@ -25,8 +25,10 @@ class Saver:
         self._thread: threading.Thread | None = None
 
     def save(self, saved_runs: SavedRuns, run: SavedRun) -> None:
-        """Hand over a run; returns at once."""
+        """Hand over a run; returns at once. After `close` the run is written before this returns."""
         with self._changed:
+            if self._is_closed:
+                return self._write(saved_runs, run)
             self._waiting[run.key] = (saved_runs, run)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="saver", daemon=True)
@@ -53,12 +55,14 @@ class Saver:
                 self._changed.wait_for(lambda: self._waiting or self._is_closed)
                 if not self._waiting:
                     return
-                key = next(iter(self._waiting))
-                saved_runs, run = self._waiting.pop(key)
+                saved_runs, run = self._waiting.pop(next(iter(self._waiting)))
                 self._is_writing = True
-            try:
-                saved_runs.write(run)
-                self._on_fault(key, "")
-            except Exception as error:
-                _log.warning("A run could not be saved: %s", error)
-                self._on_fault(key, str(error))
+            self._write(saved_runs, run)
+
+    def _write(self, saved_runs: SavedRuns, run: SavedRun) -> None:
+        try:
+            saved_runs.write(run)
+            self._on_fault(run.key, "")
+        except Exception as error:
+            _log.warning("A run could not be saved: %s", error)
+            self._on_fault(run.key, str(error))

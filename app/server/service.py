@@ -19,6 +19,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.server.compiling import Compilation
@@ -274,7 +275,8 @@ class Service:
             presenters.add(wakeup)
         make_runner, link = partial(self._make_runner, user), ReadingLink(kept)
 
-        told: list[tuple[Any, str]] = []
+        # A saved run that had ended already has been counted.
+        told: list[tuple[Any, str]] = [] if saved is None else [(1, read_status(saved.position))]
 
         def notify() -> None:
             progress = run.runner.progress

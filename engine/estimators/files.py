@@ -30,8 +30,8 @@ def save_model(path: str | PathLike[str], model: Any, parameters: Mapping[str, A
     if getattr(model, TOPIC_NAMES, None):
         notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(model, TOPIC_NAMES).items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_)
-    position = Position(model.algorithm.name, model.config_, settings, model.state_, model.documents_seen_, 0.0, notes)
-    checkpoint.save(path, position)
+    name, seen = model.algorithm.name, model.documents_seen_
+    checkpoint.save(path, Position(name, model.config_, settings, model.state_, seen, 0.0, notes=notes))
 
 
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:

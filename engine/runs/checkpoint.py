@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
@@ -17,6 +20,7 @@ from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_
 from stickbreaker.engine.whole_files import FileError
 
 NOTE = "note."
+FINGERPRINT_DOCUMENTS = 256
 # The format of checkpoints before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 3
 
@@ -39,6 +43,10 @@ class Position:
         The number of documents learned from, over all passes.
     seconds : float
         Time spent learning.
+    has_ended : bool
+        Whether the algorithm has converged.
+    documents : str
+        The `fingerprint` of the training documents; "" if it is not known.
     notes : mapping of str to ndarray
         Further arrays, which `load` returns unchanged.
     """
@@ -49,6 +57,8 @@ class Position:
     state: Any
     documents_seen: int
     seconds: float
+    has_ended: bool = False
+    documents: str = ""
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def with_notes(self, notes: Mapping[str, np.ndarray]) -> "Position":
@@ -85,6 +95,8 @@ def save(path: str | PathLike[str], position: Position) -> None:
         "settings": asdict(position.settings),
         "documents_seen": position.documents_seen,
         "seconds": position.seconds,
+        "has_ended": position.has_ended,
+        "documents": position.documents,
     }
     arrays = dict(_flatten("state", position.state))
     arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
@@ -105,7 +117,27 @@ def load(path: str | PathLike[str]) -> Position:
         state = _restore("state", like, arrays)
         notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
         settings = RunSettings(**header["settings"])
-        return Position(algorithm.name, config, settings, state, header["documents_seen"], header["seconds"], notes)
+        return Position(
+            algorithm.name,
+            config,
+            settings,
+            state,
+            header["documents_seen"],
+            header["seconds"],
+            header.get("has_ended", False),
+            header.get("documents", ""),
+            notes,
+        )
+
+
+def fingerprint(train: Corpus) -> str:
+    """A digest that tells training documents apart: their number, tokens and words, and the first and last 256."""
+    digest = sha256(f"{train.num_documents} {train.vocab_size} {train.num_tokens}".encode())
+    for start in (0, max(0, train.num_documents - FINGERPRINT_DOCUMENTS)):
+        for batch in islice(train.batches(FINGERPRINT_DOCUMENTS, start), 1):
+            for array in (batch.documents.starts, batch.documents.words, batch.documents.counts):
+                digest.update(np.asarray(array, np.int64).tobytes())
+    return digest.hexdigest()
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:

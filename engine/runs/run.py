@@ -13,7 +13,7 @@ from stickbreaker.engine.corpora.corpus import Batch, Corpus
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.checkpoint import Position, fingerprint, load, save
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
@@ -77,10 +77,11 @@ def _begin(prepared: Prepared, resume: Position | None) -> Updates:
 def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float) -> Updates:
     """Pass updates on, and write the position after some of them and after the last."""
     config, saved_at, unsaved = prepared.config, time.monotonic(), None
+    documents = fingerprint(prepared.train)
     try:
         update = next(updates, None)
         while update is not None:
-            unsaved = _position(prepared, config, update.stepped)
+            unsaved = _position(prepared, config, update.stepped, documents)
             if time.monotonic() - saved_at >= every:
                 save(path, unsaved)
                 saved_at, unsaved = time.monotonic(), None
@@ -99,15 +100,25 @@ def _send(updates: Updates, config: Any) -> Update | None:
         return None
 
 
-def _position(prepared: Prepared, config: Any, stepped: Stepped) -> Position:
-    name, settings = prepared.algorithm.name, prepared.settings
-    return Position(name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
+def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str) -> Position:
+    return Position(
+        prepared.algorithm.name,
+        config,
+        prepared.settings,
+        stepped.state,
+        stepped.documents_seen,
+        stepped.seconds,
+        stepped.info.ends_run,
+        documents,
+    )
 
 
 def _check_position(prepared: Prepared, position: Position) -> None:
     name, corpus = prepared.algorithm.name, prepared.train
     if position.algorithm != name:
         raise ValueError(f"The checkpoint is of {position.algorithm!r}: resume it with that, not {name!r}.")
+    if position.documents and position.documents != fingerprint(corpus):
+        raise ValueError("The checkpoint is of other training documents: delete it, or name another file.")
     same = prepared.with_config(position.config)
     if (same.config, prepared.settings) != (prepared.config, position.settings):
         raise ValueError("The checkpoint has other settings: prepare the run with its config and settings.")
@@ -125,19 +136,20 @@ class _Run:
     def __init__(self, prepared: Prepared, resume: Position | None) -> None:
         self.prepared = prepared
         self.algorithm, self.config, self.seed = prepared.algorithm, prepared.config, prepared.settings.seed
+        self.has_ended = False
         if resume is None:
             rng = np.random.default_rng([self.seed, 0])
             self.state = self.algorithm.init(self.config, prepared.train.vocab_size, rng)
             self.seen, self.seconds = 0, 0.0
         else:
             self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds
+            self.has_ended = resume.has_ended
         self.newest = np.maximum.accumulate(prepared.train.dates)
         test = prepared.test
         self.held_out = None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
         self.snapshots, self.evaluations = prepared.snapshot_points, prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
         self.scores_next_batch = prepared.settings.score_next_batch and self.algorithm.reads is Reads.BATCHES
-        self.has_ended = False
 
     @property
     def is_over(self) -> bool:

@@ -1,5 +1,6 @@
 """Runs on disk that can be continued: found by their secrets only, and the same bits as without an interruption."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.app.model.record import Record, read_spec
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.saved_runs import MAX_SAVED, SavedRun, SavedRuns
+from stickbreaker.app.model.saved_runs import MAX_SAVED, OLD_SECONDS, SavedRun, SavedRuns
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.runs.checkpoint import CheckpointError
 from tests.app.small_runs import SETTINGS, small_corpus, small_spec
@@ -96,6 +97,17 @@ def test_a_finished_run_is_restored_as_finished():
     assert (restored.is_over, restored.progress(1).status) == (True, "finished")
 
 
+def test_a_failed_run_is_restored_as_failed():
+    record = begin(small_spec())
+    record.advance()
+    record.fail(FloatingPointError("a topic has become infinite"))
+    position = record.save()
+    restored = begin(read_spec(position))
+    restored.restore(position)
+    assert (restored.is_over, restored.progress(1).status) == (True, "failed")
+    assert "a topic has become infinite" in restored.progress(1).message
+
+
 def test_a_run_whose_corpus_has_changed_is_refused():
     record = begin(small_spec())
     record.advance()
@@ -140,13 +152,16 @@ def test_a_damaged_file_is_left_out(tmp_path, position):
     assert saved.find("other") is not None
 
 
-def test_the_newest_twenty_runs_stay(tmp_path, position):
+def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, position):
     saved = SavedRuns(tmp_path)
-    for number in range(MAX_SAVED + 2):
+    for number in range(MAX_SAVED + 1):
         saved.write(SavedRun(f"key {number}", f"token {number}", None, position))
-    assert len(list(tmp_path.iterdir())) == MAX_SAVED
-    is_there = {number: saved.find(f"key {number}") is not None for number in (0, 1, 2, MAX_SAVED + 1)}
-    assert is_there == {0: False, 1: False, 2: True, MAX_SAVED + 1: True}
+    assert len(list(tmp_path.iterdir())) == MAX_SAVED + 1
+    for path in tmp_path.iterdir():
+        os.utime(path, (0, path.stat().st_mtime - 2 * OLD_SECONDS))
+    saved.write(SavedRun("the newest", "another", None, position))
+    is_there = {key: saved.find(key) is not None for key in ("key 0", "key 1", "key 2", "the newest")}
+    assert is_there == {"key 0": False, "key 1": False, "key 2": True, "the newest": True}
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path, position):
