@@ -269,7 +269,8 @@ class Record:
         notes = {**arrays, PAGE: np.array(json.dumps(about))}
         return Position(
             spec.algorithm.name,
-            self._learned_config,
+            # A change that acts from the next mini-batch must not get lost.
+            spec.config,
             spec.settings,
             self._state,
             self.documents_seen,

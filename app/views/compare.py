@@ -29,6 +29,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
+from stickbreaker.app.panel_fixes import offer
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.run_table import RunActions, RunTable
@@ -230,14 +231,14 @@ class Compare(Viewer):
         """Offer every run on both sides; two different ones until the user chooses others."""
         options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
         before = self.left_choice.value, self.right_choice.value
-        is_chosen = before != self._offered and set(before) <= set(options.values())
+        is_chosen = before != self._offered and len({*before} & {*options.values()}) == 2
         pair = choose_pair(self._runs)
         self._offered = () if pair is None else tuple(run.key for run in pair)
         shown = before if is_chosen else self._offered or (None, None)
         self._is_writing = True
         try:
             for widget, value in zip((self.left_choice, self.right_choice), shown, strict=True):
-                widget.param.update(options=options, value=value)
+                offer(widget, options, value)
         finally:
             self._is_writing = False
         self._side_by_side.visible = pair is not None

@@ -100,10 +100,16 @@ class Dashboard:
         for _ in range(MENU_TRIES - 1):
             self.page.get_by_role("combobox", name="Pace").click()
             with suppress(TimeoutError):
-                return option.click(timeout=MENU_MILLISECONDS)
+                option.click(timeout=MENU_MILLISECONDS)
+                return self._expect_no_menu()
             self.page.keyboard.press("Escape")
         self.page.get_by_role("combobox", name="Pace").click()
         option.click()
+        self._expect_no_menu()
+
+    def _expect_no_menu(self) -> None:
+        """Wait until a menu has faded away; meanwhile it is hidden from screen readers but holds the focus."""
+        expect(self.page.locator(".MuiMenu-root")).to_have_count(0)
 
     def finish(self) -> None:
         """Read the rest at full speed."""
@@ -123,6 +129,7 @@ class Dashboard:
         )
 
     def num_seen(self) -> int:
+        expect(self.documents).to_have_text(re.compile(r"^\d"))
         return int(self.documents.inner_text().split()[0].replace(",", ""))
 
     def step_number(self) -> int:

@@ -33,6 +33,8 @@ def test_the_slider_moves_sentence_table_topics_and_curves_to_one_moment(look_at
     expect(page.get_by_text("Replay: the topics at 2,304 documents.")).to_be_attached()
     page.wait_for_function(f"() => ({NUM_POINTS})() === 2560")
     assert "moment=2560" in page.url
+    # Words fade in, and have less contrast meanwhile.
+    page.wait_for_timeout(1_500)
     assert find_barriers(page) == []
     assert page.evaluate(OVERFLOWS) == []
     page.keyboard.press("End")

@@ -51,7 +51,7 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
         dashboard.expect_state("Paused")
         expect(dashboard.documents).to_have_text(seen)
         expect(dashboard.note).to_contain_text("Restored where it stopped")
-        assert dashboard.page.url.partition("?")[2] == query
+        expect(dashboard.page).to_have_url(f"{address}?{query}")
         dashboard.button("Run").click()
         dashboard.finish()
         expect(dashboard.word_heads).to_have_count(9)
