@@ -29,8 +29,8 @@ WARM_UP = (
     "the warm-up."
 )
 DOCUMENT_BOUND = (
-    "The objective that these rounds climb: the document's part of the bound, the terms in braces in Eq. 14. No round "
-    "lowers it, except by rounding."
+    "These rounds maximise the document's part of the bound: the terms in braces in Eq. 14. No round "
+    "lowers it, apart from floating-point error."
 )
 MEAN = (
     "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). The updates "

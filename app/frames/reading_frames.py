@@ -301,7 +301,7 @@ def map_then(frame: pd.DataFrame, moment: Checkpoint | None) -> pd.DataFrame:
     used = rank_topics(moment.expected_tokens)
     weights = dict(zip(moment.topic_ids[used].tolist(), moment.weights[used].tolist(), strict=True))
     frame = frame[frame["topic_id"].isin(list(weights))]
-    return frame.assign(share=frame["topic_id"].map(weights), whole="of the weight in the model then")
+    return frame.assign(share=frame["topic_id"].map(weights), whole="of the weight in the model at that moment")
 
 
 class TopicTree(NamedTuple):

@@ -285,7 +285,7 @@ class Record:
         assert corpus is not None
         if about["corpus"][1:] != [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]:
             raise engine.CorpusError(
-                f"The saved run is of another corpus named {corpus.name!r}, which has changed since: restart the run."
+                f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
             )
         for name, part in self._parts().items():
             start = f"{name}."

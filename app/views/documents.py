@@ -61,7 +61,7 @@ class DocumentBrowser(Viewer):
         self._selection, self._find_texts = selection, find_texts
         self._job, self._progress = ReadingJob(), Progress()
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
-        hint = "part of a title or of the text, or a word, then Enter"
+        hint = "a word, or part of a title or text, then Enter"
         self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
         self._topic = pmui.Checkbox(label="Selected topic only", value=True)
         self.least = pmui.IntSlider(
@@ -202,7 +202,7 @@ def explain_missing_text(corpus_name: str) -> str:
     """Say how the texts of a corpus can be stored."""
     command = TEXT_COMMANDS.get(corpus_name)
     if command is None:
-        return "This corpus was built without its texts. Build it again with them to read its documents."
+        return "This corpus was built without its texts. To read its documents, build it again and store the texts."
     return f"This corpus comes as word counts. To read its text here, run {command} in a checkout of the project."
 
 

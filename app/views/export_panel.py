@@ -135,7 +135,7 @@ EXPORTS = {
     ),
     "replay": Export(
         "Replay",
-        "An animated picture (GIF) of half a minute: the word lists, the largest topics and the held-out curve.",
+        "An animated GIF of 30 seconds: the word lists, the largest topics and the held-out curve.",
         "replay",
         ".gif",
         lambda taken, path: write_film(path, taken.progress),

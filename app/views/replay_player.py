@@ -17,7 +17,7 @@ from stickbreaker.app.model.selection import Selection
 
 LENGTHS = (15, 30, 60, 120)
 TICK_MILLISECONDS = 100
-WAITING = "Replay: pause first"
+WAITING = "Pause to replay"
 
 
 class PlayerBar(pn.custom.JSComponent):

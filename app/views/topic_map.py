@@ -21,10 +21,10 @@ SIDES_STYLE = """
 """
 HELP = (
     "<p>Distances approximate the Jensen-Shannon distances "
-    "between topics in two dimensions, and the area of a dot is the topic's share of all words: until the corpus has "
-    "been read, of the model's weight. Click a dot to select the topic."
+    "between topics in two dimensions. The area of a dot is the topic's share of all words, or its weight in the model "
+    "until the corpus has been read. Click a dot to select the topic."
     f"</p><p>The tree joins the most similar topics first: of the {NUM_LEAVES} largest, by average linkage of the same "
-    "distances. The farther right two topics meet, the less alike they are.</p>"
+    "distances. The farther right two topics join, the less similar they are.</p>"
 )
 
 

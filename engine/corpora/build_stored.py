@@ -1,4 +1,4 @@
-"""Build a corpus on disk from text that does not fit in memory; an interrupted build goes on where it stopped."""
+"""Build a corpus on disk from text that does not fit in memory; an interrupted build continues where it stopped."""
 
 import json
 import logging
@@ -134,7 +134,7 @@ def build(  # noqa: PLR0913
         raise
     except OSError as error:
         raise CorpusError(
-            f"The build of {target} stopped ({error}). What is finished is kept in {work}: check the free space and the"
+            f"The build of {target} stopped ({error}). Finished work is kept in {work}: check the free space and the"
             " permissions, and build again with the same arguments."
         ) from error
     shutil.rmtree(work, ignore_errors=True)

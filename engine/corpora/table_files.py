@@ -26,7 +26,7 @@ MAX_LISTED = 1_000
 MAX_TEXT = 10_000_000
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
-PLAIN_QUOTES = "Quotation marks are read as part of the texts, because rows would be lost if they enclosed cells."
+PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 TABLE_SUFFIXES = {".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines"} | {
     ".parquet": "Parquet",

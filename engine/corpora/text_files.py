@@ -132,7 +132,7 @@ def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
         raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
         raise CorpusError(
-            f"{path} unpacks to more than {MAX_RATIO} times its size, which text does not."
+            f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."
             " Create it again from text files only, or unpack it first."
         )
 

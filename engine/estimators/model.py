@@ -137,7 +137,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         if not corpus.num_tokens:
             raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
         if corpus.num_documents == 1:
-            warnings.warn("X is a single document: topics need many, so cut it into passages.", stacklevel=2)
+            warnings.warn("X has only one document, and a topic model needs many: cut it into passages.", stacklevel=2)
         self.corpus_size_ = corpus.num_documents
         settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)

@@ -50,7 +50,7 @@ def check_memory(prepared: Prepared, allowed: int) -> None:
     needed = estimate_memory(algorithm, config, train)
     if needed <= allowed:
         return
-    said = f"This run takes about {needed / 1e9:.2g} GB of memory, and at most {allowed / 1e9:.2g} GB are allowed"
+    said = f"This run needs about {needed / 1e9:.2g} GB of memory, but the limit is {allowed / 1e9:.2g} GB"
     if "max_topics" not in {field.name for field in fields(config)}:
         raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
     fits, too_many = 0, config.max_topics

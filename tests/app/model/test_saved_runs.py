@@ -114,7 +114,7 @@ def test_a_run_whose_corpus_has_changed_is_refused():
     spec, other = small_spec(), small_corpus().select(np.arange(100))
     restored = Record(spec, 1, lambda: 0.0)
     restored.open(other, engine.prepare(spec.algorithm, spec.config, other, spec.settings))
-    with pytest.raises(engine.CorpusError, match="changed since: restart the run"):
+    with pytest.raises(engine.CorpusError, match="changed since this run was saved: restart the run"):
         restored.restore(record.save())
 
 

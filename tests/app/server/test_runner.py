@@ -443,7 +443,7 @@ def test_a_run_that_needs_too_much_memory_is_refused_before_it_starts(make_runne
     runner = make_runner()
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "failed")
-    said = "This run takes about 2.4e-06 GB of memory, and at most 1.8e-06 GB are allowed: choose K of at most 2."
+    said = "This run needs about 2.4e-06 GB of memory, but the limit is 1.8e-06 GB: choose K of at most 2."
     assert said in runner.progress.message
     monkeypatch.setenv(MEMORY_VARIABLE, "much")
     runner.restart(small_spec())

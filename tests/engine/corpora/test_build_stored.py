@@ -145,7 +145,7 @@ def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch)
     settings = {"to": tmp_path / "disk", "shard_documents": 400, **COLUMNS}
     with monkeypatch.context() as full:
         full.setattr(pieces, "write_arrow", fill_up)
-        with pytest.raises(CorpusError, match=r"stopped \(.*No space left.*\). What is finished is kept in"):
+        with pytest.raises(CorpusError, match=r"stopped \(.*No space left.*\). Finished work is kept in"):
             build(table, **settings)
     assert len(list((tmp_path / ".disk.building" / "pieces").glob("piece-*.json"))) == 2
     assert_same(build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"}))

@@ -460,7 +460,7 @@ def test_a_tsv_file_with_plain_quotation_marks_keeps_all_rows_and_says_so(tmp_pa
     built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
     assert (built.corpus.num_documents, built.bad.count) == (4, 0)
     assert set(built.corpus.vocabulary) == {"peace", "treaty", "guns", "tariff", "cotton"}
-    assert any("Quotation marks are read as part of the texts" in note for note in built.notes)
+    assert any("Quotation marks are read as plain characters" in note for note in built.notes)
 
 
 def test_a_tsv_file_with_quoted_cells_of_several_lines_is_read_with_quotes(tmp_path):
