@@ -64,9 +64,7 @@ def building(path: Path) -> Iterator[Path]:
     with _refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path.parent)
-        work = _partial(path.parent)
-        work.mkdir()
-        claim = _open_claim(work)
+        work, claim = _claim_folder(path.parent)
         try:
             yield work
             sync_folder(work)
@@ -124,8 +122,8 @@ def remove_leftovers(folder: Path) -> None:
         return
     for place in places:
         with suppress(OSError):
-            if place.name.startswith(".") and _is_abandoned(place):
-                shutil.rmtree(place) if place.is_dir() else place.unlink()
+            if place.name.startswith("."):
+                _remove_abandoned(place)
 
 
 @contextmanager
@@ -159,28 +157,39 @@ def _claim_file(folder: Path) -> tuple[Path, BufferedRandom]:
         file.close()
 
 
-def _open_claim(folder: Path) -> int | None:
-    """Lock a folder for this process, where the system can."""
-    if fcntl is None:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
+def _claim_folder(folder: Path) -> tuple[Path, int | None]:
+    """Make a new folder under a lock, where the system can."""
+    while True:
+        work = _partial(folder)
+        work.mkdir()
+        if fcntl is None:
+            return work, None
+        with suppress(FileNotFoundError):
+            descriptor = os.open(work, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Another process may have removed the folder before it was locked.
+            if work.exists():
+                return work, descriptor
+            os.close(descriptor)
 
 
-def _is_abandoned(place: Path) -> bool:
-    """Whether no process holds the lock of a partial file; where there are no locks, whether it is a day old."""
-    is_old = time.time() - place.stat().st_mtime > STALE_SECONDS
-    if fcntl is None:
-        return is_old
-    descriptor = os.open(place, os.O_RDONLY)
+def _remove_abandoned(place: Path) -> None:
+    """Remove a partial file or folder whose lock no process holds; where there are no locks, one that is a day old."""
+    is_abandoned = time.time() - place.stat().st_mtime > STALE_SECONDS
+    descriptor = None if fcntl is None else os.open(place, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return is_old
+        if descriptor is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_abandoned = True
+            except BlockingIOError:
+                is_abandoned = False
+            except OSError:
+                pass  # Some network file systems have no locks.
+        # The lock is held meanwhile, so that a writer who waits for it sees that the file has gone.
+        if is_abandoned:
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
     finally:
-        os.close(descriptor)
-    return True
+        if descriptor is not None:
+            os.close(descriptor)

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -157,8 +158,9 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
     """List the files and folders to read, in order; files from elsewhere are copied into `work` first."""
     sources = [source] if isinstance(source, (str, PathLike)) else list(source)
     found: list[Path] = []
-    for number, each in enumerate(sources):
-        copies = work / f"copies-{number}"
+    for each in sources:
+        # Copies of another address must not be taken for those of this one.
+        copies = work / f"copies-{sha256(str(each).encode()).hexdigest()[:16]}"
         found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))
     for path in found:
         if name_kind(path):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -305,8 +306,18 @@ def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
 
 def describe_plan(plan: BuildPlan) -> dict[str, Any]:
     """Describe a plan with the sizes and times of its files, to recognize an unfinished build of the same."""
-    stats = [Path(path).stat() for path in plan.paths]
-    return {**asdict(plan), "files": [[stat.st_size, stat.st_mtime_ns] for stat in stats]}
+    return {**asdict(plan), "files": [describe_source(Path(path)) for path in plan.paths]}
+
+
+def describe_source(path: Path) -> list[Any]:
+    """The size and time of a file; for a folder a digest of those of all files in it."""
+    if not path.is_dir():
+        return [path.stat().st_size, path.stat().st_mtime_ns]
+    digest = sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        stat = file.stat()
+        digest.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "replace"))
+    return [digest.hexdigest()]
 
 
 def list_bad(piece: Piece) -> list[BadRow]:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -99,3 +100,14 @@ def test_where_files_have_no_locks_leftovers_are_removed_after_a_day(tmp_path, m
     os.utime(own, (0, 0))
     remove_leftovers(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([new, own])
+
+
+def test_writers_of_one_folder_do_not_remove_each_others_unfinished_work(tmp_path):
+    def build(writer):
+        for number in range(40):
+            with building(tmp_path / f"{writer}-{number}") as work, open_synced(work / "file") as file:
+                file.write(b"whole")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(build, range(4)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"{w}-{n}" for w in range(4) for n in range(40))

@@ -250,3 +250,20 @@ def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
     (tmp_path / "docword.a.txt").write_text("1\n1\n1\n1 1 1\n")
     with pytest.raises(CorpusError, match="contains word counts. Load it with load_corpus, and call store_corpus"):
         build(tmp_path / "docword.a.txt", to=tmp_path / "counts")
+
+
+def test_copies_of_one_address_are_not_taken_for_those_of_another(tmp_path, monkeypatch):
+    folders = []
+    monkeypatch.setattr(build_stored, "copy_remote", lambda address, folder: folders.append(folder) or [tmp_path / "a"])
+    for address in ("memory://a/texts.csv", "memory://b/texts.csv", "memory://a/texts.csv"):
+        build_stored.list_sources(address, tmp_path)
+    assert folders[0] == folders[2] != folders[1]
+
+
+def test_a_changed_file_in_a_folder_makes_another_plan(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "one.txt").write_text("peace")
+    before = pieces.describe_source(tmp_path)
+    assert pieces.describe_source(tmp_path) == before
+    (tmp_path / "sub" / "two.txt").write_text("war")
+    assert pieces.describe_source(tmp_path) != before
