@@ -28,7 +28,8 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-# Quiet, without sandbox (CI runs as root) and without traffic of its own.
+# Quiet, without sandbox (CI runs as root) and without traffic of its own. Threads that compile scripts beforehand would
+# take the cores from the page and its server.
 BROWSER_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -37,6 +38,7 @@ BROWSER_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--single-threaded",
 )
 NO_BROWSER = "no Chromium or Chrome found: install one (Debian, Ubuntu: `sudo apt-get install chromium`), run again"
 

@@ -22,12 +22,17 @@ LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-u
 TOKEN = "the start-up token of these tests"
 OPTIONS = ("app", "--port", "0", *LIFETIME)
 SECONDS_TO_SERVE = 60
+# What `Session.report` writes.
+PAGE_ERROR = "An error on the page"
 expect.set_options(timeout=30_000)
 
 
 @contextmanager
 def serving(command: list[str], log: Path):
-    """Serve with this command; gives the address of the page. What the server says goes into `log`."""
+    """Serve with this command; gives the address of the page. What the server says goes into `log`.
+
+    In the end no view of any page has failed: such an error would be in the log.
+    """
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
@@ -42,6 +47,7 @@ def serving(command: list[str], log: Path):
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+    assert PAGE_ERROR not in log.read_text(), log
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str:
@@ -78,12 +84,18 @@ def compiling_address(tmp_path_factory) -> str:
         yield found
 
 
+@pytest.fixture(scope="session")
+def noticed() -> list[str]:
+    """Errors of all pages that are open."""
+    return []
+
+
 @pytest.fixture(autouse=True)
-def faults() -> list[str]:
+def faults(noticed) -> list[str]:
     """Errors of any page in this test: there are none, and no exceptions from that."""
-    faults = []
-    yield faults
-    assert not faults
+    noticed.clear()
+    yield noticed
+    assert not noticed
 
 
 @pytest.fixture
@@ -122,15 +134,36 @@ def finished_run(browser, address) -> str:
     return read_everything(browser, address)
 
 
+@pytest.fixture(scope="session")
+def finished_pages(browser, finished_run, noticed):
+    """Open a page of the run that has read everything, one for each kind of browser, which tests share."""
+    pages = {}
+
+    def open_page(size, **emulated) -> Dashboard:
+        kind = (*size.values(), *emulated.items())
+        if kind not in pages:
+            context = browser.new_context(viewport=size, **emulated)
+            context.set_default_timeout(30_000)
+            watch(context, finished_run, noticed)
+            let_in(context, finished_run)
+            pages[kind] = Dashboard(context.new_page()).open(finished_run)
+        return pages[kind]
+
+    yield open_page
+    for dashboard in pages.values():
+        dashboard.page.context.close()
+
+
 @pytest.fixture
-def look_at_finished(visit, finished_run):
-    """Open the run that has read everything in a browser of this size."""
+def look_at_finished(finished_pages):
+    """Open the run that has read everything in a browser of this size, on the page Live and in its first theme."""
 
     def look(size=None, **emulated) -> Dashboard:
-        dashboard = visit(size, finished_run, **emulated)
+        dashboard = finished_pages(size or WIDE, **emulated)
         # A run without a page is removed after minutes, and starts again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
+        dashboard.return_to_live()
         expect(dashboard.word_heads).to_have_count(9)
         dashboard.settle()
         return dashboard

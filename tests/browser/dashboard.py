@@ -43,7 +43,8 @@ class Dashboard:
         self.bar = page.locator(".bar")
         self.step_button = self.button("Step")
         self.sketch = page.get_by_text(re.compile(r"Start-up mass left"))
-        self.word_heads = page.locator("table thead th:not(.rank)")
+        self.words = page.get_by_role("region", name="Word lists over time")
+        self.word_heads = self.words.locator("thead th:not(.rank)")
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
     def open(self, address: str, learns: bool = True) -> "Dashboard":
@@ -59,6 +60,16 @@ class Dashboard:
     def settle(self) -> None:
         """Wait until everything is drawn, as a person does before pressing the next button."""
         self.page.wait_for_function(IS_DRAWN)
+
+    def return_to_live(self) -> None:
+        """Close what is open over the page, and show the present model on the page Live."""
+        self.page.keyboard.press("Escape")
+        live = self.button("Live")
+        if live.get_attribute("aria-pressed") != "true":
+            live.click()
+        if "moment=" in self.page.url:
+            self.page.get_by_role("slider", name="Moment of the replay").press("End")
+            expect(self.page).not_to_have_url(re.compile("moment="))
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)

@@ -90,9 +90,10 @@ def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look
 
 
 def test_a_run_that_was_left_early_is_listed_on_request(dashboard):
-    dashboard.finish()
-    dashboard.button("Restart").click()
+    # The first held-out score, without which no run is kept, comes with the first column of the word lists.
+    dashboard.choose_pace("Four batches a second")
     expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "), timeout=60_000)
+    dashboard.pause()
     dashboard.button("Restart").click()
     dashboard.finish()
     page = open_compare(dashboard)
