@@ -183,15 +183,20 @@ def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None
     )
 
 
-def topic_choices(titles: Sequence[tuple[int, str]], shares: Sequence[float]) -> dict[str, int]:
+def topic_choices(
+    titles: Sequence[tuple[int, str]], shares: Sequence[float], unused: Sequence[tuple[int, str]] = ()
+) -> dict[str, int]:
     """Choices of a menu, from ids with titles, and shares: "war, peace · 4.2 %"; equal titles are told apart by the id.
 
-    >>> topic_choices([(7, "war"), (9, "war"), (4, "tax")], [0.2, 0.1, 0.05])
-    {'war (topic 7) · 20.0 %': 7, 'war (topic 9) · 10.0 %': 9, 'tax · 5.0 %': 4}
+    `unused` are ids with titles of topics that are selected but not in use; they come last.
+
+    >>> topic_choices([(7, "war"), (9, "war"), (4, "tax")], [0.2, 0.1, 0.05], [(3, "law")])
+    {'war (topic 7) · 20.0 %': 7, 'war (topic 9) · 10.0 %': 9, 'tax · 5.0 %': 4, 'law · not in use': 3}
     """
+    notes = [*(f"{100 * share:.1f} %" for share in shares), *("not in use" for _ in unused)]
     return {
-        f"{title} · {100 * share:.1f} %": int(topic_id)
-        for (topic_id, title), share in zip(tell_apart(titles), shares, strict=True)
+        f"{title} · {note}": int(topic_id)
+        for (topic_id, title), note in zip(tell_apart([*titles, *unused]), notes, strict=True)
     }
 
 

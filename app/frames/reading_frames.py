@@ -78,10 +78,11 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
     return ", ".join(reading.corpus.vocabulary[int(word)] for word in words)
 
 
-def topic_options(reading: Reading, title: Title) -> dict[str, int]:
-    """List the topics in use, largest first, as "war, peace · 4.2 %"."""
+def topic_options(reading: Reading, title: Title, selected: int | None = None) -> dict[str, int]:
+    """List the topics in use, largest first, as "war, peace · 4.2 %"; the selected topic is listed in any case."""
     ids = reading.summary.topic_ids[reading.used].tolist()
-    return topic_choices([(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used])
+    unused = [] if selected is None or selected in ids else [(selected, title(selected))]
+    return topic_choices([(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used], unused)
 
 
 def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:

@@ -145,8 +145,8 @@ class TopicExplorer(Viewer):
         reading, position, topic_id = self._reading, self._position(), self._selection.topic
         self._is_writing = True
         try:
-            options = {} if reading is None else topic_options(reading, self._progress.topic_title)
-            offer(self.topic, options, None if position is None else topic_id)
+            options = {} if reading is None else topic_options(reading, self._progress.topic_title, topic_id)
+            offer(self.topic, options, topic_id if options else None)
             self.name_field.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
         finally:
             self._is_writing = False

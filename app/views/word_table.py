@@ -148,7 +148,7 @@ class WordTable(Viewer):
 
     def _write_picker(self) -> None:
         last = self._read_now() or (self._progress.checkpoints[-1] if self._progress.checkpoints else None)
-        options = topic_options(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
+        options = list_choices(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         if self.picker.value != self.topics:
             now = self._clock()
             recent = [(value, at) for value, at in self._written_over if now - at < ECHO_SECONDS]
@@ -161,12 +161,11 @@ class WordTable(Viewer):
             self._is_writing = False
 
 
-def topic_options(topics: pd.DataFrame, chosen: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
-    """List the topics by size, as "war, peace · 4.2 %"; selected ones are always listed."""
+def list_choices(topics: pd.DataFrame, selected: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
+    """List the topics by size, as "war, peace · 4.2 %"; selected ones are listed in any case."""
     ids = [int(topic_id) for topic_id in topics["topic_id"]]
-    options = topic_choices([(k, title(k)) for k in ids], topics["share"].tolist())
-    missing = set(chosen) - set(options.values())
-    return options | {f"{title(topic_id)} · not in use now": topic_id for topic_id in sorted(missing)}
+    unused = [(k, title(k)) for k in sorted(set(selected) - set(ids))]
+    return topic_choices([(k, title(k)) for k in ids], topics["share"].tolist(), unused)
 
 
 def table_columns(progress: Progress) -> list[dict[str, Any]]:

@@ -335,6 +335,16 @@ def test_a_word_that_the_corpus_lacks_is_said_with_the_nearest(job, progress):
     assert "nosuchword" in explorer.search_field.helper_text
 
 
+def test_a_selected_topic_that_is_not_in_use_is_the_one_that_the_menu_shows(job, progress):
+    selection = Selection()
+    explorer = TopicExplorer(selection, print)
+    explorer.read(job, progress)
+    (gone, *_) = set(job.reading.summary.topic_ids.tolist()) - set(explorer.topic.options.values())
+    selection.topic = gone
+    assert explorer.topic.value == gone
+    assert explorer.topic.options[f"topic {gone} · not in use"] == gone
+
+
 def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
