@@ -49,6 +49,7 @@ class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
     The browser counts the seconds of a long step, so that the server does not send them.
+    Its notes are below the buttons, so that the buttons do not move when a note appears: a press would miss them.
     In a narrow window the side of the page becomes a drawer, closed at first.
     """
 
@@ -66,6 +67,7 @@ class StatusBar(pn.custom.JSComponent):
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
     is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
+    buttons = pn.custom.Child(allow_None=True, default=None)
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
@@ -93,8 +95,6 @@ class Header(pn.viewable.Viewer):
     def __init__(self, actions: HeaderActions):
         super().__init__()
         self._actions = actions
-        self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
-        self.bar.on_msg(lambda event: actions.toggle())
         self.run = pmui.Button(
             label="Pause",
             icon="pause",
@@ -125,8 +125,9 @@ class Header(pn.viewable.Viewer):
             label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
         buttons = (self.run, self.step, self.restart, self.pace, self.share)
-        self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
-        self._layout = pn.Column(self.bar, self.buttons, sizing_mode="stretch_width")
+        self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
+        self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
+        self.bar.on_msg(lambda event: actions.toggle())
 
     def let_act(self, may_act: bool) -> None:
         """Show the buttons; a watcher has none."""
@@ -152,7 +153,7 @@ class Header(pn.viewable.Viewer):
         self._actions.pace(None if event.new == "minute" else event.new)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
+        return self.bar
 
 
 def describe_progress(progress: Progress) -> dict[str, Any]:

@@ -55,6 +55,8 @@ export function render({model, view}) {
   track.setAttribute("aria-valuemin", "0")
   track.setAttribute("aria-valuemax", "100")
   const fill = make("div", "fill", track)
+  const buttons = model.get_child("buttons")
+  if (buttons) { bar.append(buttons) }
   const note = make("p", "note", bar)
   // What is being done is said once; the seconds are for the eye.
   const work = make("p", "note work", bar)

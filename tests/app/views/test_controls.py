@@ -10,7 +10,7 @@ from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
-from stickbreaker.app.views.header import Header, HeaderActions, describe_progress
+from stickbreaker.app.views.header import Header, HeaderActions, StatusBar, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import show_value
 from stickbreaker.engine import RunSettings, find_algorithm
@@ -289,6 +289,13 @@ def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_tak
     assert 40 <= header.bar.work_seconds < 45
     header.update(progress_of(ToyConfig(), status="running"))
     assert header.bar.work == ""
+
+
+def test_notes_appear_below_the_buttons_so_that_a_press_does_not_miss_them(header):
+    assert header.__panel__() is header.bar
+    assert header.bar.buttons is header.buttons
+    places = [StatusBar._esm.index(part) for part in ("bar.append(buttons)", '"note", bar)', '"note work", bar)')]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
