@@ -58,7 +58,7 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
 
 
 def describe_check(job: CountJob, progress: Progress) -> str:
-    """Say what the check of the number of topics has found or does; empty if there is none of this run."""
+    """Say what the check of the number of topics has found or does; empty if this run has no check."""
     if job.status == "none" or job.run_id != progress.run_id:
         return ""
     if job.status == "failed":
