@@ -21,7 +21,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Between 0.1 and 10, hardly changes the number of topics of real text.
+        γ. From 0.1 to 10, hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -246,7 +246,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Between 0.1 and 10, hardly changes the number of topics of real text.
+        γ. From 0.1 to 10, hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
