@@ -203,6 +203,27 @@ def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engin
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
 
 
+def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choice_of_a_learning_rate(few, monkeypatch):
+    monkeypatch.setattr(heldout, "load", lambda name, split: few(name))
+    heldout.divide.cache_clear()
+    setup, read = heldout.Setup(NAME, None, None, ("disjoint_words",)), set()
+
+    def spy(split, *arguments):
+        read.update(split.doc_ids.tolist())
+        return split_corpus(split, *arguments)
+
+    parts = [heldout.divide(setup, "shuffled", seed) for seed in (2, 1, 0)]
+    tests = [set(test.doc_ids.tolist()) for _, test in parts]
+    assert tests[0] == tests[1] == tests[2]
+    assert all(not tests[0] & set(train.doc_ids.tolist()) for train, _ in parts)
+    monkeypatch.setattr(heldout, "split_corpus", spy)
+    chosen = heldout.choose(setup, "shuffled", heldout.Entry("lda", 5))
+    assert chosen.chosen in heldout.CHOICES
+    # Only the training documents were split; the test documents of seed 0 came from the cache.
+    assert read == set(parts[-1][0].doc_ids.tolist())
+    heldout.divide.cache_clear()
+
+
 def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_as_it_was(few, monkeypatch):
     train, test = split_corpus(few(NAME), RunSettings(order="shuffled"))
     monkeypatch.setattr(local_steps, "divide", lambda setup, order, seed: (train, test))

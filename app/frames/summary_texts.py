@@ -3,12 +3,15 @@
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.engine.runs.count_check import CountCheck, Trend
 
 OPENING = "The corpus is being opened."
 NO_VALUE = "–"
+TRENDS = {Trend.STABLE: "", Trend.RISING: " The count is still rising.", Trend.FALLING: " The count is still falling."}
 PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at", REPLAYED: "at"}
 
 
@@ -52,3 +55,27 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
         Figure("Held-out words", f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE, "nats per word"),
         Figure("Topics in use, so far", f"{topics[-1]:,}" if has_topics else NO_VALUE, ""),
     )
+
+
+def describe_check(job: CountJob, progress: Progress) -> str:
+    """Say what the check of the number of topics has found or does; empty if this run has no check."""
+    if job.status == "none" or job.run_id != progress.run_id:
+        return ""
+    if job.status == "failed":
+        return f"The count could not be checked: {job.message}"
+    if job.status == "cancelled":
+        return "The check of the count was cancelled."
+    if job.check is None:
+        return job.message or "Checking the count with the Gibbs sampler …"
+    is_old = job.documents_seen != progress.documents_seen
+    model = f"the model after {count(job.documents_seen, 'document')}" if is_old else "this model"
+    return f"Gibbs sampler started from {model}: {_describe_counts(job.check)}.{TRENDS[job.check.trend]}"
+
+
+def _describe_counts(check: CountCheck) -> str:
+    low, high = check.interval
+    number = f"{count(low, 'topic')} in use" if low == high else f"{low:,} to {count(high, 'topic')} in use"
+    documents = count(check.num_documents, "document")
+    if check.num_documents < check.corpus_size:
+        documents = f"{check.num_documents:,} of {count(check.corpus_size, 'document')}, drawn at random"
+    return f"{number} over the last {len(check.last)} of {count(check.num_sweeps, 'sweep')} ({documents})"

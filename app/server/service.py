@@ -23,6 +23,7 @@ from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.server.compiling import Compilation
+from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.runner import Runner, Storage, describe_wait
@@ -70,6 +71,7 @@ class Run:
     user: str | None
     runner: Runner
     reader: Reader
+    checker: CountChecker
     sweep: Sweep
     subscribers: Subscribers
     presenters: Subscribers
@@ -297,10 +299,11 @@ class Service:
 
         runner = make_runner(notify, Storage(keep, save))
         sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify, link.take_reading)
+        checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         if saved is not None:
             key, watch = saved.key, saved.watch
-        run = Run(key, watch, user, runner, reader, sweep, subscribers, presenters)
+        run = Run(key, watch, user, runner, reader, checker, sweep, subscribers, presenters)
         with self._lock:
             self._runs[run.key] = run
         if saved is not None:
@@ -340,6 +343,7 @@ def _close(run: Run) -> None:
     run.sweep.cancel()
     run.runner.close()
     run.reader.close()
+    run.checker.close()
 
 
 def find_service() -> Service:

@@ -20,6 +20,10 @@ from stickbreaker.app.views.topic_quality import TopicQuality
 from stickbreaker.app.views.word_life import WordLife
 from stickbreaker.engine.corpora.texts import Texts
 
+AT_END_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); align-items: end; }
+@media (min-width: 900px) { :host { grid-template-columns: minmax(0, 1fr) auto; } }
+"""
 SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
 @media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 5fr) minmax(300px, 2fr); } }
@@ -139,3 +143,8 @@ class Pages:
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     """Lay out two views side by side, or one below the other in a narrow window."""
     return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)
+
+
+def lay_at_end(wide: Any, narrow: Any) -> pn.Column:
+    """Lay out a small part at the right end of a view, or below it in a narrow window."""
+    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[AT_END_STYLE], margin=0)

@@ -23,7 +23,7 @@ from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
 from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.links import read_link
-from stickbreaker.app.session.pages import Pages, Readers, lay_side_by_side
+from stickbreaker.app.session.pages import Pages, Readers, lay_at_end, lay_side_by_side
 from stickbreaker.app.session.tabs import (
     COMPARE,
     DOCUMENTS,
@@ -38,6 +38,7 @@ from stickbreaker.app.session.tabs import (
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.views.controls import ControlActions, Controls
+from stickbreaker.app.views.count_note import CountNote
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.app.views.rate_sketch import RateSketch
@@ -83,6 +84,7 @@ class Session:
         self.controls = self._make_controls(corpora)
         self.bring = self._make_bring()
         self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
+        self.count_note = CountNote(self.check_count, self.cancel_check)
         self.readers = Readers(
             self.selection,
             self.read,
@@ -191,7 +193,7 @@ class Session:
         """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         made = [vars(self)[name] for name in ("compare", "sweep") if name in vars(self)]
-        for view in (self.header, self.controls, self.readers, *made):
+        for view in (self.header, self.controls, self.readers, self.count_note, *made):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
@@ -210,9 +212,10 @@ class Session:
         if self._run is None:
             return
         runner = self._run.runner
-        progress, earlier, job = runner.progress, runner.earlier, self._run.reader.job
+        progress, earlier = runner.progress, runner.earlier
+        jobs = self._run.reader.job, self._run.checker.job, self.hood.job
         present = len(self._run.presenters), self._run.num_watching
-        seen = (progress, earlier, job, self.kept.version, self._run.sweep.state, present, self.hood.job)
+        seen = (progress, earlier, jobs, self.kept.version, self._run.sweep.state, present)
         if seen == self.seen:
             return
         before, self.seen = self.seen, seen
@@ -253,6 +256,7 @@ class Session:
             self._ask_at_end()
             for view in (self.summary, self.table, self.now):
                 self._attempt(view.update, self.moment())
+            self._attempt(self.count_note.read, self._run.checker.job, self.moment())
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
@@ -385,6 +389,16 @@ class Session:
         self._controlled.sweep.cancel()
 
     @for_presenters
+    def check_count(self) -> None:
+        """Start the sampler from the present model, to check its number of topics."""
+        self._controlled.checker.start()
+
+    @for_presenters
+    def cancel_check(self) -> None:
+        """End the check after its present sweep."""
+        self._controlled.checker.cancel()
+
+    @for_presenters
     def open_bring(self) -> None:
         """Open the dialog for the user's own text."""
         self.bring.open()
@@ -412,9 +426,9 @@ class Session:
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
         right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
-        live = pn.Column(
-            self.summary, lay_side_by_side(self.table, right), self.curves, sizing_mode="stretch_width", margin=0
-        )
+        top = lay_at_end(self.summary, self.count_note.button)
+        middle = lay_side_by_side(self.table, right)
+        live = pn.Column(top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0)
         own: dict[str, Callable[[], tuple[Any, ...]]]
         own = {LIVE: lambda: (live,), COMPARE: lambda: (self.compare, self.sweep), HOOD: lambda: (self.hood,)}
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in PAGES}

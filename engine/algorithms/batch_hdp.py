@@ -52,7 +52,7 @@ class BatchHDPConfig:
     max_topics: int = setting(150, **declared.MAX_TOPICS)
     max_slots: int = setting(15, **declared.MAX_SLOTS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
     start: str = setting("warm", "", None, "warm: soft warm-up; wang: as printed", choices=("warm", "wang"))

@@ -51,7 +51,7 @@ class DPMixtureConfig:
     """
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.5, **declared.WORD_CONCENTRATION)
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float = setting(1.0, **declared.DELAY)
@@ -71,7 +71,7 @@ class BatchDPMixtureConfig:
     """
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.5, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
     start: str = setting("hoffman", "", None, START_HELP, choices=STARTS)

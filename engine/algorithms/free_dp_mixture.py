@@ -39,7 +39,7 @@ class FreeDPMixtureConfig:
     Raises ValueError if a value is outside its bounds.
     """
 
-    corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.5, **declared.WORD_CONCENTRATION)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     burn_in: int = setting(5, **declared.BATCH_BURN_IN)

@@ -21,7 +21,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Where duplicates are removed, values above 1 keep more topics.
+        γ. From 0.1 to 10, hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -246,7 +246,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Where duplicates are removed, values above 1 keep more topics.
+        γ. From 0.1 to 10, hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
@@ -329,7 +329,7 @@ class BatchHDP(TopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
@@ -457,7 +457,7 @@ class GibbsHDP(TopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Higher values give more topics, unless γ is resampled.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     doc_shape : float, default=4.0
@@ -719,7 +719,7 @@ class OnlineFreeHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Higher values give more topics, unless γ is resampled.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
@@ -772,7 +772,7 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     Parameters
     ----------
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
@@ -825,7 +825,7 @@ class OnlineDPMixture(OnlineTopicModel):
     max_topics : int, default=300
         K. Maximum number of topics in the model.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -884,7 +884,7 @@ class BatchDPMixture(TopicModel):
     max_topics : int, default=300
         K. Maximum number of topics in the model.
     corpus_concentration : float, default=1.0
-        γ. Higher values spread the corpus over more topics.
+        γ. Prior of the topics' weights; hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05

@@ -38,6 +38,7 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
+from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
@@ -352,6 +353,46 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def n_topics_(self) -> int:
         """The number of topics in use: the fewest whose expected tokens cover 99 % of their sum."""
         return count_topics(self._summary().expected_tokens)
+
+    def check_count(self, X: Counts, sweeps: int = SWEEPS, seed: int = 0, *, verbose: bool = False) -> CountCheck:
+        """Check the number of topics in use with the Gibbs sampler of the HDP. The model does not change.
+
+        The sampler starts from the topics of the model and may add and remove topics (`engine.runs.count_check`). It
+        seldom joins or divides large topics, so a stable count supports the model's number but does not prove it.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The training documents. Of more than 2 million tokens, a random sample of documents is read.
+        sweeps : int
+            The number of sweeps over the documents.
+        seed : int
+            The seed of all draws; the same seed gives the same counts, bit for bit.
+        verbose : bool
+            Whether a progress bar is shown.
+
+        Returns
+        -------
+        CountCheck
+            `counts` (sweeps + 1,), the topics in use at the start and after each sweep; `interval`, the smallest and
+            the largest count of the last half of the sweeps; `trend`, whether the count still rises or falls.
+
+        Raises
+        ------
+        ValueError
+            If the model is a mixture, which gives a document one topic, or if X holds no words.
+        """
+        check_is_fitted(self, "state_")
+        with show_progress(verbose) as move:
+
+            def report(share: float) -> bool:
+                move(share, "Sampling")
+                return True
+
+            plan = CheckPlan(sweeps=sweeps, seed=seed)
+            check = check_count(self.algorithm, self.config_, self.state_, self._read(X), plan, report)
+        assert check is not None
+        return check
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Names of the columns of `transform`: "topic" and the topic's id.

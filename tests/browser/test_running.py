@@ -150,3 +150,17 @@ def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there
     assert page.state.inner_text() == "Waiting"
     others[0].pause()
     page.expect_state("Running")
+
+
+def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(dashboard):
+    dashboard.pause()
+    check, page = dashboard.button("Check the count"), dashboard.page
+    check.press("Enter")
+    dashboard.button("Cancel check").press("Enter")
+    expect(page.get_by_text("The check of the count was cancelled.")).to_be_visible()
+    check.press("Enter")
+    found = re.compile(r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over")
+    expect(page.get_by_text(found)).to_be_visible(timeout=120_000)
+    page.get_by_role("button", name="Help: Check the count").click()
+    expect(page.get_by_role("note", name="Check the count")).to_be_visible()
+    page.keyboard.press("Escape")

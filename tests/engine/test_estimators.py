@@ -28,6 +28,7 @@ from stickbreaker.engine.estimators.write_classes import TARGET, write_source
 from stickbreaker.engine.evaluation.coherence import npmi
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.count_check import can_check
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -497,6 +498,21 @@ def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclu
     assert model.quality(tiny_corpus).npmi == pytest.approx(frame["npmi"].mean())
     np.testing.assert_array_equal(model.coherence(tiny_corpus.counts)["npmi"], frame["npmi"])
     assert model._summary().topics.tobytes() == state
+
+
+@of_all
+def test_the_number_of_topics_can_be_checked_unless_the_model_is_a_mixture(kind, tiny_corpus):
+    model = make(kind).fit(tiny_corpus)
+    if not can_check(model.algorithm):
+        with pytest.raises(ValueError, match="gives a document one topic"):
+            model.check_count(tiny_corpus)
+        return
+    state = bits(model)
+    check = model.check_count(tiny_corpus, sweeps=6, seed=1)
+    assert check.counts.shape == (7,)
+    assert 1 <= check.interval[0] <= check.interval[1]
+    np.testing.assert_array_equal(model.check_count(tiny_corpus.counts, 6, 1).counts, check.counts)
+    assert bits(model) == state
 
 
 @of_all

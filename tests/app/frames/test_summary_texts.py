@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames.summary_texts import OPENING, describe_reading, list_figures
+from stickbreaker.app.frames.summary_texts import OPENING, describe_check, describe_reading, list_figures
+from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, STEP_COLUMNS, Checkpoint, Curve, Progress
+from stickbreaker.engine.runs.count_check import CountCheck
 from stickbreaker.engine.runs.settings import RunSettings
 
 YEARS = np.datetime64("1790"), np.datetime64("2021")
@@ -45,3 +47,38 @@ def test_the_newest_score_and_count_are_shown_and_a_dash_before_there_is_one():
         steps=Curve.build(STEP_COLUMNS, steps), heldout=Curve.build(HELDOUT_COLUMNS, scores), now=now
     )
     assert [figure.value for figure in list_figures(shown)] == ["−7.842", "71"]
+
+
+def checked(*counts, **fields):
+    check = CountCheck(np.array(counts), 9384, 600_000, 9384)
+    return CountJob(**{"status": "ready", "run_id": 0, "documents_seen": 500, "check": check} | fields)
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        (CountJob(), ""),
+        (checked(70, 60, 58, 66, 58, run_id=5), ""),
+        (
+            checked(70, 90, 90, 58, 59),
+            "Gibbs sampler started from this model: 58 to 59 topics in use over the last 2 of 4 sweeps "
+            "(9,384 documents).",
+        ),
+        (
+            checked(70, 90, 90, 59, 59, documents_seen=256),
+            "Gibbs sampler started from the model after 256 documents: 59 topics in use over the last 2 of 4 sweeps "
+            "(9,384 documents).",
+        ),
+        (
+            checked(70, 66, 58, check=CountCheck(np.array([70, 66, 66, 66, 58]), 2000, 10**6, 9384)),
+            "Gibbs sampler started from this model: 58 to 66 topics in use over the last 2 of 4 sweeps "
+            "(2,000 of 9,384 documents, drawn at random). The count is still falling.",
+        ),
+        (CountJob("waiting", message="Waiting for a free processor core."), "Waiting for a free processor core."),
+        (CountJob("checking", 0.5), "Checking the count with the Gibbs sampler …"),
+        (CountJob("cancelled"), "The check of the count was cancelled."),
+        (CountJob("failed", message="MemoryError: no room"), "The count could not be checked: MemoryError: no room"),
+    ],
+)
+def test_the_check_of_the_count_says_what_its_interval_is(job, expected):
+    assert describe_check(job, progress(**READ)) == expected

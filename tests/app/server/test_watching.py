@@ -36,6 +36,8 @@ ACTS = {
     "clear": (),
     "start_sweep": ((small_spec(),),),
     "cancel_sweep": (),
+    "check_count": (),
+    "cancel_check": (),
     "open_bring": (),
     "run_on": ("rfc",),
     "share": (),

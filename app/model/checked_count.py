@@ -1,0 +1,26 @@
+"""A check of the number of topics in use by the sampler: its state, for display."""
+
+from dataclasses import dataclass
+
+from stickbreaker.engine.runs.count_check import CountCheck
+
+
+@dataclass(frozen=True, eq=False)
+class CountJob:
+    """The state of a check.
+
+    status: "none", "waiting" (for compiled code or a core), "checking", "ready", "cancelled" or "failed". share: of its
+    work, 0 to 1. message: what it waits for, or why it failed. run_id, documents_seen: of the model. check: the result.
+    """
+
+    status: str = "none"
+    share: float = 0.0
+    message: str = ""
+    run_id: int = 0
+    documents_seen: int = 0
+    check: CountCheck | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it waits or is at work."""
+        return self.status in ("waiting", "checking")

@@ -1,0 +1,76 @@
+"""The button that checks the number of topics with the sampler, and what the check has found."""
+
+from collections.abc import Callable
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from stickbreaker.app.frames.summary_texts import describe_check
+from stickbreaker.app.model.checked_count import CountJob
+from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.runs.count_check import MOST_TOKENS, SWEEPS, can_check
+
+LABEL = "Check the count"
+HELP = (
+    "<p>The Gibbs sampler of the HDP starts from this model: the topic of each word is drawn from the model, and "
+    f"{SWEEPS} sweeps draw it again. In a sweep, topics can appear and disappear.</p>"
+    f"<p>The result is the smallest and the largest number of topics in use over the last {SWEEPS // 2} sweeps, "
+    "counted by the same rule of 99 %. It is no confidence interval: a sampler seldom joins or divides large topics, "
+    "so from another start it can stay at another number.</p>"
+    f"<p>It reads the training documents, or a random part of them with about {MOST_TOKENS // 1_000_000} million "
+    "words. The run and its model do not change.</p>"
+)
+STYLE = "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
+
+
+class CountNote(Viewer):
+    """Shows the state of a check. `button` starts one; the view itself is the line below with its result.
+
+    start(): begin a check. cancel(): end it.
+    """
+
+    def __init__(self, start: Callable[[], None], cancel: Callable[[], None]):
+        super().__init__()
+        self._may_act = True
+        self.start = pmui.Button(label=LABEL, variant="text", size="small", disabled=True, margin=0)
+        self.start.on_click(lambda event: start())
+        help = pn.pane.HTML(help_button(LABEL, HELP), stylesheets=[HELP_STYLE], margin=(4, 4))
+        self.button = pn.Row(self.start, help, margin=(0, 0, 0, 10), css_classes=["check-count"])
+        self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
+        self.cancel.on_click(lambda event: cancel())
+        self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
+        self.bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 10), visible=False)
+        self._layout = pn.FlexBox(self.text, self.bar, self.cancel, align_items="center", visible=False, gap="0")
+        self.read(CountJob(), Progress())
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def let_act(self, may_act: bool) -> None:
+        """Let the user start a check; a watcher only sees its result."""
+        self._may_act = may_act
+        self.button.visible = self.button.visible and may_act
+        self.cancel.visible = self.cancel.visible and may_act
+
+    def read(self, job: CountJob, progress: Progress) -> None:
+        """Show the state of a check of this run."""
+        text = "" if progress.status == REPLAYED else describe_check(job, progress)
+        html = f'<p role="status">{escape(text)}</p>' if text else ""
+        if html != self.text.object:
+            self.text.object = html
+        is_active = bool(text) and job.is_active
+        self._layout.visible = bool(text)
+        self.bar.param.update(visible=is_active, value=round(100 * job.share))
+        self.cancel.visible = is_active and self._may_act
+        self.button.visible = self._may_act and progress.status != REPLAYED and offers_check(progress)
+        self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)
+
+
+def offers_check(progress: Progress) -> bool:
+    """Whether the sampler can start from models of this algorithm."""
+    return not progress.algorithm or can_check(find_algorithm(progress.algorithm))

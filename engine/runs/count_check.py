@@ -1,0 +1,218 @@
+"""The number of topics in use by the sampler of the HDP, started from a model (Teh 2007 sec. 4 is the sampler).
+
+The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk] E[topic_kw]. From there
+the sampler of `gibbs_hdp` makes its sweeps, in which topics can be born and die. After each sweep the topics in use
+are counted by the rule of `count_topics`, of the tokens in each topic.
+
+One chain is no proof: a sampler removes small topics and adds new ones, but seldom joins or divides large ones, so from
+another start it can stay at another number.
+"""
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, TopicSummary
+from stickbreaker.engine.algorithms import gibbs_hdp
+from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
+from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents
+from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.inference.gibbs import Assignments, no_averages
+from stickbreaker.engine.runs.grid import settings_of
+
+SWEEPS, MOST_TOKENS = 40, 2_000_000
+# Numbers that are held at once while topics are drawn, and documents that are read at once.
+MOST_NUMBERS, DOCUMENTS_AT_ONCE = 2_000_000, 1024
+# The part of the progress that the drawing of the start takes.
+DRAWING_SHARE = 0.2
+# The count is called stable if it differs by at most this share between the middle and the end of the sweeps.
+STABLE_SHARE = 0.05
+# What the sampler takes from the settings of the model, where the model has them.
+SHARED = ("doc_concentration", "corpus_concentration", "word_concentration")
+
+
+class Trend(StrEnum):
+    """Which way the count moved over the last half of the sweeps."""
+
+    STABLE = "stable"
+    RISING = "rising"
+    FALLING = "falling"
+
+
+class CheckPlan(NamedTuple):
+    """How much a check does: its sweeps, the most tokens that it reads, and the seed of all draws."""
+
+    sweeps: int = SWEEPS
+    max_tokens: int = MOST_TOKENS
+    seed: int = 0
+
+
+class CountCheck(NamedTuple):
+    """The topics in use at the start of the sampler and after each sweep.
+
+    counts: (sweeps + 1,) int64; the first is that of the topics drawn from the model. num_documents, num_tokens: of the
+    documents that were read. corpus_size: the number of documents from which they were drawn.
+    """
+
+    counts: np.ndarray
+    num_documents: int
+    num_tokens: int
+    corpus_size: int
+
+    @property
+    def num_sweeps(self) -> int:
+        """The number of sweeps."""
+        return len(self.counts) - 1
+
+    @property
+    def last(self) -> np.ndarray:
+        """The counts of the last half of the sweeps, at least one."""
+        return self.counts[-((self.num_sweeps + 1) // 2) :]
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """The smallest and the largest count of the last half of the sweeps."""
+        return int(self.last.min()), int(self.last.max())
+
+    @property
+    def trend(self) -> Trend:
+        """Whether the count rose or fell by more than a twentieth over the last half of the sweeps."""
+        first, end = int(self.last[0]), int(self.last[-1])
+        if abs(end - first) <= STABLE_SHARE * first:
+            return Trend.STABLE
+        return Trend.RISING if end > first else Trend.FALLING
+
+
+def can_check(algorithm: Algorithm) -> bool:
+    """Whether the sampler can start from this model: a document of a mixture has one topic, which is another model."""
+    return algorithm.infers_by is not InfersBy.MIXTURE
+
+
+def check_count(
+    algorithm: Algorithm,
+    config: Any,
+    state: Any,
+    corpus: Corpus,
+    plan: CheckPlan | None = None,
+    report: Callable[[float], bool] = lambda share: True,
+) -> CountCheck | None:
+    """Count the topics in use while the sampler of the HDP continues from a model. The model does not change.
+
+    The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults otherwise; it
+    resamples α₀ and γ at each sweep. The same seed gives the same counts, bit for bit.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        The record of the model's algorithm.
+    config : object
+        The settings of the model, each with a value.
+    state : object
+        The state of the model.
+    corpus : Corpus
+        The training documents. If they have more than `max_tokens` tokens, a random sample of them is read.
+    plan : CheckPlan, optional
+        How much is done. The default is `CheckPlan()`.
+    report : callable, optional
+        Gets the share that is done, from time to time. If it returns False, the check ends and the result is None.
+
+    Returns
+    -------
+    CountCheck or None
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        If the sampler cannot start from this model, or if the plan has no sweep or no token.
+    CorpusError
+        If the documents have no words.
+    """
+    plan = plan or CheckPlan()
+    if not can_check(algorithm):
+        raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
+    if plan.sweeps < 1 or plan.max_tokens < 1:
+        raise ValueError(f"The check has {plan.sweeps} sweeps and {plan.max_tokens} tokens: give at least 1 of each.")
+    if not corpus.num_tokens:
+        raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
+    sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
+    batch = next(sample.batches(sample.num_documents))
+    parts: list[np.ndarray] = []
+    for part in _draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
+        if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
+            return None
+        parts.append(part)
+    settings = _share_settings(config, plan)
+    sampled = _begin(settings, summary, batch, np.concatenate(parts))
+    counts = [count_topics(sampled.expected_tokens)]
+    for number in range(plan.sweeps):
+        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * number / plan.sweeps):
+            return None
+        sampled, _ = gibbs_hdp.step(settings, sampled, batch, np.random.default_rng([plan.seed, number + 1]))
+        counts.append(count_topics(sampled.expected_tokens))
+    report(1.0)
+    return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
+
+
+def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
+    """All documents, or a random part of them that has about `max_tokens` tokens."""
+    number = max(1, corpus.num_documents * plan.max_tokens // corpus.num_tokens)
+    if number >= corpus.num_documents:
+        return corpus
+    rng = np.random.default_rng([plan.seed, 0, 1])
+    return corpus.select(np.sort(rng.choice(corpus.num_documents, number, replace=False)))
+
+
+def _share_settings(config: Any, plan: CheckPlan) -> GibbsHDPConfig:
+    """The settings of the sampler: α₀, γ and η of the model where it has them; no sweep is averaged."""
+    shared = {name: getattr(config, name) for name in SHARED if name in settings_of(config)}
+    return GibbsHDPConfig(**shared, burn_in=plan.sweeps)
+
+
+def _draw_topics(
+    summary: TopicSummary, sample: Corpus, seed: int, infer: Callable[[Documents], np.ndarray]
+) -> Iterator[np.ndarray]:
+    """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk] E[topic_kw]."""
+    words, rng = np.ascontiguousarray(summary.topics.T), np.random.default_rng([seed, 0])
+    size = max(1, MOST_NUMBERS // words.shape[1])
+    for batch in sample.batches(DOCUMENTS_AT_ONCE):
+        documents, parts = batch.documents, []
+        shares = np.concatenate(map_shards(infer, documents))
+        rows = np.repeat(np.arange(len(shares)), np.diff(documents.starts))
+        for first in range(0, len(rows), size):
+            part = slice(first, first + size)
+            sums = np.cumsum(shares[rows[part]] * words[documents.words[part]], 1, dtype=np.float64)
+            entries = np.repeat(np.arange(len(sums)), documents.counts[part])
+            drawn = rng.random(len(entries)) * sums[entries, -1]
+            # Of a token at x, the first topic whose sum is above x.
+            parts.append((sums[entries, :-1] <= drawn[:, None]).sum(1, dtype=np.int32))
+        yield np.concatenate(parts) if parts else np.zeros(0, np.int32)
+
+
+def _begin(settings: GibbsHDPConfig, summary: TopicSummary, batch: Batch, topics: np.ndarray) -> GibbsHDPState:
+    """The sampler's state with these topics (N,) of the tokens; a part of the weight is free for new topics."""
+    num_topics, vocab_size = summary.topics.shape
+    flat = np.repeat(batch.documents.words.astype(np.int64), batch.documents.counts) * num_topics + topics
+    of_words = np.bincount(flat, minlength=vocab_size * num_topics).reshape(vocab_size, num_topics)
+    unused = 1.0 / (num_topics + 1)
+    return GibbsHDPState(
+        assignments=Assignments(
+            doc_ids=np.array(batch.doc_ids),
+            doc_sizes=batch.documents.sizes(),
+            topics=topics,
+            topic_words=of_words.astype(np.int32),
+        ),
+        averages=no_averages(num_topics),
+        topic_ids=np.array(summary.topic_ids),
+        weights=summary.weights * (1.0 - unused),
+        tables=np.zeros(num_topics),
+        expected_tokens=of_words.sum(0).astype(float),
+        unused_weight=unused,
+        doc_concentration=settings.doc_concentration,
+        corpus_concentration=settings.corpus_concentration,
+        next_id=int(summary.topic_ids.max(initial=-1)) + 1,
+        step=0,
+    )

@@ -1,0 +1,128 @@
+"""The number of topics checked with the sampler of the HDP, started from a model."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine import Corpus, CorpusError, RunSettings, find_algorithm, prepare, run
+from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.engine.runs.count_check import (
+    DRAWING_SHARE,
+    CheckPlan,
+    CountCheck,
+    Trend,
+    _draw_topics,
+    can_check,
+    check_count,
+)
+from stickbreaker.engine.simulate import simulate_hdp
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """400 documents of 60 words from five topics."""
+    rng = np.random.default_rng(1)
+    return simulate_hdp(rng.dirichlet(np.full(200, 0.05), 5), 400, 60, 1.0, 3.0, rng)
+
+
+def learn(corpus, name="hdp", passes=3, **values):
+    """The run of an algorithm and the counts of topics in use after its steps."""
+    algorithm = find_algorithm(name)
+    settings = RunSettings(num_evaluations=0, num_snapshots=0, passes=passes)
+    prepared = prepare(algorithm, algorithm.config(**values), corpus, settings)
+    updates = list(run(prepared))
+    return prepared, updates[-1].state, [update.stepped.num_topics for update in updates]
+
+
+def check(prepared, state, corpus=None, **plan):
+    corpus = prepared.train if corpus is None else corpus
+    return check_count(prepared.algorithm, prepared.config, state, corpus, CheckPlan(**plan))
+
+
+def test_the_interval_holds_the_number_that_the_sampler_itself_finds(simulated):
+    prepared, state, _ = learn(simulated.corpus)
+    _, _, sampled = learn(simulated.corpus, "gibbs-hdp", passes=120, initial_topics=1)
+    low, high = check(prepared, state).interval
+    assert low <= min(sampled[80:]) <= max(sampled[80:]) <= high
+    assert low <= count_topics(simulated.topic_words().sum(1).astype(float)) <= high
+
+
+def test_the_sampler_leaves_topics_of_a_model_that_has_too_many_and_says_that_the_count_falls(simulated):
+    prepared, state, counts = learn(simulated.corpus, duplicates="keep")
+    found = check(prepared, state)
+    assert counts[-1] > 30
+    assert found.interval[1] < found.counts[0]
+    assert found.trend is Trend.FALLING
+
+
+def test_the_same_seed_gives_the_same_counts_and_the_model_does_not_change(tiny_corpus):
+    prepared, state, _ = learn(tiny_corpus, max_topics=5)
+    before = prepared.algorithm.summarize(prepared.config, state).topics.tobytes()
+    first, again = (check(prepared, state, sweeps=12, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.counts, again.counts)
+    assert prepared.algorithm.summarize(prepared.config, state).topics.tobytes() == before
+    assert first.counts.shape == (13,)
+    assert (first.num_documents, first.corpus_size) == (prepared.corpus_size, prepared.corpus_size)
+
+
+def test_the_topics_of_tokens_are_drawn_in_proportion_to_the_documents_shares_and_the_topics_words(tiny_corpus):
+    prepared, state, _ = learn(tiny_corpus, max_topics=3, duplicates="keep")
+    summary = prepared.algorithm.summarize(prepared.config, state)
+    documents = tiny_corpus.documents()
+    shares = prepared.algorithm.infer(prepared.config, state, documents)
+    draws = [
+        np.concatenate(list(_draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)
+    ]
+    rows = np.repeat(np.repeat(np.arange(12), np.diff(documents.starts)), documents.counts)
+    expected = shares[rows] * summary.topics.T[np.repeat(documents.words, documents.counts)]
+    expected /= expected.sum(1, keepdims=True)
+    found = np.stack([(np.array(draws) == topic).mean(0) for topic in range(expected.shape[1])], axis=1)
+    error = np.sqrt(expected * (1 - expected) / len(draws))
+    assert (np.abs(found - expected) <= 5 * error + 1e-12).all()
+
+
+def test_of_a_large_corpus_a_random_part_is_read_that_depends_on_the_seed_alone(simulated):
+    prepared, state, _ = learn(simulated.corpus)
+    found = check(prepared, state, sweeps=2, max_tokens=6_000)
+    assert (found.num_documents, found.num_tokens, found.corpus_size) == (100, 6_000, prepared.corpus_size)
+    np.testing.assert_array_equal(found.counts, check(prepared, state, sweeps=2, max_tokens=6_000).counts)
+    assert check(prepared, state, sweeps=1, max_tokens=1).num_documents == 1
+
+
+@pytest.mark.parametrize("stops_at", [0.0, DRAWING_SHARE, 0.5])
+def test_a_check_reports_its_progress_and_ends_when_it_is_told_to(tiny_corpus, stops_at):
+    prepared, state, _ = learn(tiny_corpus, max_topics=5)
+    shares = []
+
+    def report(share):
+        shares.append(share)
+        return share < stops_at
+
+    plan = CheckPlan(sweeps=10)
+    assert check_count(prepared.algorithm, prepared.config, state, prepared.train, plan, report) is None
+    assert shares == sorted(shares)
+    assert shares[-1] >= stops_at > max(shares[:-1], default=-1)
+
+
+def test_the_interval_and_the_trend_are_of_the_last_half_of_the_sweeps():
+    def found(*counts):
+        return CountCheck(np.array(counts), 10, 100, 10)
+
+    assert (found(90, 70, 61, 60, 62).interval, found(90, 70, 61, 60, 62).trend) == ((60, 62), Trend.STABLE)
+    assert found(90, 60, 50, 60, 64).trend is Trend.RISING
+    assert found(20, 60, 50, 60, 56).trend is Trend.FALLING
+    assert found(20, 60, 50, 60, 63).trend is Trend.STABLE
+    assert (found(20, 30).interval, found(20, 30).trend) == ((30, 30), Trend.STABLE)
+
+
+def test_what_cannot_be_checked_is_refused_with_the_reason(tiny_corpus):
+    prepared, state, _ = learn(tiny_corpus, max_topics=5)
+    for plan in ({"sweeps": 0}, {"max_tokens": 0}):
+        with pytest.raises(ValueError, match="give at least 1 of each"):
+            check(prepared, state, **plan)
+    empty = Corpus("empty", np.zeros((3, 6), int), tiny_corpus.vocabulary, tiny_corpus.dates[:3], [""] * 3)
+    with pytest.raises(CorpusError, match="no counted word"):
+        check(prepared, state, empty)
+    mixture = find_algorithm("dp-mixture")
+    assert not can_check(mixture)
+    with pytest.raises(ValueError, match="gives a document one topic"):
+        check_count(mixture, mixture.config(), None, tiny_corpus)
