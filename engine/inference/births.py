@@ -37,13 +37,13 @@ class Steps(NamedTuple):
     """The steps of the algorithm whose topics are born.
 
     init: (config, V, generator) -> state; step: (config, state, batch) -> state; infer: (config, state, documents) ->
-    shares (S, K); count: (config, state, batch) -> statistics of the batch.
+    shares (S, K); sum_up: (config, state, batch) -> statistics of the batch.
     """
 
     init: Callable[[Any, int, np.random.Generator], OnlineHDPState]
     step: Callable[[Any, OnlineHDPState, Batch], OnlineHDPState]
     infer: Infer
-    count: Callable[[Any, OnlineHDPState, Batch], Statistics]
+    sum_up: Callable[[Any, OnlineHDPState, Batch], Statistics]
 
 
 class Born(NamedTuple):
@@ -125,7 +125,7 @@ def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, bor
     """
     num_known, scale = len(state.tables), whole.corpus_size / whole.documents.num_documents
     for _ in range(COMPETITIONS):
-        found = steps.count(config, add_topics(state, born), whole)
+        found = steps.sum_up(config, add_topics(state, born), whole)
         nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
         target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
         counts = np.zeros_like(born.counts)
