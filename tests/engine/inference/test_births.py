@@ -100,3 +100,12 @@ def test_a_checkpoint_amid_a_run_continues_as_the_run_does(corpus, few_at_the_st
     for batch in batches[place:]:
         state, _ = take_step(hdp.ALGORITHM, config, state, batch)
     np.testing.assert_array_equal(state.topic_counts.dense(), states[-1].topic_counts.dense())
+
+
+def test_a_checkpoint_of_a_version_without_collected_documents_is_read():
+    config = resolve(hdp.HDPConfig(max_topics=3), 10)
+    state = hdp.init(config, 6, np.random.default_rng(0))
+    older = {name: array for name, array in checkpoint._flatten("state", state) if "collected" not in name}
+    restored = checkpoint._restore("state", hdp.init(config, 1, np.random.default_rng(1)), older)
+    np.testing.assert_array_equal(restored.topic_counts.dense(), state.topic_counts.dense())
+    assert restored.collected.num_documents == 0
