@@ -119,6 +119,11 @@ DUPLICATES_IN_GROUPS = _choice(
     "merge",
     "keep",
 )
+TOPIC_CREATION = _choice(
+    "start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only)",
+    "start",
+    "births",
+)
 START_FROM = _choice(
     "own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3", "own", "gibbs"
 )

@@ -10,6 +10,7 @@ from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
+    births,
     claims,
     coherence,
     heldout,
@@ -234,6 +235,19 @@ def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_a
     assert rows["own"].nunique() == len(rows)
     assert local_steps.two_level.fit_two_level is engines
     assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()
+
+
+def test_routes_to_a_number_of_topics_are_the_same_run_at_a_limit_below_the_start(few, monkeypatch):
+    train, validation = split_corpus(few(NAME), RunSettings())
+    monkeypatch.setattr(births, "divide_corpus", lambda name, seed: (train, validation, None))
+    usual = births.warm_up.cool_to
+    rows = pd.DataFrame(births.measure(NAME, (20, 200), 0))
+    assert births.warm_up.cool_to is usual
+    assert rows[rows["limit"] == 20]["own"].nunique() == 1
+    larger = rows[rows["limit"] == 200].set_index("route")
+    assert larger.loc["small start", "own"] != larger.loc["default", "own"]
+    assert larger["own"].between(-12, -5).all()
+    assert births.tabulate(rows.to_dict("records"))["route"].tolist() == list(births.ROUTES)
 
 
 def test_words_of_simulated_documents_follow_zipfs_law(few):

@@ -11,14 +11,17 @@ local step then ascends the bound of a document whose topics are at their means,
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, SlotTrace, StepInfo
 from stickbreaker.engine.corpora.corpus import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, resolved, setting
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.inference.births import START_TOPICS, Steps, create_topics
 from stickbreaker.engine.inference.concentrations import learn_from_sticks
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
@@ -70,6 +73,7 @@ class HDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES_IN_GROUPS)
+    topic_creation: str = setting("start", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -92,7 +96,12 @@ class SVIHDPConfig(HDPConfig):
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch. Every topic starts with the same tables, or with none if `start` is "svi"."""
+    """State before the first batch. Every topic starts with the same tables, or with none if `start` is "svi".
+
+    With births there are at most START_TOPICS topics.
+    """
+    if _has_births(config):
+        config = replace(config, max_topics=min(START_TOPICS, resolved(config.max_topics)))
     state = start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
@@ -133,7 +142,24 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
+    blended, info = blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
+    if _has_births(config):
+        blended = create_topics(Steps(init, _step, infer, _count), config, state, blended, batch)
+    return blended, info
+
+
+def _has_births(config: HDPConfig) -> bool:
+    return config.topic_creation == "births" and config.start == "warm"
+
+
+def _step(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> OnlineHDPState:
+    return blend(config, state, _count(config, state, batch), batch)[0]
+
+
+def _count(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Statistics:
+    """Statistics of a batch."""
+    expectations = expect(config, state, batch)
+    return reduce(add, map_shards(lambda part: local(config, expectations, part), batch.documents))
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:

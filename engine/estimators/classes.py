@@ -38,6 +38,8 @@ class OnlineHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
+    topic_creation : {"start", "births"}, default="start"
+        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -67,6 +69,7 @@ class OnlineHDP(OnlineTopicModel):
         topic_expectation: str = "mean",
         max_active_topics: int = 32,
         duplicates: str = "merge",
+        topic_creation: str = "start",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -85,6 +88,7 @@ class OnlineHDP(OnlineTopicModel):
         self.topic_expectation = topic_expectation
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
+        self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
@@ -263,6 +267,8 @@ class OnlineSVIHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
+    topic_creation : {"start", "births"}, default="start"
+        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -292,6 +298,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         topic_expectation: str = "geometric",
         max_active_topics: int = 32,
         duplicates: str = "keep",
+        topic_creation: str = "start",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -310,6 +317,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         self.topic_expectation = topic_expectation
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
+        self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes

@@ -5,9 +5,11 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.corpus import Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 LOWEST, HIGHEST = 1e-6, 1e6
+NO_DOCUMENTS = Documents(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 class DocPosterior(NamedTuple):
@@ -181,6 +183,7 @@ class OnlineHDPState(NamedTuple):
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
     looked_at: Σρ at the last search for redundant topics; documents_read: number of documents read so far.
     concentrations: α₀, γ and η; the values of the settings until they are learned.
+    collected: the documents to which the next born topics are fitted; none without births.
     """
 
     topic_counts: DecayedCounts
@@ -195,3 +198,4 @@ class OnlineHDPState(NamedTuple):
     looked_at: float
     documents_read: int
     concentrations: Concentrations
+    collected: Documents = NO_DOCUMENTS

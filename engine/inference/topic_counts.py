@@ -218,6 +218,12 @@ class DecayedCounts:
         rows.newest = weakref.ref(kept)
         return kept
 
+    def append(self, columns: np.ndarray) -> "DecayedCounts":
+        """These counts followed by further topics, whose λ - η are the columns (V, B)."""
+        stored = np.concatenate([self.stored, (columns / self.scale).astype(self.precision)], 1)
+        totals = np.append(self.totals, columns.sum(0, dtype=np.float64))
+        return DecayedCounts(stored, self.scale, totals, self.is_seen)
+
     def select(self, topics: np.ndarray, num_born: int = 0) -> "DecayedCounts":
         """These counts of some topics (places, in their new order), followed by `num_born` empty topics."""
         stored = np.zeros((self.vocab_size, len(topics) + num_born), self.precision)

@@ -157,6 +157,12 @@ def _restore(name: str, like: Any, arrays: Any) -> Any:
     if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if hasattr(like, "_fields"):
-        return type(like)(*(_restore(f"{name}.{field}", getattr(like, field), arrays) for field in like._fields))
+        # Files of versions that did not have a field with a default keep the default.
+        kept = [field for field in like._fields if field not in like._field_defaults or _has(arrays, f"{name}.{field}")]
+        return like._replace(**{each: _restore(f"{name}.{each}", getattr(like, each), arrays) for each in kept})
     value = arrays[name]
     return value if isinstance(like, np.ndarray) else type(like)(value.item())
+
+
+def _has(arrays: Any, name: str) -> bool:
+    return any(each == name or each.startswith(name + ".") for each in arrays)

@@ -193,7 +193,7 @@ def read(algorithm, corpus, rows):
 def assert_alike(one, other):
     """Sums in float32 in another order."""
     for these, those in zip(one, other, strict=True):
-        np.testing.assert_allclose(these, those, rtol=1e-4, atol=1e-5 * abs(those).max())
+        np.testing.assert_allclose(these, those, rtol=1e-4, atol=1e-5 * abs(those).max(initial=0))
 
 
 @of_sums

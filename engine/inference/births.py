@@ -1,0 +1,170 @@
+"""Topics that are born during a run: fresh topics are fitted to recent documents, and held-out words accept them.
+
+A run starts with few topics and collects the documents that it reads. At intervals fresh topics are fitted to the
+collected documents alone, and then to what they explain better than the topics of the model (births as in Bryant &
+Sudderth 2012 and Hughes, Kim & Sudderth 2015, whose criterion is the bound). The next mini-batch, from which nothing
+has learned yet, decides about each of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.held_words import split_halves
+from stickbreaker.engine.inference.redundancy import Infer, score_documents
+from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+
+# A run with births starts with at most this number of topics, and each round fits at most FRESH_TOPICS.
+START_TOPICS, FRESH_TOPICS = 150, 64
+# Documents of a round, as a share of the corpus, and their maximum number.
+COLLECTED_SHARE, MOST_COLLECTED = 0.2, 8192
+# Passes of the fresh topics over the collected documents, and mini-batches in each.
+FRESH_PASSES, FRESH_BATCHES = 3, 8
+# Number of times that the fresh topics compete with those of the model for the collected documents.
+COMPETITIONS = 2
+# Held-out gains are shared out among born topics where they have at least this share of a document.
+LEAST_SHARE = 0.01
+
+
+class Steps(NamedTuple):
+    """The steps of the algorithm whose topics are born.
+
+    init: (config, V, generator) -> state; step: (config, state, batch) -> state; infer: (config, state, documents) ->
+    shares (S, K); sum_up: (config, state, batch) -> statistics of the batch.
+    """
+
+    init: Callable[[Any, int, np.random.Generator], OnlineHDPState]
+    step: Callable[[Any, OnlineHDPState, Batch], OnlineHDPState]
+    infer: Infer
+    sum_up: Callable[[Any, OnlineHDPState, Batch], Statistics]
+
+
+class Born(NamedTuple):
+    """Born topics: their λ - η (V, B), and tables, tokens and squared tokens (B,), scaled to the corpus."""
+
+    counts: np.ndarray
+    tables: np.ndarray
+    tokens: np.ndarray
+    squared_tokens: np.ndarray
+
+    def select(self, is_chosen: np.ndarray) -> "Born":
+        """Some of these topics; is_chosen: (B,) bool."""
+        return Born(*(values[..., is_chosen] for values in self))
+
+
+def create_topics(
+    steps: Steps, config: Any, before: OnlineHDPState, after: OnlineHDPState, batch: Batch
+) -> OnlineHDPState:
+    """The state `after` a step, with the topics born in it, if a round is due; their ids follow those of the others.
+
+    A round is due when enough documents have been collected since the warm-up, in the first pass only. The topics are
+    judged in the state `before` the step, for which the documents of the batch are new.
+    """
+    room = resolved(config.max_topics) - len(after.tables)
+    if after.phase == Phase.WARM_UP or room <= 0 or before.documents_read >= batch.corpus_size:
+        return after._replace(collected=NO_DOCUMENTS)
+    collected = before.collected
+    if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
+        return after._replace(collected=_join(collected, batch.documents))
+    whole = Batch(np.arange(collected.num_documents), collected, batch.corpus_size)
+    born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
+    accepted = _judge(steps.infer, config, before, born, batch)
+    return add_topics(after, born.select(accepted))._replace(collected=batch.documents)
+
+
+def add_topics(state: OnlineHDPState, born: Born) -> OnlineHDPState:
+    """The state with further topics after its own, which keep their ids."""
+    if not len(born.tokens):
+        return state
+    return state._replace(
+        topic_counts=state.topic_counts.append(born.counts),
+        tables=np.append(state.tables, born.tables),
+        expected_tokens=np.append(state.expected_tokens, born.tokens),
+        squared_tokens=np.append(state.squared_tokens, born.squared_tokens),
+    )
+
+
+def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, number: int) -> Born:
+    """Topics fitted to the collected documents alone, by the algorithm itself with its warm-up."""
+    num_documents = whole.documents.num_documents
+    size = -(-num_documents // FRESH_BATCHES)
+    alone = replace(
+        config,
+        max_topics=number,
+        batch_size=size,
+        delay=1.0,
+        topic_creation="start",
+        duplicates="keep",
+        concentrations="fixed",
+    )
+    rng = np.random.default_rng([state.step, num_documents])
+    order = rng.permutation(num_documents)
+    fresh = steps.init(alone, state.topic_counts.vocab_size, rng)
+    for _ in range(FRESH_PASSES):
+        for first in range(0, num_documents, size):
+            places = order[first : first + size]
+            part = Batch(places, _select(whole.documents, places), num_documents)
+            fresh = steps.step(alone, fresh, part)
+    scale = whole.corpus_size / num_documents
+    counts = fresh.topic_counts.dense() * fresh.topic_counts.precision.type(scale)
+    tokens = scale * fresh.expected_tokens
+    return Born(counts, scale * fresh.tables, tokens, scale * tokens)
+
+
+def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, born: Born) -> Born:
+    """The born topics with what they explain of the collected documents when the topics of the model explain the rest.
+
+    The topics of the model do not change.
+    """
+    num_known, scale = len(state.tables), whole.corpus_size / whole.documents.num_documents
+    for _ in range(COMPETITIONS):
+        found = steps.sum_up(config, add_topics(state, born), whole)
+        nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
+        target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
+        counts = np.zeros_like(born.counts)
+        counts[found.words] = target.dense()[:, num_known:]
+        tokens = scale * found.tokens[num_known:]
+        born = Born(counts, scale * found.tables[num_known:], tokens, scale * tokens)
+    return born
+
+
+def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: Batch) -> np.ndarray:
+    """Which born topics (B,) raise the log likelihood of held-out words.
+
+    Half of the distinct words of each document predict the other half. A document's gain is shared out among the born
+    topics in proportion to its shares of them; the prior γ^n of n topics adds log γ to each.
+    """
+    split = split_halves(batch.documents, batch.doc_ids, state.step)
+    if not len(split.scored):
+        return np.zeros(len(born.tokens), bool)
+    before = score_documents(config, state, split, infer)
+    after = score_documents(config, add_topics(state, born), split, infer)
+    shares = after.shares[:, len(state.tables) :].astype(np.float64)
+    shares /= np.maximum(shares.sum(1, keepdims=True), LEAST_SHARE)
+    gains = (after.scores - before.scores)[:, None] * shares
+    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) > 0
+    return is_accepted
+
+
+def _join(one: Documents, other: Documents) -> Documents:
+    """The documents of both, in this order."""
+    return Documents(
+        np.append(one.starts, one.starts[-1] + other.starts[1:] - other.starts[0]),
+        np.append(one.words, other.words),
+        np.append(one.counts, other.counts),
+    )
+
+
+def _select(documents: Documents, places: np.ndarray) -> Documents:
+    """Some of the documents, in the order of `places`."""
+    sizes = np.diff(documents.starts)[places]
+    starts = np.append(0, sizes.cumsum())
+    entries = np.arange(starts[-1]) + np.repeat(documents.starts[places] - starts[:-1], sizes)
+    return Documents(starts, documents.words[entries], documents.counts[entries])

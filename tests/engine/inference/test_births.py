@@ -1,0 +1,111 @@
+"""Topics are born where held-out words gain, take places after the others, and are the same on every run."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference import births
+from stickbreaker.engine.inference.births import Born, add_topics
+from stickbreaker.engine.inference.states import NO_DOCUMENTS
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.simulate import simulate_hdp
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """1,000 documents of 300 words from 20 topics."""
+    rng = np.random.default_rng(0)
+    return simulate_hdp(rng.dirichlet(np.full(500, 0.02), 20), 1000, 300, 1.0, 10.0, rng).corpus
+
+
+@pytest.fixture
+def few_at_the_start(monkeypatch):
+    """Runs with births start with five topics."""
+    monkeypatch.setattr(hdp, "START_TOPICS", 5)
+
+
+def read(corpus, **settings):
+    """The config, and the states after each step of one pass."""
+    config = resolve(hdp.HDPConfig(topic_creation="births", **settings), corpus.num_documents, corpus.num_tokens)
+    states = [hdp.init(config, corpus.vocab_size, np.random.default_rng(0))]
+    for batch in corpus.batches(config.batch_size):
+        states.append(take_step(hdp.ALGORITHM, config, states[-1], batch)[0])
+    return config, states
+
+
+def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus, few_at_the_start):
+    _, states = read(corpus, max_topics=12, duplicates="keep")
+    sizes = [len(state.tables) for state in states]
+    assert sizes[0] == 5
+    assert 5 < sizes[-1] <= 12
+    assert sizes == sorted(sizes)
+    born = next(place for place, size in enumerate(sizes) if size > 5)
+    assert (states[born].expected_tokens[5:] > 0).all()
+    old, new = (state.topic_counts.dense()[:, :5] for state in states[born - 1 : born + 1])
+    similar = (old / np.linalg.norm(old, axis=0)).T @ (new / np.linalg.norm(new, axis=0))
+    assert (similar.argmax(1) == np.arange(5)).all()
+
+
+def test_a_limit_at_the_size_of_the_start_gives_the_run_without_births(corpus):
+    _, states = read(corpus, max_topics=30)
+    config = resolve(hdp.HDPConfig(max_topics=30), corpus.num_documents, corpus.num_tokens)
+    state = hdp.init(config, corpus.vocab_size, np.random.default_rng(0))
+    for batch in corpus.batches(config.batch_size):
+        state, _ = take_step(hdp.ALGORITHM, config, state, batch)
+    np.testing.assert_array_equal(state.topic_counts.dense(), states[-1].topic_counts.dense())
+
+
+def test_topics_that_held_out_words_do_not_need_are_taken_back(corpus, few_at_the_start, monkeypatch):
+    _, accepted = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
+    monkeypatch.setattr(births, "_judge", lambda infer, config, state, born, batch: np.ones(len(born.tokens), bool))
+    _, kept = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
+    assert len(accepted[-1].tables) < len(kept[-1].tables) == 40
+
+
+def test_appended_topics_leave_the_counts_of_the_others_unchanged():
+    rng = np.random.default_rng(1)
+    counts = decayed_counts(rng.gamma(1.0, 1.0, (6, 3)))
+    columns = rng.gamma(1.0, 1.0, (6, 2))
+    state = hdp.init(hdp.HDPConfig(max_topics=3), 6, rng)._replace(topic_counts=counts)
+    born = Born(columns, np.array([1.0, 2.0]), columns.sum(0), 2 * columns.sum(0))
+    grown = add_topics(state, born)
+    np.testing.assert_array_equal(grown.topic_counts.dense()[:, :3], counts.dense())
+    np.testing.assert_allclose(grown.topic_counts.dense()[:, 3:], columns, rtol=1e-12)
+    np.testing.assert_allclose(grown.topic_counts.totals, grown.topic_counts.dense().sum(0), rtol=1e-12)
+    assert grown.tables[3:].tolist() == [1.0, 2.0]
+
+
+def test_joined_and_selected_documents_keep_their_words():
+    one = Documents(np.array([0, 2, 3]), np.array([1, 4, 0]), np.array([1, 2, 3]))
+    other = Documents(np.array([0, 0, 2]), np.array([2, 3]), np.array([5, 6]))
+    joined = births._join(births._join(NO_DOCUMENTS, one), other)
+    assert joined.starts.tolist() == [0, 2, 3, 3, 5]
+    some = births._select(joined, np.array([3, 2, 0]))
+    assert [part.tolist() for part in some] == [[0, 2, 2, 4], [2, 3, 1, 4], [5, 6, 1, 2]]
+
+
+def test_a_checkpoint_amid_a_run_continues_as_the_run_does(corpus, few_at_the_start, tmp_path):
+    config, states = read(corpus, max_topics=12)
+    place = next(n for n, state in enumerate(states) if state.collected.num_documents)
+    batches = list(corpus.batches(config.batch_size))
+    checkpoint.save(
+        tmp_path / "run.npz", checkpoint.Position("hdp", config, RunSettings(), states[place], place, 0.0)
+    )
+    state = checkpoint.load(tmp_path / "run.npz").state
+    for batch in batches[place:]:
+        state, _ = take_step(hdp.ALGORITHM, config, state, batch)
+    np.testing.assert_array_equal(state.topic_counts.dense(), states[-1].topic_counts.dense())
+
+
+def test_a_checkpoint_of_a_version_without_collected_documents_is_read():
+    config = resolve(hdp.HDPConfig(max_topics=3), 10)
+    state = hdp.init(config, 6, np.random.default_rng(0))
+    older = {name: array for name, array in checkpoint._flatten("state", state) if "collected" not in name}
+    restored = checkpoint._restore("state", hdp.init(config, 1, np.random.default_rng(1)), older)
+    np.testing.assert_array_equal(restored.topic_counts.dense(), state.topic_counts.dense())
+    assert restored.collected.num_documents == 0
