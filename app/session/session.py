@@ -175,7 +175,7 @@ class Session:
             self.notify(text)
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
-        pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
+        pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
         # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
         self.document.add_next_tick_callback(self.unfold)
@@ -204,6 +204,12 @@ class Session:
         self.hood.close()
         self.bring.close()
         self.readers.close()
+
+    def _beat(self) -> None:
+        """Tell a served page that the connection works, and look again; called every second."""
+        if self.document is not None and self.document.session_context is not None:
+            self.header.bar.beat += 1
+        self.look()
 
     def look(self) -> None:
         """Show the changes since the last call, in one message."""

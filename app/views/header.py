@@ -48,7 +48,8 @@ PHASE_HELP = {
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
-    The browser counts the seconds of a long step, so that the server does not send them.
+    The browser counts the seconds of a long step, so that the server does not send them. It says within three seconds
+    that the connection is lost, and opens the page again as soon as the server answers.
     In a narrow window the side of the page becomes a drawer, closed at first.
     """
 
@@ -65,6 +66,7 @@ class StatusBar(pn.custom.JSComponent):
     note = param.String()
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
     is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
+    beat = param.Integer(0, doc="Grows every second on a served page, so that the browser notices a lost connection.")
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
