@@ -79,7 +79,7 @@ class HeaderActions:
 
     toggle(): run or pause. step(): learn from one mini-batch. restart(): start a new run.
     pace(seconds): set the seconds from one mini-batch to the next; None is one pass a minute.
-    share(): show the link for watchers, or hide it.
+    share(): show the link for watchers, or hide it. extend(): read the corpus of a finished run once more.
     """
 
     toggle: Callable[[], None]
@@ -87,6 +87,7 @@ class HeaderActions:
     restart: Callable[[], None]
     pace: Callable[[float | None], None]
     share: Callable[[], None]
+    extend: Callable[[], None]
 
 
 class Header(pn.viewable.Viewer):
@@ -126,7 +127,16 @@ class Header(pn.viewable.Viewer):
         self.share = pmui.Button(
             label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
-        buttons = (self.run, self.step, self.restart, self.pace, self.share)
+        self.extend = pmui.Button(
+            label="Another pass",
+            icon="replay_circle_filled",
+            variant="outlined",
+            width=158,
+            margin=0,
+            visible=False,
+            on_click=lambda event: actions.extend(),
+        )
+        buttons = (self.run, self.step, self.restart, self.pace, self.share, self.extend)
         self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(6, 10))
         self._layout = pn.Column(self.bar, self.buttons, sizing_mode="stretch_width")
 
@@ -145,6 +155,7 @@ class Header(pn.viewable.Viewer):
         label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
+        self.extend.visible = progress.status == "finished"
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
         """Show the pace of the run."""
