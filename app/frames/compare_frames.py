@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values, write_npmi
-from stickbreaker.app.model.kept_runs import KeptContent, KeptRun
+from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import format_value, title_corpus
 from stickbreaker.app.theme import topic_color
@@ -27,9 +28,12 @@ COLUMNS = (
     "Seconds",
     "Seed",
     "Kept (UTC)",
+    "Size, MB",
 )
 NUM_SHOWN_WORDS = 12
 LEAST_SIZE = 0.001
+NO_SIZE = Size(0, 0)
+NO_SIZES: Mapping[str, Size] = MappingProxyType({})
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
     "forgetting_rate": "κ",
@@ -54,7 +58,9 @@ class MatchedTopics(NamedTuple):
     only_right: tuple[int, ...]
 
 
-def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, Any]]:
+def run_rows(
+    runs: Sequence[KeptRun], ticked: Sequence[str], sizes: Mapping[str, Size] = NO_SIZES
+) -> list[dict[str, Any]]:
     """Rows of the table: every value as text in the order of `COLUMNS`, except the first, which can be renamed."""
     colors = run_colors(ticked)
     return [
@@ -74,7 +80,9 @@ def run_rows(runs: Sequence[KeptRun], ticked: Sequence[str]) -> list[dict[str, A
                 f"{run.seconds:.1f}",
                 str(run.settings.get("seed", "")),
                 describe_time(run),
+                f"{sum(sizes.get(run.key, NO_SIZE)) / 1e6:.1f}",
             ],
+            "has_model": sizes.get(run.key, NO_SIZE).model > 0,
             "note": "; ".join(filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))),
         }
         for run in runs

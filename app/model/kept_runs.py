@@ -15,10 +15,11 @@ from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from types import GenericAlias, MappingProxyType
-from typing import Any, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 import numpy as np
 
+from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
@@ -28,10 +29,12 @@ from stickbreaker.app.model.progress import (
     has_no_topic,
 )
 from stickbreaker.app.model.reading import Model, Reading
+from stickbreaker.app.model.record import with_names
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.verified_files import Header, Kind, read_header, read_parts, reading, write_parts
 from stickbreaker.engine.whole_files import FileError, remove_leftovers
 
@@ -41,6 +44,9 @@ MAX_NAME = 60
 # The format of kept runs before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 1
 SUFFIX = ".npz"
+# The model of a run: a checkpoint that the page can continue.
+MODEL_SUFFIX = ".model"
+SUFFIXES = (SUFFIX, MODEL_SUFFIX)
 PACKAGES = ("stickbreaker", "numpy", "numba")
 CURVES = {"steps": STEP_COLUMNS, "heldout": HELDOUT_COLUMNS, "next_batch": NEXT_BATCH_COLUMNS}
 TOPIC_ARRAYS = ("topic_ids", "weights", "words", "top_words", "top_shares")
@@ -132,12 +138,20 @@ class KeptContent:
         return self.shares if self.is_read else self.weights
 
 
+class Size(NamedTuple):
+    """Bytes on disk of a kept run: of its curves and topics, and of its model; 0 where it has none."""
+
+    results: int
+    model: int
+
+
 @dataclass(frozen=True)
 class Listing:
-    """The kept runs, newest first, and a sentence for each file that could not be read or written."""
+    """The kept runs, newest first, a sentence for each file that could not be read or written, and sizes by key."""
 
     runs: tuple[KeptRun, ...] = ()
     faults: tuple[str, ...] = ()
+    sizes: Mapping[str, Size] = field(default_factory=dict, compare=False)
 
 
 class KeptRuns:
@@ -156,31 +170,68 @@ class KeptRuns:
         with self._lock:
             found = [self._look(path) for path in self._paths()]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
-        return Listing(tuple(runs), self._refusals + tuple(fault for fault in found if isinstance(fault, str)))
+        sizes = {run.key: Size(*(_measure(self._place(run.key, suffix)) for suffix in SUFFIXES)) for run in runs}
+        return Listing(tuple(runs), self._refusals + tuple(fault for fault in found if isinstance(fault, str)), sizes)
 
-    def keep(self, progress: Progress, model: Model, sweep: str = "") -> KeptRun | None:
-        """Keep a run, and drop the oldest of more than fifty, those without a name first.
+    def keep(
+        self, progress: Progress, model: Model, sweep: str = "", key: str = "", position: Position | None = None
+    ) -> KeptRun | None:
+        """Keep a run, under a new key if none is given, and drop the oldest of more than fifty, unnamed ones first.
 
-        A run that was left before its first held-out score is not kept: there is nothing to compare. Raises
-        KeptRunError where it cannot be written, which `listing` says too until one can.
+        position: from which the run can be opened in full and continued. A run that was left before its first held-out
+        score is not kept: there is nothing to compare. Raises KeptRunError where it cannot be written, which `listing`
+        says too until one can.
         """
         if progress.status != "finished" and not len(progress.heldout):
             return None
         run = replace(describe_run(progress), sweep=sweep, quality=measure_topics(model))
+        before = self._look(self._place(key)) if key and self._place(key).exists() else None
+        # A run that was left and has continued since takes the place of what was kept then.
+        name = before.name if isinstance(before, KeptRun) else ""
+        run = replace(run, key=key or run.key, name=name)
         content = take_content(progress, model)
         with self._lock:
             try:
                 self._write(run, content)
-            except KeptRunError as error:
+                if position is not None:
+                    save(self._place(run.key, MODEL_SUFFIX), position)
+            except FileError as error:
                 self._refusals = (str(error),)
                 self.version += 1
                 raise
             self._refusals = ()
             runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
             for other in runs[: max(0, len(runs) - MAX_KEPT)]:
-                self._place(other.key).unlink(missing_ok=True)
+                self._remove(other.key)
+            self._limit_models()
             self.version += 1
         return run
+
+    def load_position(self, key: str) -> Position:
+        """Read the model of a run, with everything that its page showed, and with the present names of its topics.
+
+        Raises FileError where it cannot be read, or was not kept.
+        """
+        path, run = self._place(key, MODEL_SUFFIX), self._look(self._place(key))
+        if isinstance(run, str) or not path.exists():
+            raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
+        return with_names(load(path), {int(topic_id): name for topic_id, name in run.topic_names.items()})
+
+    def _limit_models(self) -> None:
+        """Remove models until they fit: those of the oldest runs first, and those of runs without a name before."""
+        runs = sorted((run for run in map(self._look, self._paths()) if isinstance(run, KeptRun)), key=_worth)
+        sizes = {run.key: _measure(self._place(run.key, MODEL_SUFFIX)) for run in runs}
+        allowed = find_limit(KEPT_MODELS)
+        for run in runs[:-1]:
+            if sum(sizes.values()) <= allowed:
+                break
+            self._place(run.key, MODEL_SUFFIX).unlink(missing_ok=True)
+            sizes[run.key] = 0
+
+    def _remove(self, key: str) -> None:
+        """Remove the files of a run, the model first, so that none is left without its run."""
+        for suffix in reversed(SUFFIXES):
+            self._place(key, suffix).unlink(missing_ok=True)
 
     def load(self, key: str) -> KeptContent:
         """Read the curves and topics of a run. Raises KeptRunError where they cannot be read."""
@@ -227,7 +278,7 @@ class KeptRuns:
     def delete(self, key: str) -> None:
         """Remove a run; one that has gone already is no error."""
         with self._lock:
-            self._place(key).unlink(missing_ok=True)
+            self._remove(key)
             self.version += 1
 
     def _paths(self) -> list[Path]:
@@ -236,10 +287,10 @@ class KeptRuns:
         except OSError:
             return []
 
-    def _place(self, key: str) -> Path:
+    def _place(self, key: str, suffix: str = SUFFIX) -> Path:
         if Path(key).name != key or key.startswith("."):
             raise KeptRunError(f"No run is kept as {key[:MAX_NAME]!r}.")
-        return self._folder / f"{key}{SUFFIX}"
+        return self._folder / f"{key}{suffix}"
 
     def _look(self, path: Path) -> KeptRun | str:
         """Read what a file says of its run, or say that it cannot be read; from memory where it has not changed."""
@@ -270,7 +321,7 @@ class ReadingLink:
         self._run: tuple[tuple[int, int], str] | None = None
         self._reading: Reading | None = None
 
-    def take_run(self, model: Model, key: str) -> None:
+    def take_run(self, key: str, model: Model) -> None:
         """Note the newest kept run, and which model it ended with."""
         with self._lock:
             self._run = (model.run_id, model.documents_seen), key
@@ -295,11 +346,16 @@ class ReadingLink:
         self._run = self._reading = None
 
 
+def make_key(now: datetime | None = None) -> str:
+    """Draw a key for a run that is kept now; keys in order are runs in order."""
+    return f"{now or datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
+
+
 def describe_run(progress: Progress) -> KeptRun:
     """Put into words and numbers what a run was."""
     now, heldout, seconds = datetime.now(UTC), progress.heldout["nats_per_word"], progress.steps["seconds"]
     return KeptRun(
-        key=f"{now:%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}",
+        key=make_key(now),
         kept_at=now.isoformat(timespec="seconds"),
         name="",
         label=progress.label,
@@ -368,6 +424,14 @@ def find_versions() -> Mapping[str, str]:
 def _name_by_text(names: Mapping[int, str]) -> dict[str, str]:
     """The names that are not empty, with ids as text, as in JSON."""
     return {str(topic_id): name for topic_id, name in names.items() if name}
+
+
+def _measure(path: Path) -> int:
+    """The bytes of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _worth(run: KeptRun) -> tuple[bool, str]:

@@ -64,6 +64,16 @@ def read_status(position: Position) -> str:
     return str(json.loads(str(position.notes[PAGE]))["status"])
 
 
+def with_names(position: Position, names: Mapping[int, str]) -> Position:
+    """Give the topics of a saved run these names, by id."""
+    return _with_page(position, names=list(names.items()))
+
+
+def _with_page(position: Position, **values: Any) -> Position:
+    about = json.loads(str(position.notes[PAGE])) | values
+    return position.with_notes({**position.notes, PAGE: np.array(json.dumps(about))})
+
+
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
 Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 
@@ -71,7 +81,7 @@ Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 class Record:
     """The state of one run, from its spec to its last mini-batch.
 
-    prepared: what the engine runs; None until the corpus is open. name_kept: names the topics of the kept run.
+    prepared: what the engine runs; None until the corpus is open. kept_key: of the kept run, once there is one.
     known: names of topics in runs before, from which this one takes those of a run with the same settings.
     label_with: as for `label_topics`.
     """
@@ -109,7 +119,7 @@ class Record:
         self._known: Names = {} if known is None else known
         self._label_with = label_with
         self._names: dict[int, str] = {}
-        self.name_kept: Callable[[Mapping[int, str]], None] | None = None
+        self.kept_key = ""
         self._labels: dict[int, str] = {}
         self._begun_at, self._step_seconds = 0.0, 0.0
 
@@ -259,6 +269,7 @@ class Record:
             "temperature": self._temperature,
             "is_over": self.is_over,
             "is_kept": self.is_kept,
+            "kept_key": self.kept_key,
             "status": self.status,
             "message": self.message,
             "marks": write_marks(self._marks),
@@ -278,6 +289,16 @@ class Record:
             has_ended=self.is_over,
             notes=notes,
         )
+
+    def extend(self) -> Position | None:
+        """Copy a finished run as one that is to read the corpus once more; None where it has not finished."""
+        position = self.save() if self.status == "finished" else None
+        if position is None:
+            return None
+        passes = self.documents_seen // self.corpus_size + 1
+        fresh = {"is_over": False, "is_kept": False, "kept_key": "", "status": "paused", "message": ""}
+        settings = replace(position.settings, passes=passes)
+        return replace(_with_page(position, **fresh), settings=settings, has_ended=False)
 
     def restore(self, position: Position) -> None:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
@@ -302,6 +323,8 @@ class Record:
         self._startup_share, self._temperature = about["startup_share"], about["temperature"]
         self._marks, self._checkpoints = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
         self._names, self._labels = dict(about["names"]), dict(about["labels"])
+        # Files of earlier versions do not have it.
+        self.kept_key = about.get("kept_key", "")
         if about["is_over"]:
             self.is_over, self.is_kept = True, about["is_kept"]
             self.status, self.message = about["status"], about["message"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from stickbreaker import engine
+from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record, read_spec
@@ -34,21 +35,31 @@ MAX_EARLIER = 6
 MEMORY_VARIABLE = "STICKBREAKER_RUN_MEMORY"
 SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
 
-# Keeps a run. Returns what gives new names, by topic id, to the topics of the kept run; None if it is not kept.
-Keep = Callable[[Progress, Model], Callable[[Mapping[int, str]], None] | None]
-
 _log = logging.getLogger(__name__)
+
+
+class Ending(NamedTuple):
+    """A run that is to be kept, under this key; position: from which it can continue, if it has finished."""
+
+    key: str
+    progress: Progress
+    model: Model
+    position: Position | None
 
 
 class Storage(NamedTuple):
     """What writes a run to disk.
 
-    keep(progress, model): called once for each run that has finished, or that is left after it has learned.
+    keep(ending): called once for each run that has finished, or that is left after it has learned.
     save(position): called at columns of the word lists, every half minute and where the run stops; returns at once.
+    name(key, names): called with the names of the topics, by id, if they change after the run was kept.
+    reopen(key, model): called if a run that was kept is opened again.
     """
 
-    keep: Keep = lambda progress, model: None
+    keep: Callable[[Ending], None] = lambda ending: None
     save: Callable[[Position], None] = lambda position: None
+    name: Callable[[str, Mapping[int, str]], None] = lambda key, names: None
+    reopen: Callable[[str, Model], None] = lambda key, model: None
 
 
 @dataclass
@@ -112,12 +123,18 @@ class Runner:
         """Leave the present run and begin this one; it learns at once, or waits for `resume`."""
         self._request(spec=spec, saved=None, changed=None, is_running=is_running, num_steps=0)
 
-    def restore(self, position: Position) -> None:
-        """Leave the present run and open a saved one, which waits for `resume`.
+    def restore(self, position: Position, is_running: bool = False) -> None:
+        """Leave the present run and open a saved one, which waits for `resume` or learns at once.
 
         Raises KeyError or ValueError where the position was not saved by a runner.
         """
-        self._request(spec=read_spec(position), saved=position, changed=None, is_running=False, num_steps=0)
+        self._request(spec=read_spec(position), saved=position, changed=None, is_running=is_running, num_steps=0)
+
+    def extend(self) -> None:
+        """Read the corpus once more, as a run of its own that continues the finished one. Otherwise nothing happens."""
+        position = self._record.extend() if self._record is not None else None
+        if position is not None:
+            self.restore(position, is_running=True)
 
     def resume(self) -> None:
         """Continue to learn."""
@@ -205,6 +222,7 @@ class Runner:
             self._record.close()
             if self._record.documents_seen:
                 # Saved first: what a run is kept with takes longer than the server waits for it.
+                self._record.kept_key = self._record.kept_key or make_key()
                 self._save_if_due(self._record, is_standing=True)
                 self._hand_over(self._record, self.progress)
 
@@ -273,18 +291,20 @@ class Runner:
         model = record.model()
         if model is None or record.is_kept or record.is_as_restored or progress.status == "failed":
             return
-        record.is_kept = True
+        record.is_kept, record.kept_key = True, record.kept_key or make_key()
+        self._is_unsaved = True
         try:
-            record.name_kept = self._storage.keep(progress, model)
+            position = record.save() if progress.status == "finished" else None
+            self._storage.keep(Ending(record.kept_key, progress, model, position))
         except Exception:
             _log.exception("The run could not be kept")
 
     def _rename_kept(self, record: Record) -> None:
         """Give the names of the topics to the kept run too; an error there does not end the run."""
-        if record.name_kept is None:
+        if not record.kept_key:
             return
         try:
-            record.name_kept(record.names)
+            self._storage.name(record.kept_key, record.names)
         except Exception:
             _log.exception("The topics of the kept run could not be named")
 
@@ -304,10 +324,15 @@ class Runner:
             record.open(corpus, prepared)
             if saved is not None:
                 record.restore(saved)
+                # The address of the page may have held another run.
+                self._is_unsaved = True
             changed = self.requests.changed
             # Settings that were changed while the corpus was opened; some may still have no value.
             if changed is not None:
                 self.requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
+        model = record.model()
+        if record.kept_key and model is not None:
+            self._storage.reopen(record.kept_key, model)
 
     def _advance(self, record: Record) -> None:
         started, is_single = self._clock(), self.requests.num_steps > 0

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,9 +16,10 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
+from stickbreaker.app.model.disk_space import OPEN_RUNS
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
@@ -26,7 +27,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog
-from stickbreaker.app.server.runner import Runner, Storage, describe_wait
+from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
@@ -40,7 +41,6 @@ from stickbreaker.engine.runs.compile import compile_algorithm
 FREE_AFTER_SECONDS = 300.0
 # How long a mini-batch may take when the process ends.
 LAST_STEP_SECONDS = 5.0
-SAVED = "open-runs"
 # The events of statuses in which a run has ended.
 ENDS = {"finished": "run_finished", "failed": "run_failed"}
 SWITCH_SECONDS = 0.0005
@@ -287,17 +287,14 @@ class Service:
                 self.events.write(ENDS[progress.status], run.key, **_describe(progress))
             run.notify()
 
-        def keep(progress: Progress, model: Model) -> Callable[[Mapping[int, str]], None] | None:
-            kept_run = kept.keep(progress, model)
-            if kept_run is None:
-                return None
-            link.take_run(model, kept_run.key)
-            return partial(kept.name_topics, kept_run.key)
+        def keep(ending: Ending) -> None:
+            if kept.keep(ending.progress, ending.model, key=ending.key, position=ending.position) is not None:
+                link.take_run(ending.key, ending.model)
 
         def save(position: Position) -> None:
             self._saver.save(saved_runs, SavedRun(run.key, run.watch, user, position))
 
-        runner = make_runner(notify, Storage(keep, save))
+        runner = make_runner(notify, Storage(keep, save, kept.name_topics, link.take_run))
         sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify, link.take_reading)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
@@ -336,7 +333,7 @@ def _describe(progress: Progress) -> dict[str, Any]:
 
 def find_saved(data: Path) -> SavedRuns:
     """The runs of a user that can be continued; data: the folder of `find_data`."""
-    return SavedRuns(data / SAVED)
+    return SavedRuns(data / OPEN_RUNS)
 
 
 def _close(run: Run) -> None:

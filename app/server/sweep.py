@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepState, end_point
-from stickbreaker.app.server.runner import Runner, Storage
+from stickbreaker.app.server.runner import Ending, Runner, Storage
 
 MakeRunner = Callable[[Callable[[], None], Storage], Runner]
 
@@ -39,7 +38,7 @@ class Sweep:
             self.state = SweepState("running", plan)
             runner = self._runner = self._make_runner(
                 lambda: self._hear(runner),
-                Storage(keep=lambda progress, model: self._keep(runner, progress, model, name)),
+                Storage(keep=lambda ending: self._keep(ending, name)),
             )
         runner.set_pace(0.0)
         runner.restart(plan[0])
@@ -79,7 +78,7 @@ class Sweep:
         else:
             runner.restart(plan[len(points)])
 
-    def _keep(self, runner: Runner, progress: Progress, model: Model, name: str) -> None:
-        if progress.status == "finished":
-            self._kept.keep(progress, model, name)
+    def _keep(self, ending: Ending, name: str) -> None:
+        if ending.progress.status == "finished":
+            self._kept.keep(ending.progress, ending.model, sweep=name, key=ending.key, position=ending.position)
             self._notify()

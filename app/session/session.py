@@ -10,6 +10,7 @@ import panel as pn
 
 from stickbreaker import engine
 from stickbreaker.app.frames.summary_texts import describe_reading
+from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.replay import rewind
@@ -36,7 +37,7 @@ from stickbreaker.app.session.tabs import (
     make_tabs,
 )
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
-from stickbreaker.app.views.compare import Compare
+from stickbreaker.app.views.compare import Compare, CompareActions
 from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.count_note import CountNote
 from stickbreaker.app.views.curves import Curves
@@ -52,6 +53,7 @@ from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.app.widgets.keyboard import Keyboard
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
+from stickbreaker.engine.whole_files import FileError
 
 SAFETY_NET_MILLISECONDS = 1_000
 REFUSED_MILLISECONDS = 4_000
@@ -79,7 +81,8 @@ class Session:
         corpora = engine.list_corpora(self._library)
         self._link = read_link(self.address.query, first, self._algorithms, corpora, PAGES)
         self._visitor = Visitor(user, self._link.run, self._link.watch)
-        self.header = Header(HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share))
+        actions = HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share, self.extend)
+        self.header = Header(actions)
         self.sketch = RateSketch()
         self.controls = self._make_controls(corpora)
         self.bring = self._make_bring()
@@ -143,7 +146,9 @@ class Session:
     @cached_property
     def compare(self) -> Compare:
         """The kept runs, made when the page Compare is first opened."""
-        compare = Compare(self.kept, self._draw_curves, self.notify, may_open=self._may_open)
+        list_space = partial(list_items, self._library.parent)
+        actions = CompareActions(self._draw_curves, self.notify, self.open_kept, list_space)
+        compare = Compare(self.kept, actions, may_open=self._may_open)
         compare.let_act(not self.is_watching)
         return compare
 
@@ -177,7 +182,7 @@ class Session:
             self.notify(text)
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
-        pn.state.add_periodic_callback(self.look, SAFETY_NET_MILLISECONDS)
+        pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
         # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
         self.document.add_next_tick_callback(self.unfold)
@@ -206,6 +211,12 @@ class Session:
         self.hood.close()
         self.bring.close()
         self.readers.close()
+
+    def _beat(self) -> None:
+        """Tell a served page that the connection works, and look again; called every second."""
+        if self.document is not None and self.document.session_context is not None:
+            self.header.bar.beat += 1
+        self.look()
 
     def look(self) -> None:
         """Show the changes since the last call, in one message."""
@@ -359,6 +370,23 @@ class Session:
             return
         self.controls.apply()
         self._controlled.runner.restart(spec)
+
+    @for_presenters
+    def extend(self) -> None:
+        """Read the corpus of a finished run once more."""
+        self._controlled.runner.extend()
+
+    @for_presenters
+    def open_kept(self, key: str) -> None:
+        """Show a kept run in full, in place of the present one."""
+        if not self._may_open:
+            return
+        try:
+            self._controlled.runner.restore(self.kept.load_position(key))
+        except (FileError, KeyError, ValueError) as error:
+            self.notify(f"The run could not be opened: {error}")
+            return
+        self.tabs.value = LIVE
 
     def _read_spec(self) -> RunSpec | None:
         """Return the settings of the controls; None if a form shows an error."""

@@ -1,6 +1,7 @@
 """Kept runs: a table, their held-out curves together, and the topics of any two runs side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -26,7 +27,16 @@ from stickbreaker.app.frames.compare_frames import (
 )
 from stickbreaker.app.frames.progress_frames import AXES
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.kept_runs import MAX_KEPT, NUM_KEPT_WORDS, KeptContent, KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.disk_space import Item, describe_space
+from stickbreaker.app.model.kept_runs import (
+    MAX_KEPT,
+    NUM_KEPT_WORDS,
+    KeptContent,
+    KeptRun,
+    KeptRunError,
+    KeptRuns,
+    Size,
+)
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.panel_fixes import offer
@@ -38,7 +48,10 @@ MAX_TICKED = 8
 HELP = (
     "<p>A run is kept with its settings and curves when "
     f"it finishes, or ends early after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
-    f"name longest.</p><p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, "
+    f"name longest.</p><p>A finished run keeps its model: <b>Open</b> shows it in full, with all pages, in place "
+    "of the present run. Then <b>Another pass</b> continues it. Models take most of the space; the oldest are removed "
+    f"where space is short, and the results stay.</p><p>Select up to {MAX_TICKED} runs to draw their curves. To name a "
+    "run, "
     "type over its settings.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
@@ -61,31 +74,39 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 """
 
 
+@dataclass(frozen=True)
+class CompareActions:
+    """What the page does for the kept runs.
+
+    show_live(): draw the live curves again, as the runs for the page Live have changed. report(text): show an error.
+    open_run(key): open a kept run in full. list_space(sizes): what takes space on disk, with the sizes of kept runs.
+    """
+
+    show_live: Callable[[], None]
+    report: Callable[[str], None]
+    open_run: Callable[[str], None]
+    list_space: Callable[[Mapping[str, Size]], list[Item]]
+
+
 class Compare(Viewer):
-    """The kept runs. `ticked` are the runs to draw; `show_live` is called when the runs for the page Live change.
+    """The kept runs. `ticked` are the runs to draw.
 
     may_open: whether this page may open kept runs.
     """
 
-    def __init__(
-        self,
-        kept: KeptRuns,
-        show_live: Callable[[], None],
-        report: Callable[[str], None],
-        may_open: bool = True,
-        **params: Any,
-    ) -> None:
+    def __init__(self, kept: KeptRuns, actions: CompareActions, may_open: bool = True, **params: Any) -> None:
         super().__init__(**params)
         self._may_open = may_open
-        self._kept, self._show_live, self._report = kept, show_live, report
+        self._kept, self._actions = kept, actions
         self._version = -1
         self._runs: tuple[KeptRun, ...] = ()
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
         self.live: tuple[Progress, ...] = ()
-        self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete))
+        self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open))
         self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
-        self._faults = _text("")
+        self._faults, self._space = _text(""), _text("")
+        self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
             label="x axis", options=list(AXES), value="documents", size="small", color="primary"
         )
@@ -134,6 +155,7 @@ class Compare(Viewer):
             self._faults,
             self._drawn,
             self._side_by_side,
+            self._space,
             sizing_mode="stretch_width",
             css_classes=["compare"],
             margin=0,
@@ -150,7 +172,8 @@ class Compare(Viewer):
             return
         self._version = self._kept.version
         listing = self._kept.listing()
-        self._runs = listing.runs
+        self._runs, self._sizes = listing.runs, listing.sizes
+        self._space.object = describe_space(self._actions.list_space(listing.sizes))
         keys = {run.key for run in self._runs}
         # Contents without shares are loaded again: the run may have been read since.
         self._contents = {key: content for key, content in self._contents.items() if key in keys and content.is_read}
@@ -164,7 +187,7 @@ class Compare(Viewer):
             return
         others = tuple(other for other in self.ticked if other != key)
         if is_ticked and len(others) >= MAX_TICKED:
-            self._report(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
+            self._actions.report(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
         elif is_ticked and self._load(key) is not None:
             others = (*others, key)
         self.ticked = others
@@ -176,7 +199,7 @@ class Compare(Viewer):
         try:
             self._kept.rename(key, name)
         except (KeptRunError, OSError) as error:
-            self._report(f"The run could not be renamed: {error}")
+            self._actions.report(f"The run could not be renamed: {error}")
         self.look()
 
     def _delete(self, key: str) -> None:
@@ -185,15 +208,19 @@ class Compare(Viewer):
         try:
             self._kept.delete(key)
         except OSError as error:
-            self._report(f"The run could not be deleted: {error}")
+            self._actions.report(f"The run could not be deleted: {error}")
         self.look()
+
+    def _open(self, key: str) -> None:
+        if self._may_open and self._may_act:
+            self._actions.open_run(key)
 
     def _load(self, key: str) -> KeptContent | None:
         if key not in self._contents:
             try:
                 self._contents[key] = self._kept.load(key)
             except KeptRunError as error:
-                self._report(str(error))
+                self._actions.report(str(error))
                 return None
         return self._contents[key]
 
@@ -219,13 +246,13 @@ class Compare(Viewer):
         shown = [run for run in self._runs if run.key not in hidden]
         self.early.param.update(label=f"Show {count(len(early), 'run')} that ended early", visible=bool(early))
         empty = "All kept runs ended early." if hidden else RunTable.param["empty"].default
-        self.table.param.update(rows=run_rows(shown, self.ticked), empty=empty)
+        self.table.param.update(rows=run_rows(shown, self.ticked, self._sizes), empty=empty)
 
     def _send_live(self) -> None:
         live = self._chosen() if self.on_live.value else ()
         before, self.live = self.live, tuple(kept_progress(run, content) for run, content in live)
         if before or self.live:
-            self._show_live()
+            self._actions.show_live()
 
     def _offer_pair(self) -> None:
         """Offer every run on both sides; two different ones until the user chooses others."""

@@ -48,7 +48,8 @@ PHASE_HELP = {
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
-    The browser counts the seconds of a long step, so that the server does not send them.
+    The browser counts the seconds of a long step, so that the server does not send them. It says within three seconds
+    that the connection is lost, and opens the page again as soon as the server answers.
     Its notes are below the buttons, so that the buttons do not move when a note appears: a press would miss them.
     In a narrow window the side of the page becomes a drawer, closed at first.
     """
@@ -66,6 +67,7 @@ class StatusBar(pn.custom.JSComponent):
     note = param.String()
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
     is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
+    beat = param.Integer(0, doc="Grows every second on a served page, so that the browser notices a lost connection.")
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
     buttons = pn.custom.Child(allow_None=True, default=None)
 
@@ -79,7 +81,7 @@ class HeaderActions:
 
     toggle(): run or pause. step(): learn from one mini-batch. restart(): start a new run.
     pace(seconds): set the seconds from one mini-batch to the next; None is one pass a minute.
-    share(): show the link for watchers, or hide it.
+    share(): show the link for watchers, or hide it. extend(): read the corpus of a finished run once more.
     """
 
     toggle: Callable[[], None]
@@ -87,6 +89,7 @@ class HeaderActions:
     restart: Callable[[], None]
     pace: Callable[[float | None], None]
     share: Callable[[], None]
+    extend: Callable[[], None]
 
 
 class Header(pn.viewable.Viewer):
@@ -124,7 +127,16 @@ class Header(pn.viewable.Viewer):
         self.share = pmui.Button(
             label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
         )
-        buttons = (self.run, self.step, self.restart, self.pace, self.share)
+        self.extend = pmui.Button(
+            label="Another pass",
+            icon="replay_circle_filled",
+            variant="outlined",
+            width=158,
+            margin=0,
+            visible=False,
+            on_click=lambda event: actions.extend(),
+        )
+        buttons = (self.run, self.step, self.restart, self.pace, self.share, self.extend)
         self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: actions.toggle())
@@ -144,6 +156,7 @@ class Header(pn.viewable.Viewer):
         label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
+        self.extend.visible = progress.status == "finished"
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
         """Show the pace of the run."""

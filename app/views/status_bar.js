@@ -10,6 +10,12 @@ const ICONS = {
 }
 
 const LONG_SECONDS = 3
+// The server sends a beat every second. Without one for this long the page says so, in less than three seconds.
+const SILENCE_MILLISECONDS = 2500
+const LOOK_MILLISECONDS = 250
+const LOST = {icon: "M3.300 2 2 3.300 5.700 7A9 9 0 0 0 3 9.500l2 2a7 7 0 0 1 2.800-2.400L10 11.300a5 5 0 0 0-3 2.200l2 2a3 3 0 0 1 " +
+  "3.800-.8l6 6L20.100 19.400zM12 5c-.7 0-1.400.1-2 .2l2.500 2.400a9 9 0 0 1 6.500 3.900l2-2A12 12 0 0 0 12 5z",
+  color: "#c62828", state: "No connection"}
 
 const spell = (seconds) => seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 
@@ -23,6 +29,19 @@ const make = (tag, name, parent) => {
 const write = (node, text) => {
   if (node.textContent !== text) { node.textContent = text }
   node.style.display = text ? "" : "none"
+}
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+// Whether the server answers a request for one of the files of this page.
+const answers = async () => {
+  const file = [...document.scripts].find((script) => script.src)
+  try {
+    await fetch(file.src, {method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(SILENCE_MILLISECONDS)})
+    return true
+  } catch {
+    return false
+  }
 }
 
 const takesSpace = (node) => {
@@ -65,6 +84,11 @@ export function render({model, view}) {
   const since = make("span", "since", work)
   since.setAttribute("aria-hidden", "true")
   let begun = 0
+  // A page without beats, as in a notebook, is not watched.
+  let last_beat = null
+  let is_lost = false
+  let is_closed = false
+  let is_asking = false
 
   const tick = () => {
     const seconds = Math.floor((performance.now() - begun) / 1000)
@@ -79,19 +103,48 @@ export function render({model, view}) {
   }
 
   const update = () => {
-    bar.dataset.status = model.status
-    chip.style.background = model.color
-    path.setAttribute("d", ICONS[model.status] ?? ICONS.ready)
-    write(state, model.state)
+    bar.dataset.status = is_lost ? "lost" : model.status
+    chip.style.background = is_lost ? LOST.color : model.color
+    path.setAttribute("d", is_lost ? LOST.icon : ICONS[model.status] ?? ICONS.ready)
+    write(state, is_lost ? LOST.state : model.state)
     for (const [name, node] of Object.entries(cells)) { write(node, model[name]) }
     const percent = Math.round(1000 * model.share) / 10
     track.setAttribute("aria-valuenow", String(percent))
     track.setAttribute("aria-valuetext", model.documents || model.state)
     fill.style.width = `${percent}%`
-    note.setAttribute("role", model.status === "failed" ? "alert" : "status")
+    note.setAttribute("role", is_lost || model.status === "failed" ? "alert" : "status")
     cells.phase.title = model.phase_help
-    write(note, model.note)
+    write(note, is_lost ? "The server does not answer. This is the last known state; the page opens again by itself." : model.note)
   }
+  const lose = (lost) => {
+    if (lost !== is_lost) { is_lost = lost; update() }
+  }
+  // A server that answers and sends no beat has lost this page: it opens again at its address, which names the run.
+  const openAgain = async () => {
+    if (is_asking) { return }
+    is_asking = true
+    if (await answers()) {
+      if (!is_closed) { await pause(SILENCE_MILLISECONDS) }
+      if (is_lost) { window.location.reload() }
+    } else {
+      await pause(1000)
+    }
+    is_asking = false
+  }
+  const listen = () => {
+    if (last_beat !== null && performance.now() - last_beat > SILENCE_MILLISECONDS) { lose(true) }
+    if (is_lost) { openAgain() }
+  }
+  const hear = () => {
+    if (model.beat > 0) { last_beat = performance.now(); lose(false) }
+  }
+  model.on(["beat"], hear)
+  hear()
+  const listening = setInterval(listen, LOOK_MILLISECONDS)
+  setTimeout(() => view.model.document?.on_event("connection_lost", () => {
+    is_closed = true
+    lose(true)
+  }), 0)
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
     "note"], update)
   model.on(["work", "work_seconds"], begin)
@@ -118,6 +171,7 @@ export function render({model, view}) {
   setTimeout(fitPage, 0)
   model.on("remove", () => {
     clearInterval(clock)
+    clearInterval(listening)
     document.removeEventListener("keydown", press)
     wide.removeEventListener("change", fitPage)
   })

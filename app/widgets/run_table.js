@@ -12,7 +12,8 @@ function put(node, text) { if (node.textContent !== text) node.textContent = tex
 export function render({ model }) {
   const body = make("tbody", {})
   const head = make("tr", {}, make("th", {scope: "col"}, "Draw"),
-    ...model.columns.map(name => make("th", {scope: "col"}, name)), make("th", {scope: "col"}, "Delete"))
+    ...model.columns.map(name => make("th", {scope: "col"}, name)), make("th", {scope: "col"}, "Open"),
+    make("th", {scope: "col"}, "Delete"))
   const table = make("table", {}, make("thead", {}, head), body)
   const scroller = make("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Kept runs"}, table)
   const empty = make("p", {})
@@ -23,11 +24,13 @@ export function render({ model }) {
     const chip = make("span", {class: "chip", "aria-hidden": "true"})
     const name = make("input", {type: "text", maxlength: "60"})
     const note = make("div", {class: "note"})
-    const remove = make("button", {type: "button"}, "Delete")
+    const open = make("button", {type: "button"}, "Open")
+    const remove = make("button", {type: "button", class: "remove"}, "Delete")
     const cells = model.columns.slice(1).map(name => make("td", {"data-column": name}))
     const send = (what, value) => model.send_msg({do: what, key, value})
     tick.addEventListener("change", () => send("tick", tick.checked))
     name.addEventListener("change", () => send("rename", name.value))
+    open.addEventListener("click", () => send("open", null))
     name.addEventListener("keydown", event => { event.stopPropagation() })
     remove.addEventListener("click", () => {
       if (remove.textContent === "Delete") {
@@ -36,8 +39,8 @@ export function render({ model }) {
       } else send("delete", null)
     })
     const node = make("tr", {}, make("td", {}, make("label", {}, tick, chip)),
-      make("th", {scope: "row"}, name, note), ...cells, make("td", {}, remove))
-    return {node, tick, chip, name, note, cells, remove}
+      make("th", {scope: "row"}, name, note), ...cells, make("td", {}, open), make("td", {}, remove))
+    return {node, tick, chip, name, note, cells, open, remove}
   }
 
   function write_item(item, row) {
@@ -49,6 +52,9 @@ export function render({ model }) {
     item.name.title = row.label
     item.name.readOnly = item.remove.disabled = model.is_fixed
     item.name.setAttribute("aria-label", `Name of ${row.label}`)
+    item.open.disabled = model.is_fixed || !row.has_model
+    item.open.title = row.has_model ? "" : "The model of this run is not on disk."
+    item.open.setAttribute("aria-label", `Open ${row.title}`)
     item.remove.setAttribute("aria-label", `Delete ${row.title}`)
     const details = [row.name ? row.label : "", row.note].filter(Boolean).join("; ")
     put(item.note, details)
@@ -73,7 +79,7 @@ export function render({ model }) {
     })
     put(empty, model.rows.length ? "" : model.empty)
     scroller.hidden = model.rows.length === 0
-    if (place >= 0 && find_focus() < 0) body.children[Math.min(place, body.children.length - 1)]?.querySelector("button").focus()
+    if (place >= 0 && find_focus() < 0) body.children[Math.min(place, body.children.length - 1)]?.querySelector(".remove").focus()
   }
 
   model.on(["rows", "empty", "is_fixed"], write)

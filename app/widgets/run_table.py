@@ -1,4 +1,4 @@
-"""A table of kept runs: tick the runs to draw, rename one in place, delete one with two presses."""
+"""A table of kept runs: tick the runs to draw, rename one in place, open one, delete one with two presses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from stickbreaker.app.frames.compare_frames import COLUMNS
 
 @dataclass(frozen=True)
 class RunActions:
-    """What the table does with a run: select or deselect it, give it a name, delete it; each by the run's key."""
+    """What the table does with a run, by its key: select or deselect it, name it, delete it, open it in full."""
 
     tick: Callable[[str, bool], None]
     rename: Callable[[str, str], None]
     delete: Callable[[str], None]
+    open: Callable[[str], None]
 
 
 class RunTable(pn.custom.JSComponent):
@@ -25,7 +26,7 @@ class RunTable(pn.custom.JSComponent):
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")
     columns = param.List(default=list(COLUMNS))
-    is_fixed = param.Boolean(False, doc="Whether runs cannot be renamed or deleted.")
+    is_fixed = param.Boolean(False, doc="Whether runs cannot be renamed, opened or deleted.")
     empty = param.String(default="No kept runs yet: a run is kept when it finishes.")
 
     _esm = Path(__file__).with_name("run_table.js")
@@ -46,3 +47,5 @@ class RunTable(pn.custom.JSComponent):
             self._act.rename(key, str(value))
         elif message.get("do") == "delete":
             self._act.delete(key)
+        elif message.get("do") == "open":
+            self._act.open(key)

@@ -16,13 +16,13 @@ pytestmark = pytest.mark.browser
 
 
 @contextmanager
-def server_to_kill(folder, name):
+def server_to_kill(folder, name, *options):
     """Serve the page with its data in this folder; gives the process and the address."""
     log, environment = (
         folder / f"{name}.txt",
         os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)},
     )
-    command = [sys.executable, "-m", "panel", "serve", *OPTIONS]
+    command = [sys.executable, "-m", "panel", "serve", *OPTIONS, *options]
     with log.open("w") as output:
         server = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
     try:

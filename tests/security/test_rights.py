@@ -9,7 +9,7 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.server.start_token import make_token, name_cookie
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
-from stickbreaker.app.views.compare import Compare
+from stickbreaker.app.views.compare import Compare, CompareActions
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
 from tests.app.browser_messages import send
 from tests.browser.conftest import TOKEN
@@ -178,11 +178,13 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
         def delete(self, key):
             asked.append("delete")
 
-    compare = Compare(Watched(tmp_path), lambda: None, asked.append, may_open=False)
+    actions = CompareActions(lambda: None, asked.append, asked.append, asked.append)
+    compare = Compare(Watched(tmp_path), actions, may_open=False)
     compare.look()
     send(compare.table, {"do": "tick", "key": "key", "value": True})
     send(compare.table, {"do": "rename", "key": "key", "value": "mine"})
     send(compare.table, {"do": "delete", "key": "key"})
+    send(compare.table, {"do": "open", "key": "key"})
     assert asked == []
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from stickbreaker import engine
 from stickbreaker.app.frames.compare_frames import (
     differing_settings,
     match_runs,
@@ -17,10 +18,11 @@ from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing, ReadingLink
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.record import Record, read_spec
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.verified_files import read_parts, write_parts
-from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus
+from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus, small_spec
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
 
@@ -133,7 +135,7 @@ def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_r
     assert not kept.load(run.key).is_read
     link.take_reading(replace_model(reading, documents_seen=50))
     for take in (link.take_reading, link.take_run)[:: 1 if is_read_first else -1]:
-        take(*((reading,) if take == link.take_reading else (model, run.key)))
+        take(*((reading,) if take == link.take_reading else (run.key, model)))
     content = kept.load(run.key)
     shares = dict(zip(content.topic_ids.tolist(), content.sizes.tolist(), strict=True))
     assert shares == pytest.approx({0: 0.5, 1: 0.3, 2: 0.2})
@@ -262,3 +264,46 @@ def test_runs_of_several_systems_lie_on_one_axis(kept):
     assert frame["color"].nunique() == 2
     assert [x.tolist() for x in frame["x"]] == [[0.5, 1.0]] * 2
     assert [row["cells"][1] for row in run_rows(runs, ())] == ["−7.900"] * 2
+
+
+def keep_small(kept, **values):
+    """Learn the small corpus and keep the run with its model."""
+    record = Record(small_spec(**values), 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
+    while not record.is_over:
+        record.advance()
+    return kept.keep(record.progress(1), record.model(), position=record.save())
+
+
+def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topics(kept):
+    run = keep_small(kept)
+    kept.name_topics(run.key, {1: "war"})
+    position = kept.load_position(run.key)
+    record = Record(read_spec(position), 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(HDP, position.config, small_corpus(), position.settings))
+    record.restore(position)
+    progress = record.progress(1)
+    assert (progress.status, progress.documents_seen, progress.names) == ("finished", 100, {1: "war"})
+    assert run_rows([run], (), kept.listing().sizes)[0]["has_model"]
+    kept.delete(run.key)
+    with pytest.raises(KeptRunError, match="not on disk"):
+        kept.load_position(run.key)
+
+
+def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without_a_name(kept, monkeypatch):
+    named, oldest = keep_small(kept), keep_small(kept)
+    kept.rename(named.key, "mine")
+    size = kept.listing().sizes[named.key].model
+    monkeypatch.setenv("STICKBREAKER_KEPT_MODELS", str(2.5 * size / 1e9))
+    newest = keep_small(kept)
+    sizes = kept.listing().sizes
+    assert [sizes[run.key].model > 0 for run in (named, oldest, newest)] == [True, False, True]
+    assert kept.load(oldest.key).topic_ids.size
+
+
+def test_a_run_that_was_left_and_continued_takes_the_place_of_what_was_kept_and_keeps_its_name(kept):
+    early = kept.keep(make_progress(status="paused"), make_model(), key="a")
+    kept.rename(early.key, "mine")
+    kept.keep(make_progress(), make_model(), key="a")
+    (run,) = kept.listing().runs
+    assert (run.key, run.status, run.name) == ("a", "finished", "mine")

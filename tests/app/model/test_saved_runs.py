@@ -168,3 +168,22 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path, position):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="make room there, or allow it"):
         SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, position))
+
+
+@pytest.mark.parametrize("name", ["hdp", "gibbs-hdp", "batch-lda", "dp-mixture"])
+def test_another_pass_over_the_corpus_learns_the_same_as_a_run_that_was_planned_with_it(name):
+    planned = begin(replace(spec_of(name), settings=replace(SETTINGS, passes=2)))
+    model = finish(planned)[1]
+    record = begin(replace(spec_of(name), settings=replace(SETTINGS, passes=1)))
+    assert record.extend() is None
+    finish(record)
+    record.rename(0, "mine")
+    position = record.extend()
+    continued = begin(read_spec(position))
+    continued.restore(position)
+    assert (continued.is_over, continued.is_kept, continued.kept_key) == (False, False, "")
+    progress, other = finish(continued)
+    assert (progress.documents_seen, progress.names) == (200, {0: "mine"})
+    states = [each.algorithm.summarize(each.config, each.state) for each in (model, other)]
+    np.testing.assert_array_equal(states[0].topics, states[1].topics)
+    np.testing.assert_array_equal(states[0].expected_tokens, states[1].expected_tokens)

@@ -3,9 +3,10 @@ import threading
 import pytest
 
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service
+from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service, find_saved
 from stickbreaker.app.server.subscribers import Wakeup
-from stickbreaker.app.server.visitors import Visitor
+from stickbreaker.app.server.visitors import Visitor, find_data
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import Compiled, Watched, load_small, small_spec
 
 
@@ -235,5 +236,38 @@ def test_a_saved_run_of_another_user_is_not_opened(until):
         assert again.join(Visitor("ben", run=run.key), Page(), small_spec).run.key != run.key
         assert join(again, run.key, Page(), small_spec).key != run.key
         assert again.join(Visitor("anna", run=run.key), Page(), small_spec).run.key == run.key
+    finally:
+        again.close()
+
+
+def finish(run, until):
+    run.runner.set_pace(0.0)
+    run.runner.resume()
+    until(lambda: run.runner.progress.status == "finished")
+
+
+def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatch, tmp_path):
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    service = Service(load_small, Compiled(), 2)
+    run = join(service, None, Page(), small_spec)
+    finish(run, until)
+    until(lambda: service.find_kept(None).listing().runs)
+    service.close()
+    again = Service(load_small, Compiled(), 2)
+    try:
+        restored = join(again, run.key, Page(), small_spec)
+        until(lambda: restored.runner.progress.status == "finished")
+        restored.runner.rename(0, "war")
+        until(lambda: again.find_kept(None).listing().runs[0].topic_names == {"0": "war"})
+        (kept,) = again.find_kept(None).listing().runs
+        restored.runner.set_pace(0.0)
+        restored.runner.extend()
+        until(lambda: restored.runner.progress.documents_seen == 200)
+        until(lambda: len(again.find_kept(None).listing().runs) == 2)
+        # A run that is opened takes the place of the present one, also on disk.
+        restored.runner.restore(again.find_kept(None).load_position(kept.key))
+        until(lambda: restored.runner.progress.run_id == 3 and restored.runner.progress.status == "finished")
+        assert restored.runner.progress.names == {0: "war"}
+        until(lambda: find_saved(find_data(None)).find(run.key).position.documents_seen == 100)
     finally:
         again.close()

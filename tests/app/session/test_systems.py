@@ -42,7 +42,7 @@ def test_it_runs_to_its_end_and_every_live_view_shows_it(algorithm, make_progres
     assert len(progress.heldout) > 0
     assert progress.checkpoints
     table, now = WordTable(), TopicsNow()
-    for view in (table, now, Curves(), RateSketch(), Header(HeaderActions(*[lambda *values: None] * 5))):
+    for view in (table, now, Curves(), RateSketch(), Header(HeaderActions(*[lambda *values: None] * 6))):
         view.update(Progress())
         view.update(progress)
     assert now.rows.rows

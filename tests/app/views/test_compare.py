@@ -8,7 +8,7 @@ import pytest
 from stickbreaker.app.frames.compare_frames import choose_pair, keep_large
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Listing
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve
-from stickbreaker.app.views.compare import Compare, pair_html
+from stickbreaker.app.views.compare import Compare, CompareActions, pair_html
 
 
 def make_run(key, status="finished", corpus_name="two", **config):
@@ -60,7 +60,7 @@ class Kept:
 @pytest.fixture
 def open_compare():
     def open_compare(kept):
-        compare = Compare(kept, lambda: None, pytest.fail)
+        compare = Compare(kept, CompareActions(lambda: None, pytest.fail, pytest.fail, lambda sizes: []))
         compare.look()
         return compare
 

@@ -50,7 +50,7 @@ def actions_into(acts, weigh=lambda algorithm, config: 0):
 
 @pytest.fixture
 def header():
-    return Header(HeaderActions(*[lambda *values: None] * 5))
+    return Header(HeaderActions(*[lambda *values: None] * 6))
 
 
 @pytest.fixture
