@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog
@@ -62,7 +63,7 @@ class Run:
     that one does not reveal the other. user: the owner; None without logins.
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
-    resumes: whether it was learning then, so that it continues after a reload.
+    resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
     """
 
     key: str
@@ -75,6 +76,7 @@ class Run:
     presenters: Subscribers
     left_at: float | None = None
     resumes: bool = False
+    board: ClassBoard = field(default_factory=ClassBoard)
 
     @property
     def num_watching(self) -> int:
