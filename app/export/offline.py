@@ -62,16 +62,17 @@ def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], r
     page = PAGE.format(
         title=escape(f"Topics of {title_corpus(progress.corpus_name)}"),
         style=style,
-        style_hash=_hash(style),
+        style_hash=hash_of(style),
         script=script,
-        hash=_hash(script),
+        hash=hash_of(script),
         state=embed(gather(progress, earlier, reading)),
     )
     with replacing(path) as file:
         file.write(page.encode())
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """The hash of a script or style, by which a page's policy allows it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

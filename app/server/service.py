@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
@@ -63,7 +64,7 @@ class Run:
     that one does not reveal the other. user: the owner; None without logins.
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
-    resumes: whether it was learning then, so that it continues after a reload.
+    resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
     """
 
     key: str
@@ -77,6 +78,7 @@ class Run:
     presenters: Subscribers
     left_at: float | None = None
     resumes: bool = False
+    board: ClassBoard = field(default_factory=ClassBoard)
 
     @property
     def num_watching(self) -> int:

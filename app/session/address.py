@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
+from stickbreaker.app.session.tabs import ALL_PAGES, LIVE, open_page
 
 
 class Address:
@@ -32,7 +33,7 @@ class Address:
             is_same_corpus = progress.corpus_name == asked.corpus_name
             if not is_same_corpus or progress.algorithm != asked.algorithm.name:
                 self._selection.leave_run(is_same_corpus)
-        self._tabs.value = place.page or self._tabs.options[0]
+        open_page(self._tabs, place.page or LIVE)
         self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
         self._tabs.param.watch(lambda event: self.write(), "value")
 
@@ -40,11 +41,11 @@ class Address:
         """Select what an earlier address of this page names, after the browser's back or forward button."""
         if self._run is None:
             return
-        place = read_place(query, self._run.runner.progress, self._tabs.options)
+        place = read_place(query, self._run.runner.progress, ALL_PAGES)
         self._is_going_back = True
         try:
             self._select(place)
-            self._tabs.value = place.page or self._tabs.options[0]
+            open_page(self._tabs, place.page or LIVE)
         finally:
             self._is_going_back = False
         self.write()
@@ -54,7 +55,7 @@ class Address:
         if self._run is None or self._location is None or self._is_going_back:
             return
         chosen, page = self._selection, self._tabs.value
-        open_page = page if page != self._tabs.options[0] else None
+        open_page = page if page != LIVE else None
         place = Place(open_page, chosen.topic, chosen.document, chosen.span, chosen.moment)
         if self._is_watching:
             query = write_watch_link(self._run.watch, place)

@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.model.class_tasks import Result
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, READING_PAGES, TIME, TOPICS
@@ -34,7 +35,7 @@ class Readers:
     """The views of a reading of the corpus, by page; they are made when a page that shows them is opened.
 
     ask: read the corpus with the present model. rename: name a topic. earlier: the runs before this one.
-    find_texts: the stored texts of a corpus of the run's owner.
+    find_texts: the stored texts of a corpus of the run's owner. find_results: the answers of the class.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Readers:
         rename: Callable[[int, str], None],
         earlier: Callable[[], tuple[Progress, ...]],
         find_texts: Callable[[str], Texts | None],
+        find_results: Callable[[], tuple[Result, ...]],
     ):
         self.note = ReadingNote(ask)
         self._selection, self._rename, self._find_texts = selection, rename, find_texts
@@ -51,7 +53,7 @@ class Readers:
         self._make = {
             TOPICS: lambda: (TopicMap(selection), TopicQuality(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
-            EXPORT: lambda: (ExportPanel(selection, earlier),),
+            EXPORT: lambda: (ExportPanel(selection, earlier, find_results),),
         }
         self._made: dict[str, tuple[Any, ...]] = {}
 

@@ -23,18 +23,21 @@ from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
 from stickbreaker.app.session.address import Address
+from stickbreaker.app.session.classroom import Classroom
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.pages import Pages, Readers, lay_at_end, lay_side_by_side
 from stickbreaker.app.session.tabs import (
+    ALL_PAGES,
+    CLASS,
     COMPARE,
     DOCUMENTS,
     EXPORT,
     HOOD,
     LIVE,
-    PAGES,
     READING_PAGES,
     TOPICS,
     make_tabs,
+    offer_class,
 )
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.views.compare import Compare, CompareActions
@@ -79,7 +82,7 @@ class Session:
         others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
         self._algorithms = (first.algorithm, *others)
         corpora = engine.list_corpora(self._library)
-        self._link = read_link(self.address.query, first, self._algorithms, corpora, PAGES)
+        self._link = read_link(self.address.query, first, self._algorithms, corpora, ALL_PAGES)
         self._visitor = Visitor(user, self._link.run, self._link.watch)
         actions = HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share, self.extend)
         self.header = Header(actions)
@@ -94,7 +97,9 @@ class Session:
             self.rename,
             lambda: self._run.runner.earlier if self._run else (),
             self._find_texts,
+            lambda: self.classroom.state.all_results,
         )
+        self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs)
         self.player = ReplayPlayer(self.selection, self.address.write)
         self._may_open = may_manage()
         self.hood = self._make_hood()
@@ -198,7 +203,8 @@ class Session:
         """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         made = [vars(self)[name] for name in ("compare", "sweep") if name in vars(self)]
-        for view in (self.header, self.controls, self.readers, self.count_note, *made):
+        views = (self.header, self.controls, self.readers, self.count_note, self.classroom)
+        for view in (*views, *made):
             view.let_act(not is_watching)
 
     def stop(self) -> None:
@@ -226,7 +232,8 @@ class Session:
         progress, earlier = runner.progress, runner.earlier
         jobs = self._run.reader.job, self._run.checker.job, self.hood.job
         present = len(self._run.presenters), self._run.num_watching
-        seen = (progress, earlier, jobs, self.kept.version, self._run.sweep.state, present)
+        of_class = self.classroom.find_shown()
+        seen = (progress, earlier, jobs, self.kept.version, self._run.sweep.state, present, of_class)
         if seen == self.seen:
             return
         before, self.seen = self.seen, seen
@@ -238,6 +245,7 @@ class Session:
                 for view in self.views:
                     self._attempt(view.update, progress, earlier)
             self.sharing.update(self.is_watching, *present)
+            self._attempt(self.classroom.look)
             self._update_page(has_moved)
             self.address.write()
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
@@ -352,6 +360,7 @@ class Session:
     def share(self) -> None:
         """Show the link for watchers, or hide it."""
         self.sharing.toggle(self.address.share())
+        offer_class(self.tabs)
 
     @for_presenters
     def configure(self, values: dict[str, Any]) -> None:
@@ -459,7 +468,8 @@ class Session:
         live = pn.Column(top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0)
         own: dict[str, Callable[[], tuple[Any, ...]]]
         own = {LIVE: lambda: (live,), COMPARE: lambda: (self.compare, self.sweep), HOOD: lambda: (self.hood,)}
-        make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in PAGES}
+        own[CLASS] = lambda: (self.classroom.view,)
+        make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
         # Bokeh limits the height to the window, so that later parts would overlap.
         styles = {"max-height": "none"}
@@ -476,6 +486,9 @@ class Session:
         self.player.bar.visible = page in (LIVE, TOPICS)
         if page != HOOD:
             self.hood.close()
+        self.sharing.make_room(page == CLASS)
+        if page == CLASS and self._run is not None:
+            self.classroom.view.open(self.address.share())
         self._update_page()
         self.pages.open(page)
 

@@ -27,6 +27,9 @@ from stickbreaker.app.export.tables import (
     write_sheet_files,
     write_table,
 )
+from stickbreaker.app.export.worksheet import write_worksheet
+from stickbreaker.app.frames.class_questions import answer_frame
+from stickbreaker.app.model.class_tasks import Result
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
@@ -61,6 +64,7 @@ class Taken(NamedTuple):
     progress: Progress
     earlier: tuple[Progress, ...]
     reading: Reading | None
+    results: tuple[Result, ...] = ()
 
     def read(self) -> Reading:
         """The reading. Raises ValueError if there is none."""
@@ -70,7 +74,7 @@ class Taken(NamedTuple):
 
 
 class Export(NamedTuple):
-    """One file to export. needs: "steps", "replay", "topics" or "documents"; ending: "" for a table."""
+    """One file to export. needs: a part that `ExportPanel._has` names; ending: "" for a table."""
 
     label: str
     sentence: str
@@ -112,12 +116,26 @@ EXPORTS = {
         "",
         _table(lambda taken: curves_table(taken.progress, taken.earlier)),
     ),
+    "class-answers": Export(
+        "Answers of the class",
+        "How often each option of the revealed tasks was chosen, with the right answer and the topic.",
+        "answers",
+        "",
+        _table(lambda taken: answer_frame(taken.results)),
+    ),
     "sheets": Export(
         "Sheets for human evaluation",
         "A zip file of CSV sheets on which people find the word or the topic that does not belong, with their keys.",
         "documents",
         ".zip",
         lambda taken, path: write_sheet_files(taken.read(), taken.progress, path),
+    ),
+    "worksheet": Export(
+        "Worksheet to print",
+        "Questions about the topics of this run for a class, on paper, with the answers on a separate sheet.",
+        "topics",
+        ".html",
+        lambda taken, path: write_worksheet(taken.read(), taken.progress, path),
     ),
     "arrays": Export(
         "Arrays",
@@ -131,7 +149,7 @@ EXPORTS = {
         "One HTML file that works offline, with the replay of the run.",
         "steps",
         ".html",
-        lambda taken, path: write_offline(path, *taken),
+        lambda taken, path: write_offline(path, taken.progress, taken.earlier, taken.reading),
     ),
     "replay": Export(
         "Replay",
@@ -159,11 +177,20 @@ CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
 
 
 class ExportPanel(Viewer):
-    """The page Export. `find_earlier()` returns the earlier runs; figures are drawn only while `is_open`."""
+    """The page Export; figures are drawn only while `is_open`.
 
-    def __init__(self, selection: Selection, find_earlier: Callable[[], tuple[Progress, ...]], **params: Any) -> None:
+    find_earlier: returns the earlier runs. find_results: returns the tasks of the class with their answers.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        find_earlier: Callable[[], tuple[Progress, ...]],
+        find_results: Callable[[], tuple[Result, ...]] = lambda: (),
+        **params: Any,
+    ) -> None:
         super().__init__(**params)
-        self._selection, self._find_earlier = selection, find_earlier
+        self._selection, self._find_earlier, self._find_results = selection, find_earlier, find_results
         self._job, self._progress = ReadingJob(), Progress()
         self._is_busy = self.is_closed = self.is_open = False
         self._drawn: tuple[Any, ...] = ()
@@ -256,9 +283,10 @@ class ExportPanel(Viewer):
         return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
 
     def _has(self) -> set[str]:
-        """The parts that can be exported: "steps", "replay", "topics", "documents"."""
+        """The parts that can be exported: "steps", "replay", "topics", "documents", "answers"."""
         reading = self._reading()
         has = {"steps"} if self._progress.documents_seen else set()
+        has |= {"answers"} if self._find_results() else set()
         has |= {"replay"} if can_replay(self._progress) and self._progress.checkpoints else set()
         if reading is not None:
             has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
@@ -281,7 +309,7 @@ class ExportPanel(Viewer):
         export = EXPORTS[what]
         if self._is_busy or export.needs not in self._has():
             return
-        taken = Taken(self._progress, self._find_earlier(), self._reading())
+        taken = Taken(self._progress, self._find_earlier(), self._reading(), self._find_results())
         ending = export.ending or (".csv" if self.format.value == CSV else ".parquet")
         name = self._file_name(what).removesuffix(ending) + ending
         self._set_busy(True, f'<p role="status">Writing {escape(name)} …</p>')

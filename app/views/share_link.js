@@ -12,6 +12,7 @@ export function render({ model }) {
   const copy = make("button", {type: "button"}, "Copy")
   const line = make("div", {class: "line"}, field, copy)
   const hint = make("p", {})
+  const code = make("img", {class: "code"})
   const watching = make("p", {class: "watching", role: "status"})
 
   // The clipboard is open to pages of this machine or over https only; elsewhere the old way still works.
@@ -33,10 +34,13 @@ export function render({ model }) {
     if (field.value !== model.link) field.value = model.link
     put(hint, model.hint)
     put(watching, model.watching)
+    if (code.getAttribute("src") !== model.picture) code.setAttribute("src", model.picture)
+    code.alt = model.alt
+    code.hidden = !model.picture
     line.hidden = hint.hidden = !model.link
   }
 
-  model.on(["link", "hint", "watching"], write)
+  model.on(["link", "hint", "picture", "watching"], write)
   write()
-  return make("div", {class: "share"}, line, hint, watching)
+  return make("div", {class: "share"}, code, make("div", {class: "texts"}, line, hint, watching))
 }

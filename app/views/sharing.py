@@ -7,16 +7,19 @@ import panel as pn
 import param
 
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 
 WATCHING = "Watching: the presenter controls this run."
 PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
 
 
 class ShareLink(pn.custom.JSComponent):
-    """A link to select or copy, a sentence about it, and the number of watchers."""
+    """A link to select or copy, its QR code, a sentence about it, and the number of watchers."""
 
     link = param.String()  # type: ignore[assignment]  # a method of Panel that the page does not use
     hint = param.String()
+    picture = param.String(doc="The QR code of the link, as the address of an image.")
+    alt = param.String(ALT)
     watching = param.String()
 
     _esm = Path(__file__).with_name("share_link.js").read_text(encoding="utf-8")
@@ -37,8 +40,12 @@ class Sharing(pn.viewable.Viewer):
 
     def toggle(self, link: str) -> None:
         """Show the link, or hide it."""
-        self.link.param.update(link=link, hint=describe_link(link))
+        self.link.param.update(link=link, hint=describe_link(link), picture=draw_qr_code(link))
         self._layout[:] = [] if self._layout.objects else [self.link]
+
+    def make_room(self, is_class: bool) -> None:
+        """Hide the link on the page Class, which shows it itself."""
+        self.link.visible = not is_class
 
     def update(self, is_watching: bool, num_presenting: int, num_watching: int) -> None:
         """Show the number of watchers to a presenter, and to a watcher whether there is a presenter."""
@@ -63,5 +70,8 @@ def describe_link(link: str) -> str:
     """Say what a link does, and when it does not work for others."""
     hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
-        hint += " For another machine, replace localhost by the name or number of this machine."
+        hint += (
+            " For other machines and phones, open this page by the name or number of this machine instead of localhost "
+            "and press Share there."
+        )
     return hint

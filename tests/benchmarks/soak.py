@@ -1,7 +1,7 @@
 """How the page bears being used: memory, ticks, what watching costs the engine, how soon it shows and answers.
 
     python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME] [--json FILE]
-                                    [--tables opening paint controls engine soak]
+                                    [--tables opening paint controls class engine soak] [--phones 10] [--watchers 50]
 
 A server of its own (`tests.benchmarks.watched`), with a folder of its own, and Chromium, all on this machine: what a
 browser takes to draw is missing to the engine, as for a reader with a server at home. In turn:
@@ -11,6 +11,9 @@ browser takes to draw is missing to the engine, as for a reader with a server at
 * first paint: seconds from the request to the first text, to the state of the run, to the first curve and to the
   settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
 * controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
+* class: seconds until each of some phones that open the link of a run at the same time, in browsers of their size,
+  shows the state of the run and its first curve; then milliseconds of the presenter's ticks while some watchers without
+  browsers are connected, and the run learns at ten mini-batches a second.
 * the engine: documents a second of the same run, at full speed, alone in a process, and on the server with one
   page and with all of them open on it; alternating, a ratio is of neighbours.
 * the soak: all browsers open runs of their own, run them again at full speed, turn through the pages and close,
@@ -40,22 +43,25 @@ from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.heldout import to_markdown
 from tests.browser.conftest import SECONDS_UNUSED, serving
-from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
+from tests.browser.dashboard import FIRST_SECONDS, PHONE, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
 from tests.security.served import Page
 
 PAGES = ("Topics", "Time", "Documents", "Compare", "Export", "Live")
 NUM_OPENINGS, NUM_VISITS, NUM_PRESSES = 12, 5, 5
+SECONDS_WATCHED = 30
 SECONDS_TO_SEND = 1.0
-TABLES = ("opening", "paint", "controls", "engine", "soak")
+TABLES = ("opening", "paint", "controls", "class", "engine", "soak")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 240
 PERCENTILES = (50, 95, 99)
 PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": [".MuiSlider-root"]}
+# The settings of a phone are in a drawer.
+PHONE_PLACES = {name: path for name, path in PLACES.items() if name != "settings"}
 SEEK = """places => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
-  const isShown = () => document.documentElement.classList.contains("is-drawn")
+  const isShown = () => document.documentElement?.classList.contains("is-drawn")
   const isSeen = (path) => isShown() && path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted),
     document)?.getBoundingClientRect().height
   window.seenAt = {}
@@ -178,6 +184,52 @@ def measure_controls(browser, address):
     return [
         {"what": name, "median_ms": float(np.median(values)), "worst_ms": max(values)} for name, values in taken.items()
     ]
+
+
+def measure_class(browser, server, num_phones, num_watchers):
+    """Rows of seconds until phones show a run, and of milliseconds of the presenter's ticks in a class."""
+    presenter = open_page(browser, server.address)
+    presenter.button("Share").click()
+    link = presenter.page.get_by_label("Link to watch this run").input_value()
+    phones = [browser.new_context(viewport=PHONE).new_page() for _ in range(num_phones)]
+    for page in phones:
+        page.add_init_script(f"({SEEK})({json.dumps(PHONE_PLACES)})")
+    for page in phones:
+        # Without waiting for the page, so that all of them load together.
+        page.evaluate("link => { window.location.href = link }", link)
+    seconds = []
+    for page in phones:
+        page.wait_for_function(
+            f"() => Object.keys(window.seenAt ?? {{}}).length === {len(PHONE_PLACES)}", timeout=FIRST_SECONDS
+        )
+        seconds.append(page.evaluate("() => seenAt"))
+    frame = pd.DataFrame(seconds) / 1_000
+    rows = [
+        {"what": f"{num_phones} phones: {name}, s", "median": frame[name].median(), "worst": frame[name].max()}
+        for name in PHONE_PLACES
+    ]
+    for page in phones:
+        page.context.close()
+    presenter.choose_pace("Ten batches a second")
+    with ThreadPoolExecutor(1) as thread:
+        watching = thread.submit(asyncio.run, watch_without_browsers(link, num_watchers, server))
+        looks = watching.result()
+    close_all([presenter])
+    ticks = np.array(looks or [[np.nan, np.nan]])[:, 0]
+    what = f"{num_watchers} watchers: a tick of the presenter, ms"
+    return [*rows, {"what": what, "median": float(np.median(ticks)), "worst": float(ticks.max())}]
+
+
+async def watch_without_browsers(link, number, server):
+    """Connect this many watchers; gives the looks of the presenter while all of them watch."""
+    address, _, query = link.partition("?")
+    pages = [await Page.open(address, f"?{query}") for _ in range(number)]
+    await asyncio.to_thread(server.ask)
+    await asyncio.sleep(SECONDS_WATCHED)
+    looks = (await asyncio.to_thread(server.ask))["presented"]
+    for page in pages:
+        await page.close()
+    return looks
 
 
 def learn_alone(name):
@@ -304,6 +356,7 @@ def measure(arguments):
             "opening": lambda: measure_opening(server),
             "paint": lambda: measure_paint(browser, server.address),
             "controls": lambda: measure_controls(browser, server.address),
+            "class": lambda: measure_class(browser, server, arguments.phones, arguments.watchers),
             "engine": lambda: measure_engine(browser, server, arguments.corpus, arguments.browsers, arguments.rounds),
             "soak": lambda: soak(browser, server, arguments.browsers, arguments.minutes),
         }
@@ -322,6 +375,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--phones", type=int, default=10)
+    parser.add_argument("--watchers", type=int, default=50)
     parser.add_argument("--corpus", default="state-of-the-union", help="what the engine's runs read")
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--json")

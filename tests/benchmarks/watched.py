@@ -17,7 +17,7 @@ from stickbreaker.app.session.session import Session
 
 PAGE_BYTES = resource.getpagesize()
 
-looks, openings, speeds = [], [], []
+looks, openings, presented, speeds = [], [], [], []
 look, run = Session.look, engine.run
 
 
@@ -29,6 +29,8 @@ def timed_look(session):
     if session.seen is not before:
         kind = openings if before is None else looks
         kind.append([1_000 * (time.perf_counter() - began), 1_000 * (time.thread_time() - worked)])
+        if kind is looks and not session.is_watching:
+            presented.append(kind[-1])
 
 
 @wraps(run)
@@ -48,15 +50,15 @@ def timed_run(*arguments, **options):
 class WatchedHandler(RequestHandler):
     """Megabytes of the server, open sessions, and since the last question: milliseconds of looks, first ones, speeds.
 
-    A look has two: by the clock, and of the processor for its thread alone. `thread_seconds` is the processor time of
-    this thread, which works for all pages, since its start.
+    `presented` are the looks of pages that control a run. A look has two: by the clock, and of the processor for its
+    thread alone. `thread_seconds` is the processor time of this thread, which works for all pages, since its start.
     """
 
     def get(self):
         gc.collect()
         resident = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
         sessions = len(self.application.get_sessions("/app"))
-        said = {"looks": looks, "openings": openings, "speeds": speeds}
+        said = {"looks": looks, "openings": openings, "presented": presented, "speeds": speeds}
         seconds = time.thread_time()
         self.write(json.dumps({"megabytes": resident / 2**20, "sessions": sessions, "thread_seconds": seconds} | said))
         for each in said.values():

@@ -1,4 +1,7 @@
-"""A watcher's browser sends 10,000 messages that its page would never send: the presenter's run does not change."""
+"""A watcher's browser sends 10,000 messages that its page would never send: the presenter's run does not change.
+
+A task for the class is open meanwhile: of all messages, each page that watches has one answer at most.
+"""
 
 import asyncio
 import random
@@ -12,8 +15,8 @@ from tests.security.served import Page, make_event
 NUM_MESSAGES, AT_ONCE, SEED = 10_000, 1_000, 7
 RUN = re.compile(r"run=([\w-]+)")
 WATCH = re.compile(r"\?watch=[\w-]+")
-# How many watch is shown to the presenter too.
-OWN = ("watching",)
+# How many watch and have answered is shown to the presenter too.
+OWN = ("watching", "counts", "said")
 HOSTILE = (
     True,
     False,
@@ -41,6 +44,11 @@ MESSAGES = (
     {"do": "rename", "key": "x", "value": "mine"},
     {"topic": 0, "name": "mine"},
     {"kind": "rename", "topic": 0, "name": "mine"},
+    {"task": 1, "option": 0},
+    {"task": 1, "option": 5},
+    {"task": 1, "option": 6},
+    {"task": 2, "option": 0},
+    {"task": [], "option": {}},
 )
 
 
@@ -119,33 +127,41 @@ async def wait_for_text(page, pattern):
     raise AssertionError(f"no {pattern.pattern}")
 
 
+def count_answers(models):
+    """How many answers the page of the presenter has counted."""
+    (counts,) = (data["counts"] for model in models.values() if "counts" in (data := find_data(model)))
+    return sum(counts)
+
+
 async def attack(address):
-    presenter = await Page.open(address)
+    presenter = await Page.open(address, "?page=Class")
     await wait_for_text(presenter, RUN)
     await wait_for_text(presenter, re.compile("[1-9][0-9,]* of 9,384 documents"))
     await press_button(presenter, "Pause")
     await press_button(presenter, "Share")
+    await press_button(presenter, "Guess the period")
     link = (await wait_for_text(presenter, WATCH))[0]
     watcher = await Page.open(address, link)
     await wait_for_text(watcher, re.compile("Watching: "))
     before = await resolve(presenter)
-    draw = random.Random(SEED)
+    draw, num_pages = random.Random(SEED), 1
     for _ in range(NUM_MESSAGES // AT_ONCE):
         try:
             models = await watcher.pull()
         except AssertionError:
-            watcher = await Page.open(address, link)
+            watcher, num_pages = await Page.open(address, link), num_pages + 1
             models = await watcher.pull()
         for _ in range(AT_ONCE):
             await watcher.patch(draw_event(draw, models))
-    after = await resolve(presenter)
+    after, num_answers = await resolve(presenter), count_answers(await presenter.pull())
     await watcher.close()
     await presenter.close()
-    return before, after
+    return before, after, num_answers, num_pages
 
 
 @pytest.mark.timeout(400)
 def test_ten_thousand_messages_of_a_watcher_change_nothing_of_the_run(address):
-    before, after = asyncio.run(attack(address))
+    before, after, num_answers, num_pages = asyncio.run(attack(address))
     assert len(before) > 50
     assert after == before
+    assert 0 < num_answers <= num_pages

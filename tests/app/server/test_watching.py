@@ -15,7 +15,9 @@ from stickbreaker.app.server.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, 
 from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
+from stickbreaker.app.session.tabs import CLASS
 from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
+from stickbreaker.app.widgets.qr_code import ALT
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import BuildRequest, build_own, list_own
@@ -83,7 +85,7 @@ def visit(service):
                 location.href = HERE + search
             session = Session(service, make_spec, user)
             session.said = []
-            session.notify = session.said.append
+            session.notify = session.classroom.notify = session.said.append
             session.layout()
             session.start()
             # As the page does in its next tick.
@@ -361,3 +363,101 @@ def test_without_a_server_there_is_no_user_and_the_built_in_corpora_are_everybod
     assert find_user() is None
     for user in (None, "anna"):
         assert engine.list_corpora(find_data(user) / "corpora") == engine.list_corpora()[:3]
+
+
+@pytest.fixture
+def class_of_two(presenter, visit, until):
+    """A presenter whose run is paused, and two watchers."""
+    until(lambda: presenter.run.runner.progress.documents_seen >= 30)
+    presenter.toggle()
+    until(lambda: presenter.run.runner.progress.status == "paused")
+    link = link_of(presenter)
+    return presenter, visit(link, "ben"), visit(link)
+
+
+def tap(watcher, option, number=None):
+    """Answer as the browser of a watcher does."""
+    view = watcher.classroom.view.question
+    send(view, {"task": view.number if number is None else number, "option": option})
+
+
+def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_presenter_s(class_of_two):
+    presenter, ben, other = class_of_two
+    assert CLASS in presenter.tabs.options
+    assert CLASS not in ben.tabs.options
+    presenter.classroom.intruder()
+    for session in class_of_two:
+        session.look()
+    asked = [session.classroom.view.question for session in class_of_two]
+    assert [session.tabs.value for session in class_of_two] == ["Live", CLASS, CLASS]
+    assert {tuple(each.options) for each in asked} == {presenter.run.board.state.task.options}
+    tap(ben, 0)
+    tap(ben, 2)
+    tap(other, 2)
+    for session in class_of_two:
+        session.look()
+    assert [each.counts for each in asked] == [[0, 0, 2, 0, 0, 0], [], []]
+    assert [each.correct for each in asked] == [-1, -1, -1]
+    assert [each.chosen for each in asked] == [-1, 2, 2]
+    presenter.classroom.reveal()
+    for session in class_of_two:
+        session.look()
+    correct = presenter.run.board.state.task.correct
+    assert [each.correct for each in asked] == [correct] * 3
+    assert [each.counts for each in asked] == [[0, 0, 2, 0, 0, 0]] * 3
+    assert asked[1].said == ("Your answer is right." if correct == 2 else "Your answer is not right.")
+    (result,) = presenter.classroom.state.all_results
+    assert (result.counts, result.task.topic_id is not None) == ((0, 0, 2, 0, 0, 0), True)
+
+
+def test_the_right_answer_is_not_sent_to_watchers_before_it_is_revealed(class_of_two):
+    presenter, ben, _ = class_of_two
+    presenter.classroom.intruder()
+    ben.look()
+    label = presenter.run.board.state.task.label
+    with set_curdoc(ben.document):
+        lay_out(ben).server_doc(ben.document)
+        question = ben.classroom.view.question
+        assert label not in str(question.param.values())
+    assert question.correct == -1
+
+
+def test_a_watcher_asks_and_reveals_nothing_and_a_presenter_does_not_answer(class_of_two):
+    presenter, ben, _ = class_of_two
+    for act in (ben.classroom.intruder, ben.classroom.period, ben.classroom.reveal):
+        act()
+    ben.classroom.first("word3")
+    assert presenter.run.board.state.number == 0
+    assert not ben.classroom.view.buttons.visible
+    presenter.classroom.first("word3")
+    tap(presenter, 0, 1)
+    assert presenter.run.board.state.answers == {}
+    ben.classroom.reveal()
+    assert not presenter.run.board.state.is_revealed
+
+
+@pytest.mark.parametrize("sent", [None, {"task": 1}, {"task": True, "option": True}, {"task": 1, "option": -1}])
+def test_what_is_no_answer_to_the_present_task_changes_nothing(class_of_two, sent):
+    presenter, ben, _ = class_of_two
+    presenter.classroom.period()
+    before = presenter.run.board.state
+    assert before.task is not None
+    send(ben.classroom.view.question, sent)
+    assert presenter.run.board.state is before
+
+
+def test_a_question_that_cannot_be_asked_says_why(class_of_two):
+    presenter, *_ = class_of_two
+    presenter.classroom.first("zebra")
+    assert presenter.run.board.state.task is None
+    assert "zebra" in presenter.said[-1]
+
+
+def test_an_address_opens_the_page_of_the_class_and_its_qr_code(class_of_two, visit):
+    presenter, *_ = class_of_two
+    watcher = visit(f"{link_of(presenter)}&page=Class")
+    assert watcher.tabs.value == CLASS
+    presenter.tabs.value = CLASS
+    assert ALT in presenter.classroom.view.code.object
+    assert watcher.classroom.view.code.object == ""
+    assert "page=Class" in presenter.address.query

@@ -17,6 +17,7 @@ from stickbreaker import engine
 from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_savable
 from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import write_model, write_pyldavis
+from stickbreaker.app.model.class_tasks import INTRUDER, Result, Task
 from stickbreaker.app.model.reading import Reader, ReadingJob
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
@@ -27,6 +28,7 @@ from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.browser_messages import answer_with
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+RESULT = Result(1, Task(INTRUDER, "Which word?", ("war", HOSTILE), correct=1, topic_id=3, label=HOSTILE), (2, 5))
 NAMED = 'war, "peace"\n=1+1 <b>'
 TABLES = [what for what, export in EXPORTS.items() if not export.ending]
 
@@ -74,7 +76,7 @@ def named(progress):
 @pytest.fixture
 def take(job, progress):
     """Export as the page does; returns the name and the content of the file."""
-    view = ExportPanel(Selection(), lambda: ())
+    view = ExportPanel(Selection(), lambda: (), lambda: (RESULT,))
     view.read(job, progress)
     sent = []
     answer_with(view.mover, sent.append)
@@ -274,7 +276,8 @@ def test_every_figure_can_be_drawn_and_saved(job, progress, name, kind):
 
 
 def test_an_export_is_disabled_until_its_data_exists(job, progress):
-    view = ExportPanel(Selection(), lambda: ())
+    results = []
+    view = ExportPanel(Selection(), lambda: (), lambda: tuple(results))
     assert all(button.disabled for button in view.buttons.values())
     view.read(ReadingJob(), progress)
     assert {what for what, button in view.buttons.items() if not button.disabled} == {
@@ -285,6 +288,9 @@ def test_an_export_is_disabled_until_its_data_exists(job, progress):
     }
     view.read(job, replace(progress, run_id=2))
     assert view.buttons["topics"].disabled
+    view.read(job, progress)
+    assert [what for what, button in view.buttons.items() if button.disabled] == ["class-answers"]
+    results.append(RESULT)
     view.read(job, progress)
     assert not any(button.disabled for button in view.buttons.values())
 

@@ -1,0 +1,172 @@
+"""The questions that a class can be asked about a run: the intruder, the first column of a word, a passage's period."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, date_text
+from stickbreaker.app.frames.reading_frames import fitting_unit
+from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, PERIOD, ClassTaskError, Result, Task
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.evaluation.doc_shares import divide
+from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.evaluation.intrusion import ask_words
+
+NUM_PERIODS = 6
+NUM_SHOWN, LEAST_SHOWN = 20, 10
+NUM_FREQUENT, NUM_SUGGESTED = 400, 12
+ABSENT = "Not in this run"
+NO_TOPICS = "No topic can be asked about yet: let the run continue."
+NO_PERIODS = "The documents of this corpus have no dates that differ: ask another question."
+
+
+def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
+    """Ask for the word that does not belong to a topic, another topic for each number.
+
+    Raises ClassTaskError if there are no topics to ask about.
+    """
+    summary = model.algorithm.summarize(model.config, model.state)
+    seed = progress.settings.seed if progress.settings is not None else 0
+    sheet = ask_words(summary, model.corpus.vocabulary.words, progress.titles, seed)
+    if not len(sheet.key):
+        raise ClassTaskError(NO_TOPICS)
+    row = number % len(sheet.key)
+    words = sheet.questions.drop(columns=["question", "answer"]).iloc[row]
+    key = sheet.key.iloc[row]
+    return Task(
+        INTRUDER,
+        "Which word does not belong with the others?",
+        tuple(map(str, words)),
+        correct=int(key["place"]) - 1,
+        run_id=progress.run_id,
+        topic_id=int(key["topic_id"]),
+        label=progress.topic_title(int(key["topic_id"])),
+    )
+
+
+def ask_first(word: str, model: Model, progress: Progress) -> Task:
+    """Ask in which column of the word lists a word first is among the ten likeliest words of a topic.
+
+    Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two columns.
+    """
+    try:
+        place = model.corpus.vocabulary.index(word.strip().casefold())
+    except KeyError as error:
+        raise ClassTaskError(str(error.args[0])) from error
+    columns = [point.documents_seen for point in progress.checkpoints] + list(progress.planned_columns)
+    if len(columns) < 2:
+        raise ClassTaskError("This run has fewer than two columns of word lists: set more under Advanced settings.")
+    task = Task(
+        FIRST,
+        f"When does “{model.corpus.vocabulary[place]}” first appear in a list of ten words?",
+        (*name_columns(columns, model.train, progress), ABSENT),
+        run_id=progress.run_id,
+        word=place,
+        columns=tuple(columns),
+    )
+    found = find_first(task, progress)
+    return Task(**{**vars(task), "correct": found, "is_prediction": found is None})
+
+
+def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> list[str]:
+    """Name columns by the date that the run has read up to, or by the number of documents if it has no such date."""
+    is_dated = train.has_dates and getattr(progress.settings, "order", "") == "chronological"
+    if not is_dated:
+        return [f"after {count(seen, 'document')}" for seen in columns]
+    dates = [train.dates[(seen - 1) % train.num_documents] for seen in columns]
+    years = [date_text(date.astype("datetime64[Y]")) for date in dates]
+    texts = years if len(set(years)) == len(years) else [date_text(date) for date in dates]
+    return [f"up to {text}" for text in texts]
+
+
+def find_first(task: Task, progress: Progress) -> int | None:
+    """The place of the column in which the word of a `FIRST` task first is in a list; None while it is not known."""
+    if progress.run_id != task.run_id:
+        return None
+    for point in progress.checkpoints:
+        used = rank_topics(point.expected_tokens)
+        if (point.top_words[used, :NUM_TOP_WORDS] == task.word).any() and point.documents_seen in task.columns:
+            return task.columns.index(point.documents_seen)
+    return len(task.columns) if progress.status == "finished" else None
+
+
+def suggest_words(model: Model) -> list[str]:
+    """Frequent words that are used late in the reading order: of the most frequent ones, those with the latest mean.
+
+    The mean place of a word is that of its documents, weighted by counts.
+    """
+    counts = model.train.counts
+    total = np.asarray(counts.sum(0), float).ravel()
+    places = np.arange(counts.shape[0], dtype=float) @ counts
+    frequent = np.argsort(-total, kind="stable")[:NUM_FREQUENT]
+    frequent = frequent[total[frequent] > 0]
+    latest = frequent[np.argsort(-places[frequent] / total[frequent], kind="stable")][:NUM_SUGGESTED]
+    return [model.corpus.vocabulary[int(word)] for word in latest]
+
+
+def ask_period(corpus: Corpus, number: int, seed: int = 0) -> Task:
+    """Ask from which of six periods a passage is, shown by its most frequent words; another one for each number.
+
+    The periods hold about equally many documents. Raises ClassTaskError without dates that differ.
+    """
+    if not corpus.has_dates:
+        raise ClassTaskError(NO_PERIODS)
+    periods = divide(corpus.dates, fitting_unit(corpus.dates))
+    taken = np.unique(periods.of_document)
+    if len(taken) < 2:
+        raise ClassTaskError(NO_PERIODS)
+    groups = _group(periods.of_document, taken)
+    long_enough = np.flatnonzero(np.diff(corpus.counts.indptr) >= LEAST_SHOWN)
+    if not len(long_enough):
+        raise ClassTaskError("The documents of this corpus are too short to ask about: ask another question.")
+    rng = np.random.default_rng([seed, 2, number])
+    row = int(rng.choice(long_enough))
+    start, end = corpus.counts.indptr[row : row + 2]
+    words, counts = corpus.counts.indices[start:end], corpus.counts.data[start:end]
+    order = np.argsort(-counts, kind="stable")[:NUM_SHOWN]
+    names = [_name_group(periods.names, group) for group in groups]
+    correct = next(place for place, group in enumerate(groups) if periods.of_document[row] in group)
+    shown = ", ".join(corpus.vocabulary[int(word)] for word in words[order])
+    return Task(PERIOD, "From which period is the passage with these words?", tuple(names), shown, correct)
+
+
+def _group(rows: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:
+    """Divide periods into at most six groups of neighbours with about equally many documents."""
+    before = np.searchsorted(np.sort(rows), taken, side="left") / len(rows)
+    group = np.minimum((before * NUM_PERIODS).astype(int), NUM_PERIODS - 1)
+    return [taken[group == each] for each in np.unique(group)]
+
+
+def _name_group(names: Sequence[str], group: np.ndarray) -> str:
+    first, last = names[int(group[0])], names[int(group[-1])]
+    return first if first == last else f"{first} to {last}"
+
+
+def answer_frame(results: Sequence[Result]) -> pd.DataFrame:
+    """The answers of a class, one row per option: the question, its topic if it has one, and the key.
+
+    Columns task, kind, question, shown, run_id, topic_id, label, place (from 1), option, is_correct, answers.
+    """
+    rows = [
+        {
+            "task": result.number,
+            "kind": result.task.kind,
+            "question": result.task.question,
+            "shown": result.task.shown,
+            "run_id": str(result.task.run_id),
+            "topic_id": "" if result.task.topic_id is None else str(result.task.topic_id),
+            "label": result.task.label,
+            "place": place + 1,
+            "option": option,
+            "is_correct": place == result.task.correct,
+            "answers": result.counts[place],
+        }
+        for result in results
+        for place, option in enumerate(result.task.options)
+    ]
+    columns = ["task", "kind", "question", "shown", "run_id", "topic_id", "label", "place", "option", "is_correct"]
+    return pd.DataFrame(rows, columns=[*columns, "answers"])

@@ -1,0 +1,114 @@
+"""Tasks for a class: a question with options, the answers of a class, and how often each option was chosen. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+INTRUDER, FIRST, PERIOD = KINDS = ("word intrusion", "first column of a word", "period of a passage")
+# Pages are cheap to open, so one browser could answer often: more answers to one task are refused.
+MAX_ANSWERS = 500
+MAX_RESULTS = 500
+
+
+class ClassTaskError(ValueError):
+    """A task that cannot be asked now; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question for a class.
+
+    kind: one of `KINDS`. shown: the words or the passage that it asks about. correct: the place of the right option;
+    None while it is not known. run_id, topic_id and label say what it was made from; topic_id is None if no topic is
+    asked about. word and columns (documents seen, one per option but the last) belong to `FIRST`.
+    is_prediction: the answer was not known when the question was asked, so answers end when it is.
+    """
+
+    kind: str
+    question: str
+    options: tuple[str, ...]
+    shown: str = ""
+    correct: int | None = None
+    run_id: int | tuple[str, str] = 0
+    topic_id: int | None = None
+    label: str = ""
+    word: int = -1
+    columns: tuple[int, ...] = ()
+    is_prediction: bool = False
+
+
+class Result(NamedTuple):
+    """A task that was asked, with the number of answers for each option."""
+
+    number: int
+    task: Task
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClassState:
+    """The task that a class works on and those before it; replaced as a whole.
+
+    number: of the present task, from 1; 0 before the first. answers: the chosen option by the token of a page.
+    results: earlier tasks with at least one answer, the oldest first.
+    """
+
+    number: int = 0
+    task: Task | None = None
+    is_revealed: bool = False
+    answers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    results: tuple[Result, ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of answers for each option of the present task."""
+        chosen = list(self.answers.values())
+        return tuple(chosen.count(place) for place in range(len(self.task.options))) if self.task is not None else ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether answers are taken: the task is not revealed, and a prediction has not come true."""
+        task = self.task
+        return task is not None and not self.is_revealed and not (task.is_prediction and task.correct is not None)
+
+    @property
+    def all_results(self) -> tuple[Result, ...]:
+        """All tasks with answers; the present one is among them once its answer has been revealed."""
+        if self.task is None or not self.is_revealed or not self.answers:
+            return self.results
+        return (*self.results, Result(self.number, self.task, self.counts))
+
+    def ask(self, task: Task) -> "ClassState":
+        """The state with a new task; the present one is kept if its answer was revealed and somebody answered."""
+        return ClassState(self.number + 1, task, results=self.all_results[-MAX_RESULTS:])
+
+    def answer(self, page: str, number: object, option: object) -> "ClassState":
+        """The state with an answer of a page, which may change until answers end; itself if the answer is not valid.
+
+        >>> state = ClassState().ask(Task(PERIOD, "When?", ("1790", "1890"), correct=1))
+        >>> state.answer("page", 1, 0).answer("page", 1, 1).counts, state.answer("page", 1, 2) is state
+        ((0, 1), True)
+        """
+        if self.task is None or not self.is_open or not _is_whole(number) or not _is_whole(option):
+            return self
+        is_valid = number == self.number and option in range(len(self.task.options))
+        if not is_valid or (page not in self.answers and len(self.answers) >= MAX_ANSWERS):
+            return self
+        return replace(self, answers=MappingProxyType({**self.answers, page: int(str(option))}))
+
+    def settle(self, correct: int) -> "ClassState":
+        """The state once the right option of the present task is known."""
+        if self.task is None or self.task.correct is not None:
+            return self
+        return replace(self, task=replace(self.task, correct=correct))
+
+    def reveal(self) -> "ClassState":
+        """The state with the right option shown, if it is known."""
+        if self.task is None or self.task.correct is None:
+            return self
+        return replace(self, is_revealed=True)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,34 @@
+"""The tasks of the class that watches a run: any page reads the state, and each change is made here, one at a time."""
+
+import threading
+from collections.abc import Callable
+
+from stickbreaker.app.model.class_tasks import ClassState, Task
+
+
+class ClassBoard:
+    """Holds the state; read `state` from any thread. It is in memory only and ends with the run's pages."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.state = ClassState()
+
+    def ask(self, task: Task) -> None:
+        """Ask the class a question; the one before it is closed."""
+        self._change(lambda state: state.ask(task))
+
+    def answer(self, page: str, number: object, option: object) -> None:
+        """Take the answer of a page to the task of this number; anything that is not a valid answer changes nothing."""
+        self._change(lambda state: state.answer(page, number, option))
+
+    def settle(self, number: int, correct: int) -> None:
+        """Note the right option of the present task, once it is known."""
+        self._change(lambda state: state.settle(correct) if state.number == number else state)
+
+    def reveal(self) -> None:
+        """Show the right option to the class, if it is known; answers end."""
+        self._change(lambda state: state.reveal())
+
+    def _change(self, change: Callable[[ClassState], ClassState]) -> None:
+        with self._lock:
+            self.state = change(self.state)

@@ -1,0 +1,180 @@
+"""Tasks for a class: the presenter asks, watchers answer on their own pages, and answers are counted as they arrive."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from stickbreaker.app.model.class_tasks import ClassState
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.qr_code import qr_code_html
+
+HELP = (
+    "<p>Ask a question: it opens on the page of each watcher, who taps an answer and may change it until answers end. "
+    "Counts appear here as answers arrive, and on the pages of watchers after you reveal the right answer.</p>"
+    "<p>Export has the answers by question and topic as a table, with the key.</p>"
+)
+NO_TASK = "No task yet: choose one above."
+WAITING = "Your presenter has not asked a question yet. It will open here."
+NOT_KNOWN = "The right answer is not known yet: let the run continue."
+CODE_STYLE = """
+:host { display: block; } img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
+p { margin: 6px 0 0; font-size: 14px; overflow-wrap: anywhere; color: var(--panel-on-surface-color, inherit); }
+"""
+SIDES_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 20px; align-items: start; }
+@media (min-width: 1000px) { :host { grid-template-columns: minmax(0, 1fr) 240px; } }
+"""
+
+
+@dataclass(frozen=True)
+class ClassActions:
+    """What the page can do.
+
+    intruder(), first(word), period(): ask the class. suggest() -> words to ask about. reveal(): show the right answer.
+    answer(number, option): of a watcher, to the task of this number.
+    """
+
+    intruder: Callable[[], None]
+    first: Callable[[str], None]
+    period: Callable[[], None]
+    suggest: Callable[[], Sequence[str]]
+    reveal: Callable[[], None]
+    answer: Callable[[object, object], None]
+
+
+class ClassQuestion(pn.custom.JSComponent):
+    """A question with its options; texts are written as text. `on_answer(number, option)` gets what a browser sends."""
+
+    number = param.Integer(0)
+    question = param.String()
+    shown = param.String()
+    options = param.List()
+    counts = param.List(doc="Answers for each option; empty where they are not shown.")
+    chosen = param.Integer(-1, doc="The option that this page chose.")
+    correct = param.Integer(-1, doc="The right option, once it is revealed.")
+    is_asked = param.Boolean(False, doc="Whether this page answers.")
+    is_open = param.Boolean(False, doc="Whether answers are taken.")
+    said = param.String()
+
+    _esm = Path(__file__).with_name("class_question.js").read_text(encoding="utf-8")
+    _stylesheets: ClassVar = [Path(__file__).with_name("class_question.css").read_text(encoding="utf-8")]
+
+    def __init__(self, on_answer: Callable[[object, object], None], **params: Any):
+        self._on_answer = on_answer
+        super().__init__(**params)
+
+    def _handle_msg(self, message: Any) -> None:
+        if isinstance(message, dict):
+            self._on_answer(message.get("task"), message.get("option"))
+
+
+class ClassTasks(pn.viewable.Viewer):
+    """The page Class: of a presenter with the buttons that ask, of a watcher with the question alone."""
+
+    def __init__(self, actions: ClassActions):
+        super().__init__()
+        self._actions = actions
+        self._may_act = True
+        self.question = ClassQuestion(actions.answer, sizing_mode="stretch_width", margin=(6, 10))
+        self.intruder = _make_button("Find the intruder", "search", lambda event: actions.intruder())
+        self.word = pmui.TextInput(label="Word", value="", size="small", width=190, max_length=60)
+        self.first = _make_button("When does it appear?", "timeline", lambda event: actions.first(self.word.value))
+        self.period = _make_button("Guess the period", "event", lambda event: actions.period())
+        self.reveal = pmui.Button(
+            label="Reveal the answer",
+            icon="visibility",
+            color="primary",
+            disabled=True,
+            on_click=lambda event: actions.reveal(),
+        )
+        self.buttons = pn.FlexBox(
+            self.intruder, self.period, self.word, self.first, self.reveal, align_items="center", gap="8px", margin=0
+        )
+        self.code = pn.pane.HTML("", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10))
+        self._heading = make_heading("Tasks for the class", HELP)
+        self._sides = pn.Column(
+            self.question, self.code, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
+        )
+        self._layout = pn.Column(self._heading, self.buttons, self._sides, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def let_act(self, may_act: bool) -> None:
+        """Show the buttons and the QR code to a presenter, and let a watcher answer."""
+        self._may_act = may_act
+        for part in (self._heading, self.buttons, self.code):
+            part.visible = may_act
+        self.question.is_asked = not may_act
+
+    def open(self, link: str) -> None:
+        """Show a presenter the link of the class as a QR code, and fill in a word to ask about."""
+        if not self._may_act:
+            return
+        self.code.object = f"{qr_code_html(link)}<p>Scan to join.</p>" if link else ""
+        if not self.word.value:
+            words = self._actions.suggest()
+            helper = f"For example {', '.join(words[1:4])}" if len(words) > 1 else ""
+            self.word.param.update(value=words[0] if words else "", helper_text=helper)
+
+    def update(self, state: ClassState, num_watching: int, page: str = "") -> None:
+        """Show the present task; page: the token by which this page answers."""
+        task = state.task
+        if task is None:
+            self.question.said = NO_TASK if self._may_act else WAITING
+            return
+        shows_counts = self._may_act or state.is_revealed
+        correct = task.correct if state.is_revealed and task.correct is not None else -1
+        self.question.param.update(
+            number=state.number,
+            question=task.question,
+            shown=task.shown,
+            options=list(task.options),
+            counts=list(state.counts) if shows_counts else [],
+            chosen=state.answers.get(page, -1),
+            correct=correct,
+            is_open=state.is_open,
+            said=describe_answers(state, num_watching) if self._may_act else describe_own(state, page),
+        )
+        self.reveal.disabled = state.is_revealed or task.correct is None
+
+
+def describe_answers(state: ClassState, num_watching: int) -> str:
+    """Say how many watchers have answered, how many answers are right once that is shown, and what is missing.
+
+    >>> describe_answers(ClassState(), 3)
+    '0 answers, 3 watchers.'
+    """
+    task, number = state.task, len(state.answers)
+    said = f"{count(number, 'answer')}, {count(num_watching, 'watcher')}."
+    if task is None:
+        return said
+    if task.correct is None:
+        return f"{said} {NOT_KNOWN}"
+    if state.is_revealed and number:
+        said += f" {state.counts[task.correct]} of {number} right."
+        if task.label:
+            said += f" The topic: {task.label}."
+    return said
+
+
+def describe_own(state: ClassState, page: str) -> str:
+    """Say to a watcher what has become of the answer."""
+    if state.is_open:
+        return "Answer sent. You can change it until answers end." if page in state.answers else "Tap your answer."
+    if not state.is_revealed:
+        return "Answers have ended. The right answer follows."
+    task = state.task
+    if task is None or page not in state.answers:
+        return "This is the right answer."
+    return "Your answer is right." if state.answers[page] == task.correct else "Your answer is not right."
+
+
+def _make_button(label: str, icon: str, on_click: Callable[[Any], None]) -> pmui.Button:
+    return pmui.Button(label=label, icon=icon, variant="outlined", on_click=on_click)
