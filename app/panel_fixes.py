@@ -359,11 +359,11 @@ def offer(select: Any, options: dict[str, Any], value: Any) -> None:
     """Change the options of a select and its value, and send the value even if it is the same as before.
 
     The browser knows the value by its label. If only the label changes, no new value is sent, and the select shows
-    none (panel-material-ui 0.16; no issue known). Without options there is nothing to send: Panel 1.9 would set the
-    value again at each event, without end.
+    none (panel-material-ui 0.16; no issue known). Without options the select keeps its last ones: Panel 1.9 sets the
+    value of an empty select again at each event, without end, and refuses the browser's answer (no issue known).
     """
-    select.param.update(options=options, value=value)
     if options:
+        select.param.update(options=options, value=value)
         select.param.trigger("value")
 
 

@@ -20,7 +20,9 @@ TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
 # Minutes that each may take in CI; kernels are compiled in those of the installation.
 SHARES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 4, "security": 6, "browser": 8}
 TIMEOUTS = {"recovery": 900, "notebooks": 900, "chaos": 300, "security": 180, "browser": 180}
+# Debian's browser without a window comes first: it opens pages with less processor time.
 BROWSERS = (
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",

@@ -102,7 +102,7 @@ class Header(pn.viewable.Viewer):
             label="Pause",
             icon="pause",
             color="primary",
-            width=116,
+            width=136,
             margin=0,
             on_click=lambda event: actions.toggle(),
         )

@@ -252,7 +252,7 @@ def test_a_topic_chosen_in_one_view_is_chosen_in_all_and_its_name_stands_everywh
 @pytest.mark.parametrize("page", READING_PAGES)
 def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, page):
     selection = Selection()
-    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: (), find_texts)
+    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: (), find_texts, lambda: ())
     for view in readers.on_page(page):
         view.read(job, progress)
     selection.document = 0

@@ -170,7 +170,8 @@ def test_of_two_equal_topics_the_one_with_more_tables_gets_the_larger_share():
 
 def test_the_warm_up_is_that_of_the_two_level_hdp_bit_for_bit():
     config, peer = DirectHDPConfig(**SMALL), hdp.HDPConfig(**SMALL)
-    ours, theirs = (each.init(config, V, np.random.default_rng(1)) for each in (direct_hdp, hdp))
+    ours = direct_hdp.init(config, V, np.random.default_rng(1))
+    theirs = hdp.init(peer, V, np.random.default_rng(1))
     for seed in range(3):
         batch = make_batch(seed, corpus_size=10_000)
         ours, info = take_step(config, ours, batch)
