@@ -29,10 +29,7 @@ expect.set_options(timeout=30_000)
 
 @contextmanager
 def serving(command: list[str], log: Path):
-    """Serve with this command; gives the address of the page. What the server says goes into `log`.
-
-    In the end no view of any page has failed: such an error would be in the log.
-    """
+    """Serve with this command; gives the address of the page. What the server says goes into `log`."""
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
@@ -47,8 +44,6 @@ def serving(command: list[str], log: Path):
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
-    _, *errors = log.read_text().split(PAGE_ERROR)
-    assert [error for error in errors if WITHOUT_LOCK not in error] == [], log
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str:
@@ -64,9 +59,12 @@ def find_address(server: subprocess.Popen, log: Path) -> str:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory) -> str:
-    """Where the page is."""
-    with serving(["-m", "panel", "serve"], tmp_path_factory.mktemp("server") / "log.txt") as found:
+    """Where the page is. In the end no view of any page has failed: such an error would be in the log."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with serving(["-m", "panel", "serve"], log) as found:
         yield found
+    _, *errors = log.read_text().split(PAGE_ERROR)
+    assert [error for error in errors if WITHOUT_LOCK not in error] == [], log
 
 
 @pytest.fixture(scope="module")
