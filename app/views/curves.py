@@ -120,14 +120,16 @@ class Curves(Viewer):
 
     def _resize(self) -> None:
         """Draw all curves but that of held-out words large, or as small multiples."""
-        for name in ON_PAGE[1:]:
-            resize_curve(self.plots[name], name, self.larger.value)
+        with pn.io.hold():
+            for name in ON_PAGE[1:]:
+                resize_curve(self.plots[name], name, self.larger.value)
 
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
-        for plot in self.plots.values():
-            set_x_axis(plot.figure, self.axis)
+        # Without this Bokeh refuses changes of a figure, since the event of a widget comes without its lock.
         with pn.io.hold():
+            for plot in self.plots.values():
+                set_x_axis(plot.figure, self.axis)
             self._draw()
 
     def _draw(self) -> None:
