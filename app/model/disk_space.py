@@ -28,7 +28,7 @@ def measure_folder(folder: Path) -> int:
         for path in folder.rglob("*"):
             total += path.stat().st_size if path.is_file() else 0
     except OSError:
-        # A file that goes meanwhile takes no space.
+        # A file that is removed during the count takes no space.
         pass
     return total
 
