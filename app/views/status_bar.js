@@ -12,7 +12,11 @@ const ICONS = {
 const LONG_SECONDS = 3
 // The server sends a beat every second. Without one for this long the page says so, in less than three seconds.
 const SILENCE_MILLISECONDS = 2500
+// A busy server can be silent for seconds: a page whose connection is open is only loaded again after this long.
+const REOPEN_MILLISECONDS = 15000
 const LOOK_MILLISECONDS = 250
+// A page that is busy itself hears nothing. Between two looks this much counts as silence at most.
+const MOST_MILLISECONDS = 1000
 const LOST = {icon: "M3.300 2 2 3.300 5.700 7A9 9 0 0 0 3 9.500l2 2a7 7 0 0 1 2.800-2.400L10 11.300a5 5 0 0 0-3 2.200l2 2a3 3 0 0 1 " +
   "3.800-.8l6 6L20.100 19.400zM12 5c-.7 0-1.400.1-2 .2l2.500 2.400a9 9 0 0 1 6.500 3.900l2-2A12 12 0 0 0 12 5z",
   color: "#c62828", state: "No connection"}
@@ -85,7 +89,8 @@ export function render({model, view}) {
   since.setAttribute("aria-hidden", "true")
   let begun = 0
   // A page without beats, as in a notebook, is not watched.
-  let last_beat = null
+  let silence = null
+  let last_look = 0
   let is_lost = false
   let is_closed = false
   let is_asking = false
@@ -124,19 +129,20 @@ export function render({model, view}) {
     if (is_asking) { return }
     is_asking = true
     if (await answers()) {
-      if (!is_closed) { await pause(SILENCE_MILLISECONDS) }
-      if (is_lost) { window.location.reload() }
-    } else {
-      await pause(1000)
+      if (is_lost && (is_closed || silence > REOPEN_MILLISECONDS)) { window.location.reload() }
     }
+    await pause(1000)
     is_asking = false
   }
   const listen = () => {
-    if (last_beat !== null && performance.now() - last_beat > SILENCE_MILLISECONDS) { lose(true) }
+    const now = performance.now()
+    if (silence !== null) { silence += Math.min(now - last_look, MOST_MILLISECONDS) }
+    last_look = now
+    if (silence > SILENCE_MILLISECONDS) { lose(true) }
     if (is_lost) { openAgain() }
   }
   const hear = () => {
-    if (model.beat > 0) { last_beat = performance.now(); lose(false) }
+    if (model.beat > 0) { silence = 0; lose(false) }
   }
   model.on(["beat"], hear)
   hear()

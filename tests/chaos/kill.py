@@ -53,8 +53,11 @@ def starting() -> Iterator[Callable[[str], int]]:
             process.stdin.flush()
             return int(process.stdout.readline())
 
-        yield start
-        process.stdin.close()
+        try:
+            yield start
+        finally:
+            # Without more jobs the process ends, also after an error here.
+            process.stdin.close()
 
 
 def kill_often(job: str, name: str, folder: Path, number: int, start: Callable[[str], int]) -> Counter:
@@ -64,9 +67,11 @@ def kill_often(job: str, name: str, folder: Path, number: int, start: Callable[[
         before = list_times(folder)
         process = start(f"{job}\t{name}\t{folder}")
         with suppress(ProcessLookupError):
-            wait_for_write(folder, before, process)
-            time.sleep(rng.uniform(0, LONGEST_SECONDS[job]))
-            os.killpg(process, signal.SIGKILL)
+            try:
+                wait_for_write(folder, before, process)
+                time.sleep(rng.uniform(0, LONGEST_SECONDS[job]))
+            finally:
+                os.killpg(process, signal.SIGKILL)
             counted["kills"] += 1
         counted += READERS[job](folder, name)
     counted["left over"] += count_leftovers(folder)
@@ -87,9 +92,11 @@ def count_leftovers(folder: Path) -> int:
 def list_times(folder: Path) -> dict[str, int]:
     """When each file and folder was written last; those that go meanwhile are left out."""
     found = {}
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            found[str(path)] = path.stat().st_mtime_ns
+    # Other than `Path.rglob`, `os.walk` passes over a folder that goes before it is opened.
+    for parent, folders, files in os.walk(folder):
+        for path in (os.path.join(parent, name) for name in (*folders, *files)):
+            with suppress(FileNotFoundError):
+                found[path] = os.stat(path).st_mtime_ns
     return found
 
 
