@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 FIRST_SECONDS = 120_000
-MENU_TRIES, MENU_MILLISECONDS = 3, 5_000
 LEAVE_TRIES = 5
 SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
@@ -107,13 +106,6 @@ class Dashboard:
 
     def choose_pace(self, name: str) -> None:
         option = self.page.get_by_role("menuitem", name=name).or_(self.page.get_by_role("option", name=name))
-        # A menu that opens while a run begins can close again; a person opens it once more.
-        for _ in range(MENU_TRIES - 1):
-            self.page.get_by_role("combobox", name="Pace").click()
-            with suppress(TimeoutError):
-                option.click(timeout=MENU_MILLISECONDS)
-                return self._expect_no_menu()
-            self.page.keyboard.press("Escape")
         self.page.get_by_role("combobox", name="Pace").click()
         option.click()
         self._expect_no_menu()
