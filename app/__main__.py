@@ -24,7 +24,7 @@ def serve(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog=COMMAND)
     panel_serve = Serve(parser=parser)
-    panel_serve.invoke(parser.parse_args(make_command(_read(arguments))))
+    panel_serve.invoke(parser.parse_args(make_command(read_options(arguments))))
 
 
 def make_command(options: argparse.Namespace) -> list[str]:
@@ -42,7 +42,8 @@ def make_command(options: argparse.Namespace) -> list[str]:
     return [*command, "--show"] if options.show else command
 
 
-def _read(arguments: list[str] | None) -> argparse.Namespace:
+def read_options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the options of the command line; those of this process if `arguments` is None."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Watch a topic model learn, in a browser.")
     parser.add_argument(
         "--port", type=_read_port, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)"

@@ -311,15 +311,17 @@ def unseen_points() -> Scatter:
 class UndrawnFigures(pn.custom.JSComponent):
     """Lets a layout pass over a figure that is not drawn yet, for example if the user turns the page at once.
 
-    Bokeh 3.9 measures the panels of such a figure, which it has not made yet, and throws (no issue known).
+    Bokeh 3.9 measures and places the panels of such a figure, which it has not made yet, and throws (no issue known).
     """
 
     _esm = """
 export function render() {
   const figure = Bokeh.Models.get("Figure").prototype.default_view.prototype
   if (!figure.passes_over_undrawn) {
-    const measure = figure._measure_layout
-    figure._measure_layout = function () { if (this.layout) { measure.call(this) } }
+    for (const name of ["_measure_layout", "_after_layout"]) {
+      const original = figure[name]
+      figure[name] = function () { if (this.layout) { original.call(this) } }
+    }
     figure.passes_over_undrawn = true
   }
   const nothing = document.createElement("div")

@@ -106,7 +106,7 @@ def verify_part(path: Path, header: Header, kind: Kind) -> None:
         if not path.is_file():
             raise ValueError("the file is missing")
         found = path.stat()
-        if _digest_once(path, (found.st_ino, found.st_size, found.st_mtime_ns)) != header.parts[path.name]:
+        if digest_once(path, (found.st_ino, found.st_size, found.st_mtime_ns)) != header.parts[path.name]:
             raise ValueError("its SHA-256 differs")
 
 
@@ -212,5 +212,6 @@ def _digest_file(path: Path) -> str:
 
 
 @lru_cache(maxsize=256)
-def _digest_once(path: Path, stamp: tuple[int, int, int]) -> str:
+def digest_once(path: Path, stamp: tuple[int, int, int]) -> str:
+    """The SHA-256 of a file, computed again only after the file has changed."""
     return _digest_file(path)

@@ -192,7 +192,7 @@ class KeptRuns:
         content = take_content(progress, model)
         with self._lock:
             try:
-                self._write(run, content)
+                self.write(run, content)
                 if position is not None:
                     save(self._place(run.key, MODEL_SUFFIX), position)
             except FileError as error:
@@ -252,7 +252,7 @@ class KeptRuns:
             run = self._look(self._place(key))
             if isinstance(run, str):
                 raise KeptRunError(run)
-            self._write(replace(run, **values), content)
+            self.write(replace(run, **values), content)
             self.version += 1
 
     def take_reading(self, key: str, reading: Reading) -> None:
@@ -302,7 +302,8 @@ class KeptRuns:
             self._known[path.name] = (changed_at, _read_about(path))
         return self._known[path.name][1]
 
-    def _write(self, run: KeptRun, content: KeptContent) -> None:
+    def write(self, run: KeptRun, content: KeptContent) -> None:
+        """Write a run and its content. Raises KeptRunError where there is no room or no right to write."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

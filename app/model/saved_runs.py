@@ -68,7 +68,7 @@ class SavedRuns:
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
-        pattern = f"{_digest(key)}-" if key is not None else f"-{_digest(watch or '')}{SUFFIX}"
+        pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
         for path in self._paths():
             if pattern in path.name:
                 try:
@@ -91,10 +91,11 @@ class SavedRuns:
 
 
 def _name(run: SavedRun) -> str:
-    return f"{_digest(run.key)}-{_digest(run.watch)}"
+    return f"{hash_secret(run.key)}-{hash_secret(run.watch)}"
 
 
-def _digest(secret: str) -> str:
+def hash_secret(secret: str) -> str:
+    """The part of a file name that stands for a key of a run; the key cannot be found from it."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:LETTERS]
 
 

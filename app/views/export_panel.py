@@ -294,7 +294,7 @@ class ExportPanel(Viewer):
 
     def _file_name(self, what: str) -> str:
         ending = EXPORTS[what].ending if what in EXPORTS else ""
-        return _as_file_name(f"{self._progress.corpus_name}-{self._progress.algorithm}-{what}") + ending
+        return as_file_name(f"{self._progress.corpus_name}-{self._progress.algorithm}-{what}") + ending
 
     def _begin(self, what: str) -> None:
         """Write one file outside the event loop, then send it to the browser."""
@@ -345,7 +345,7 @@ class ExportPanel(Viewer):
         if drawn is None:
             self._figure_note.object = "<p>No data to draw yet.</p>"
             return
-        stem = _as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
+        stem = as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
         self._figure_note.object = f"<p>State after {count(progress.documents_seen, 'document')}.</p>"
         self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
@@ -364,7 +364,8 @@ def _fault(text: str) -> str:
     return f'<p class="fault" role="alert">{escape(text)}</p>'
 
 
-def _as_file_name(name: str) -> str:
+def as_file_name(name: str) -> str:
+    """The letters, digits and the signs "-_." of a name; all else becomes "-"."""
     return "-".join("".join(sign if sign.isalnum() or sign in "-_." else " " for sign in name).split())
 
 

@@ -34,7 +34,7 @@ class TopicMap(Viewer):
     def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
-        self._plot = MapPlot(self._pick)
+        self.plot = MapPlot(self._pick)
         self._shown: tuple[Any, ...] = ()
         self._frame: pd.DataFrame | None = None
         self._moment: Checkpoint | None = None
@@ -42,7 +42,7 @@ class TopicMap(Viewer):
         selection.param.watch(lambda event: self._draw(), "topic")
         self._tree_plot = TreePlot(self._pick)
         self._tree: TopicTree | None = None
-        self._chart = hideable(self._plot.figure, margin=0)
+        self._chart = hideable(self.plot.figure, margin=0)
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
         sides = pn.Column(
             self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
@@ -77,7 +77,7 @@ class TopicMap(Viewer):
     def _draw(self) -> None:
         if self._frame is not None:
             frame = map_then(self._frame, self._moment) if self._is_replayed else self._frame
-            self._plot.show(frame, self._selection.topic)
+            self.plot.show(frame, self._selection.topic)
             self._chart.visible = len(self._frame) > 0
         self._tree_chart.visible = self._tree is not None
         if self._tree is not None:

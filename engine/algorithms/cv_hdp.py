@@ -116,7 +116,7 @@ def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) 
 def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Generator) -> tuple[CVHDPState, StepInfo]:
     """A sweep over the corpus, the bound, and the posteriors. Raises ValueError if the documents have changed."""
     is_soft = state.step < num_soft(config)
-    priors = soften(_priors(state)) if is_soft else _priors(state)
+    priors = soften(find_priors(state)) if is_soft else find_priors(state)
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     num_tokens = max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
     # The first sweep, and the first after a soft start, has no posterior: G[π_k] = 1/K does not come from sticks.
@@ -145,7 +145,7 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
 def start_from(config: CVHDPConfig, vocab_size: int, batch: Batch, tokens: np.ndarray) -> CVHDPState:
     """State that continues from tokens (nnz, K) of the batch's entries in each of K topics, without a soft start."""
     state = init(config, vocab_size, None)
-    assignments, measures = collapsed.take_over(state.assignments, batch, tokens, _priors(state))
+    assignments, measures = collapsed.take_over(state.assignments, batch, tokens, find_priors(state))
     state = update_posteriors(config, state, measures, batch.documents.sizes())
     step = num_soft(config) + 1
     return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=step)
@@ -162,7 +162,7 @@ def soften(priors: Priors) -> Priors:
     return priors._replace(words=np.full(num_words, SOFT_WORDS), word_total=SOFT_WORDS * num_words)
 
 
-def _priors(state: CVHDPState) -> Priors:
+def find_priors(state: CVHDPState) -> Priors:
     """G[απ_k], E[α], G[βτ_w] and E[β]; before the first sweep G[π_k] = 1/K."""
     num_topics = len(state.expected_tokens)
     weights = np.exp(state.sticks.expected_logs()) if state.step else np.full(num_topics, 1.0 / num_topics)
@@ -205,7 +205,7 @@ def infer(config: CVHDPConfig, state: CVHDPState, documents: Documents) -> np.nd
     """Topic shares (S, K) of documents by Eq. 16, with fixed topics and no rest beyond K; nothing is learned."""
     topics = collapsed.expected_topics(state.assignments, _word_prior(state), config.precision)
     prior = state.alpha.mean() * _weights(state)
-    return collapsed.infer_shares(documents, topics, _priors(state).doc, prior)
+    return collapsed.infer_shares(documents, topics, find_priors(state).doc, prior)
 
 
 def _word_prior(state: CVHDPState) -> np.ndarray:

@@ -57,11 +57,12 @@ def init(config: CVLDAConfig, vocab_size: int, rng: np.random.Generator | None) 
 def start_from(config: CVLDAConfig, vocab_size: int, batch: Batch, tokens: np.ndarray) -> CVLDAState:
     """State that continues from tokens (nnz, K) of the batch's entries in each topic; K is `max_topics`."""
     state = init(config, vocab_size, None)
-    assignments, _ = collapsed.take_over(state.assignments, batch, tokens, _priors(config, vocab_size))
+    assignments, _ = collapsed.take_over(state.assignments, batch, tokens, find_priors(config, vocab_size))
     return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1)
 
 
-def _priors(config: CVLDAConfig, vocab_size: int) -> Priors:
+def find_priors(config: CVLDAConfig, vocab_size: int) -> Priors:
+    """The prior counts of topics in a document (K,) and of words in a topic (V,)."""
     doc = collapsed.hold(np.full(config.max_topics, config.doc_concentration / config.max_topics))
     words = collapsed.hold(np.full(vocab_size, config.word_total / vocab_size))
     return Priors(doc=doc, doc_total=config.doc_concentration, words=words, word_total=config.word_total)
@@ -69,7 +70,7 @@ def _priors(config: CVLDAConfig, vocab_size: int) -> Priors:
 
 def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Generator) -> tuple[CVLDAState, StepInfo]:
     """A sweep over the corpus, and the bound after it. Raises ValueError if the documents have changed."""
-    priors = _priors(config, len(state.assignments.word_counts))
+    priors = find_priors(config, len(state.assignments.word_counts))
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
     bound = measures.log_joint / max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
@@ -87,14 +88,14 @@ def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Ge
 
 def infer(config: CVLDAConfig, state: CVLDAState, documents: Documents) -> np.ndarray:
     """Topic shares (S, K) of documents by Eq. 16, with fixed topics; nothing is learned."""
-    priors = _priors(config, len(state.assignments.word_counts))
+    priors = find_priors(config, len(state.assignments.word_counts))
     topics = collapsed.expected_topics(state.assignments, priors.words, config.precision)
     return collapsed.infer_shares(documents, topics, priors.doc, priors.doc)
 
 
 def summarize(config: CVLDAConfig, state: CVLDAState) -> TopicSummary:
     """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
-    priors = _priors(config, len(state.assignments.word_counts))
+    priors = find_priors(config, len(state.assignments.word_counts))
     topics = collapsed.expected_topics(state.assignments, priors.words)
     weights = (state.expected_tokens + priors.doc) / (state.expected_tokens + priors.doc).sum()
     return TopicSummary(

@@ -68,7 +68,7 @@ def _read_file(name: str) -> Corpus:
         raise CorpusError(f"Cannot read {file} ({error}): {REMEDY}.") from error
     if hashlib.sha256(content).hexdigest() != _read_checksums()[name]:
         raise CorpusError(f"{file} is damaged (its SHA-256 differs from checksums.json): {REMEDY}.")
-    return _unpack(name, content)
+    return unpack(name, content)
 
 
 def pack(corpus: Corpus) -> bytes:
@@ -118,7 +118,8 @@ def _smallest(array: np.ndarray) -> np.ndarray:
     return array.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
-def _unpack(name: str, content: bytes) -> Corpus:
+def unpack(name: str, content: bytes) -> Corpus:
+    """The corpus that a file of `pack` holds."""
     with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         arrays = dict(stored)
     lines = {key: arrays[key].tobytes().decode().split("\n") for key in LINES}

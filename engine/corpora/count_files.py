@@ -264,7 +264,7 @@ def _read_entries(
     _check_size(path, num_documents, num_entries)
     parts, bad, num_read = [], BadRows(), 0
     for block in _blocks(stream):
-        entries, wrong = _parse(path, block, line)
+        entries, wrong = parse_entries(path, block, line)
         if not is_by_document:
             entries[:, :2] = entries[:, 1::-1]
         is_good = _are_good(entries, num_documents, num_words)
@@ -303,7 +303,7 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _parse(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow]]:
+def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow]]:
     """Parse whole lines into entries (N, 4) of row, column, count and line number, and into bad lines."""
     import pandas as pd
 
@@ -362,7 +362,7 @@ def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -
     bad, num_read = BadRows(), 0
     for block in _blocks(stream):
         for line in block.splitlines():
-            pairs = _parse_document(line, num_words)
+            pairs = parse_document(line, num_words)
             if isinstance(pairs, str):
                 bad.add([BadRow(str(path), len(lengths) + 1, pairs)])
                 faulty.append(len(lengths))
@@ -377,7 +377,7 @@ def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -
     return csr_array((counts, words, starts), shape=(len(lengths), num_words)), bad, faulty
 
 
-def _parse_document(line: bytes, num_words: int) -> np.ndarray | str:
+def parse_document(line: bytes, num_words: int) -> np.ndarray | str:
     """Parse a line into pairs (N, 2) of word and count, or explain why it is wrong."""
     if not line.strip():
         return np.zeros((0, 2), np.int64)

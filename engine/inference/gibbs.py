@@ -145,7 +145,7 @@ def sweep(
     tokens = np.bincount(topics, minlength=len(pool.topic_ids))
     vocab_size = len(assignments.topic_words)
     documents = _own_documents(batch.documents)
-    layout = _lay_out(documents, doc_sizes, topics, vocab_size, len(tokens))
+    layout = arrange_tokens(documents, doc_sizes, topics, vocab_size, len(tokens))
     swept = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
     tables = np.zeros(len(swept.tokens), np.int64)
     if with_tables:
@@ -171,9 +171,10 @@ def _own_documents(documents: Documents) -> Documents:
     )
 
 
-def _lay_out(
+def arrange_tokens(
     documents: Documents, doc_sizes: np.ndarray, topics: np.ndarray, vocab_size: int, num_topics: int
 ) -> TokenTopics:
+    """The topics of all tokens, word by word; within a word in the order of the documents."""
     num_tokens = len(topics)
     word_sizes = np.bincount(documents.words, documents.counts, vocab_size).astype(np.int64)
     layout = TokenTopics(

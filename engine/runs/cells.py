@@ -59,7 +59,7 @@ class Cell:
     def asked(self) -> dict[str, Any]:
         """Everything that the result depends on: all settings, the contents of the corpus, and versions."""
         own = {"config": asdict(self.config), "run": asdict(self.run), "protocols": list(self.protocols)}
-        corpus = {"corpus": _fingerprint(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
+        corpus = {"corpus": digest_corpus(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
         return {"system": self.system, **own, **corpus, "versions": _versions()}
 
     def key(self) -> str:
@@ -192,7 +192,7 @@ def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
 
 
 @lru_cache
-def _fingerprint(name: str, stamp: tuple[int, int] | None) -> str:
+def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
     """The SHA-256 of everything that a run reads of a corpus; computed once a process, until its file changes."""
     corpus = load_corpus(name)
     counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)

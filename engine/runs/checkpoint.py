@@ -98,7 +98,7 @@ def save(path: str | PathLike[str], position: Position) -> None:
         "has_ended": position.has_ended,
         "documents": position.documents,
     }
-    arrays = dict(_flatten("state", position.state))
+    arrays = dict(flatten("state", position.state))
     arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
@@ -114,7 +114,7 @@ def load(path: str | PathLike[str]) -> Position:
         algorithm = find_algorithm(header["algorithm"])
         config = algorithm.config(**header["config"])
         like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
-        state = _restore("state", like, arrays)
+        state = restore("state", like, arrays)
         notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
         settings = RunSettings(**header["settings"])
         return Position(
@@ -140,26 +140,26 @@ def fingerprint(train: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
+def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Pairs of a dotted name and an array for each leaf of nested named tuples and of their DecayedCounts."""
     if isinstance(value, DecayedCounts):
         for part, array in value.to_arrays().items():
             yield f"{name}.{part}", array
     elif hasattr(value, "_fields"):
         for field in value._fields:
-            yield from _flatten(f"{name}.{field}", getattr(value, field))
+            yield from flatten(f"{name}.{field}", getattr(value, field))
     else:
         yield name, np.asarray(value)
 
 
-def _restore(name: str, like: Any, arrays: Any) -> Any:
+def restore(name: str, like: Any, arrays: Any) -> Any:
     """Nested named tuples and DecayedCounts shaped as `like`; what is a plain scalar there becomes one again."""
     if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if hasattr(like, "_fields"):
         # Files of versions that did not have a field with a default keep the default.
         kept = [field for field in like._fields if field not in like._field_defaults or _has(arrays, f"{name}.{field}")]
-        return like._replace(**{each: _restore(f"{name}.{each}", getattr(like, each), arrays) for each in kept})
+        return like._replace(**{each: restore(f"{name}.{each}", getattr(like, each), arrays) for each in kept})
     value = arrays[name]
     return value if isinstance(like, np.ndarray) else type(like)(value.item())
 

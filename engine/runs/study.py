@@ -158,13 +158,13 @@ def run_study(
     except OSError as error:
         raise FileError(f"Cannot make the folder {folder} ({error.strerror}): choose another one.") from error
     paths = [folder / f"{cell.key()}.cell" for cell in cells]
-    frames = {path: frame for path in paths if (frame := _read(path)) is not None}
+    frames = {path: frame for path in paths if (frame := read_cell(path)) is not None}
     if retry_failed:
         frames = {path: frame for path, frame in frames.items() if not _has_failed(frame)}
     missing = [(cell, path) for cell, path in zip(cells, paths, strict=True) if path not in frames]
     began, num_found = time.perf_counter(), len(frames)
     report(_progress(frames, cells, 0.0, num_found))
-    for (_, path), frame in _run_all(_attempt, missing, num_processes):
+    for (_, path), frame in run_all(_attempt, missing, num_processes):
         frames[path] = frame
         report(_progress(frames, cells, time.perf_counter() - began, num_found))
     parts = [frames[path].assign(**cell.columns()) for cell, path in zip(cells, paths, strict=True)]
@@ -184,7 +184,7 @@ def _has_failed(frame: pd.DataFrame) -> bool:
     return bool(frame["error"].notna().any())
 
 
-def _run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes: int) -> Iterator[tuple[Any, Any]]:
+def run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes: int) -> Iterator[tuple[Any, Any]]:
     """Pairs of a task and function's result, as they come."""
     if num_processes == 1:
         yield from ((task, function(task)) for task in tasks)
@@ -236,7 +236,7 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _read(path: Path) -> pd.DataFrame | None:
+def read_cell(path: Path) -> pd.DataFrame | None:
     """The kept frame of a cell; None where its file is missing or damaged."""
     if not path.exists():
         return None

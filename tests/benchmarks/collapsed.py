@@ -53,7 +53,7 @@ def measure_errors(seeds, sweeps):
 
 def sum_tables(expect, documents, shares, state):
     """Σ_dk E[s_dk]."""
-    a = cv_hdp._priors(state).doc
+    a = cv_hdp.find_priors(state).doc
     cells = ((c, q[:, k], k) for (_, c), q in zip(documents, shares, strict=True) for k in range(len(a)))
     return sum(twin.expected_tables(expect, a[k], c, own) for c, own, k in cells)
 

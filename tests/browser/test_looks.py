@@ -30,7 +30,7 @@ LAY_OUT_UNDRAWN = """() => {
   const view = Bokeh.index.roots.map(find).find(Boolean)
   const {layout} = view
   view.layout = undefined
-  try { view.measure_layout() } finally { view.layout = layout }
+  try { view.measure_layout(); view.after_layout() } finally { view.layout = layout }
   return view.model.type
 }"""
 

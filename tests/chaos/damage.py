@@ -40,7 +40,7 @@ def attack(kind: Kind, folder: Path, number: int, seed: int) -> Counter:
         for place, content in changed.items():
             place.unlink() if content is None else place.write_bytes(content)
         # As a new process: digests of unchanged files are kept by size and time.
-        verified_files._digest_once.cache_clear()
+        verified_files.digest_once.cache_clear()
         touched = {name for place in changed for name in before if name in (place.stem, place.parent.name)}
         counted[damage, judge(kind, folder, before, touched, damage)] += 1
         for place in changed:

@@ -134,7 +134,7 @@ def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Coun
 
 def has_lost(before: stored.Found, now: stored.Found, after: stored.Found | None) -> bool:
     """Whether an item is neither as it was nor as it is to be; without `after`, whether one cannot be read."""
-    verified_files._digest_once.cache_clear()
+    verified_files.digest_once.cache_clear()
     for name in before.keys() | now.keys():
         found = now.get(name)
         if found == before.get(name):
@@ -152,7 +152,7 @@ def is_sentence(text: str) -> bool:
 def _restore(start: Path, now: Path) -> None:
     shutil.rmtree(now, ignore_errors=True)
     shutil.copytree(start, now)
-    verified_files._digest_once.cache_clear()
+    verified_files.digest_once.cache_clear()
 
 
 def count_outcomes(number: int, seed: int) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
-from stickbreaker.engine.runs.study import _read, run_study
+from stickbreaker.engine.runs.study import read_cell, run_study
 from stickbreaker.engine.verified_files import FileError
 from stickbreaker.engine.whole_files import remove_leftovers
 from tests.chaos.stored import digest_position
@@ -148,7 +148,7 @@ def read_cells(folder: Path, name: str) -> Counter:
     """Read every cell; a study that is complete is read as a whole and removed."""
     found = Counter()
     for path in folder.glob("*.cell"):
-        found["damaged" if _read(path) is None else "files read"] += 1
+        found["damaged" if read_cell(path) is None else "files read"] += 1
     if found["files read"] >= len(make_study(folder).cells()):
         # The study is complete: the next process begins again.
         frame = run_study(make_study(folder), folder, report=lambda progress: None)

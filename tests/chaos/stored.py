@@ -13,8 +13,7 @@ import numpy as np
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import Curve
-from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
-from stickbreaker.app.model.saved_runs import _digest as hash_secret
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import BuildRequest, build_own, find_own, list_own, load_own
@@ -97,7 +96,7 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
 
 def digest_position(position: Position) -> str:
     """Everything that a position holds, but for the seconds that learning took."""
-    arrays = dict(checkpoint._flatten("state", position.state))
+    arrays = dict(checkpoint.flatten("state", position.state))
     return digest(position.algorithm, position.config, position.settings, position.documents_seen, *arrays.values())
 
 
@@ -152,7 +151,7 @@ def write_kept_runs(folder: Path) -> None:
             status="finished", changes=[], documents_seen=40, documents_total=40, seconds=1.5, heldout=-7.5,
             num_topics=2, topic_names={"1": "war"},
         )  # fmt: skip
-        KeptRuns(folder)._write(run, KeptContent(*curves, *arrays))
+        KeptRuns(folder).write(run, KeptContent(*curves, *arrays))
 
 
 def read_kept_runs(folder: Path) -> Found:
@@ -241,7 +240,7 @@ def write_cells(folder: Path) -> None:
 def read_cells(folder: Path) -> Found:
     """The cells that are not run again; of the others, that they are."""
     keys = make_cells(folder.parent)[1]
-    frames = {key: study._read(folder / f"{key}.cell") for key in keys}
+    frames = {key: study.read_cell(folder / f"{key}.cell") for key in keys}
     again = Refusal("The cell is run again.")
     return {
         key: again if frame is None else digest(frame.drop(columns="seconds").to_json())

@@ -15,7 +15,7 @@ from stickbreaker import engine
 from stickbreaker.engine import WordChoices, load_corpus, preview
 from stickbreaker.engine.corpora import text_files
 from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
-from stickbreaker.engine.corpora.count_files import _parse, _parse_document
+from stickbreaker.engine.corpora.count_files import parse_document, parse_entries
 from stickbreaker.engine.corpora.dates import FIRST_YEAR, LAST_YEAR, read_dates
 from tests.chaos import uploads
 
@@ -111,13 +111,13 @@ def test_every_iso_date_is_read_as_itself(date):
 
 @given(st.binary(max_size=60))
 def test_any_line_of_counts_is_read_or_explained(line):
-    pairs = _parse_document(line.replace(b"\n", b" "), 5)
+    pairs = parse_document(line.replace(b"\n", b" "), 5)
     assert isinstance(pairs, str) or ((pairs[:, 0] < 5).all() and (pairs[:, 1] >= 1).all())
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b" ").replace(b"\r", b" ")), max_size=5))
 def test_any_block_of_entries_is_read_line_by_line(lines):
-    entries, bad = _parse(None, b"".join(line + b"\n" for line in lines), 1)
+    entries, bad = parse_entries(None, b"".join(line + b"\n" for line in lines), 1)
     assert entries.shape[1] == 4
     assert len(entries) + len(bad) <= len(lines)
 

@@ -52,7 +52,7 @@ def make(kind, **parameters):
 
 def bits(model):
     """The state, byte by byte."""
-    return {name: array.tobytes() for name, array in checkpoint._flatten("state", model.state_)}
+    return {name: array.tobytes() for name, array in checkpoint.flatten("state", model.state_)}
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
     model = make(kind, random_state=5).fit(tiny_corpus)
     settings = RunSettings(passes=model.passes, seed=5)
     *_, end = run(prepare_training(kind.algorithm, model.config_, tiny_corpus, settings))
-    assert bits(model) == {name: array.tobytes() for name, array in checkpoint._flatten("state", end.state)}
+    assert bits(model) == {name: array.tobytes() for name, array in checkpoint.flatten("state", end.state)}
 
 
 @of_all
@@ -490,14 +490,14 @@ def test_transform_can_leave_out_the_topics_that_are_not_in_use(kind, tiny_corpu
 @of_all
 def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclusivity(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
-    state, frame = model._summary().topics.tobytes(), model.coherence(tiny_corpus)
+    state, frame = model.components_.tobytes(), model.coherence(tiny_corpus)
     assert list(frame) == ["topic_id", "label", "share", "npmi", "exclusivity", "words"]
     assert dict(zip(frame["topic_id"], frame["label"], strict=True)) == model.topic_labels()
     top = [[tiny_corpus.vocabulary.index(word) for word in words.split(", ")] for words in frame["words"]]
     np.testing.assert_array_equal(frame["npmi"], npmi(np.array(top), tiny_corpus.counts))
     assert model.quality(tiny_corpus).npmi == pytest.approx(frame["npmi"].mean())
     np.testing.assert_array_equal(model.coherence(tiny_corpus.counts)["npmi"], frame["npmi"])
-    assert model._summary().topics.tobytes() == state
+    assert model.components_.tobytes() == state
 
 
 @of_all

@@ -16,7 +16,7 @@ from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_settings, choose_secret
-from stickbreaker.app.views.export_panel import _as_file_name
+from stickbreaker.app.views.export_panel import as_file_name
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -215,7 +215,7 @@ def test_no_name_of_a_corpus_a_run_or_an_upload_leads_out_of_its_folder(tmp_path
         upload.end()
     assert all(path.parent == upload.folder for path in upload.folder.rglob("*"))
     upload.clear()
-    assert not set(_as_file_name(name)) & set("/\\\0\n")
+    assert not set(as_file_name(name)) & set("/\\\0\n")
     assert outside.read_text() == "kept"
     assert list(folder.rglob("*")) == []
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id, get_token_payload
 
-from stickbreaker.app.__main__ import _read, make_command
+from stickbreaker.app.__main__ import make_command, read_options
 from stickbreaker.app.server.claims import MANAGE, Claims
 from stickbreaker.app.server.origins import list_origins
 from tests.security.served import ask, knock, open_page
@@ -114,6 +114,6 @@ def test_a_server_for_other_machines_allows_its_own_names_and_those_given():
 
 def test_the_command_asks_for_no_wildcard():
     given = ["--port", "0", "--address", "0.0.0.0", "--allow-websocket-origin", "class.example:80"]
-    command = make_command(_read([*given, "--no-show"]))
+    command = make_command(read_options([*given, "--no-show"]))
     assert "*" not in json.dumps(command)
     assert command[1:] == [*given[:2], "--plugins", "stickbreaker.app.health", *given[2:]]

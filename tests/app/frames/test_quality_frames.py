@@ -12,6 +12,7 @@ from stickbreaker.app.model.reading import Model, Reader, ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.views.topic_quality import TopicQuality
 from stickbreaker.engine.algorithm import TopicSummary
+from tests.app.browser_messages import send
 from tests.app.small_runs import HDP, small_config
 
 WORDS = ("army", "navy", "tariff", "trade")
@@ -62,10 +63,10 @@ def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(re
     selection = Selection()
     view = TopicQuality(selection)
     view.read(ReadingJob("ready", 1.0, reading), Progress())
-    view.table._handle_msg({"key": 8})
+    send(view.table, {"key": 8})
     assert (selection.topic, view.table.chosen) == (8, 8)
-    view.table._handle_msg({"key": 99})
-    view.table._handle_msg("8")
+    send(view.table, {"key": 99})
+    send(view.table, "8")
     assert selection.topic == 8
     view.read(ReadingJob("ready", 1.0, reading), Progress(labels={3: "army, navy"}))
     assert view.table.rows[0]["title"] == "army, navy"

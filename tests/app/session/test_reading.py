@@ -37,6 +37,7 @@ from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
+from tests.app.browser_messages import send
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -276,7 +277,7 @@ def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(j
     listed = [row["key"] for row in calendar.typical.rows]
     assert listed
     assert set(listed) <= set(in_period.tolist())
-    calendar.typical._handle_msg({"key": listed[0]})
+    send(calendar.typical, {"key": listed[0]})
     assert selection.document == listed[0]
 
 
@@ -387,12 +388,12 @@ def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_r
     view = TopicMap(Selection())
     view.read(job, progress)
     shown = len(job.reading.used)
-    assert len(view._plot.labels.data["text"]) == min(15, shown)
+    assert len(view.plot.labels.data["text"]) == min(15, shown)
     first = int(job.reading.summary.topic_ids[job.reading.used[0]])
     tokens = np.array([2.0, 0.0])
     then = Checkpoint(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
     view.replay(replace(progress, status=REPLAYED, now=then))
-    assert view._plot.source.data["topic_id"] == [first]
-    assert view._plot.source.data["share"] == [1.0]
+    assert view.plot.source.data["topic_id"] == [first]
+    assert view.plot.source.data["share"] == [1.0]
     view.replay(progress)
-    assert len(view._plot.source.data["topic_id"]) == shown
+    assert len(view.plot.source.data["topic_id"]) == shown

@@ -9,6 +9,7 @@ from stickbreaker.app.frames.compare_frames import choose_pair, keep_large
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Listing
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve
 from stickbreaker.app.views.compare import Compare, CompareActions, pair_html
+from tests.app.browser_messages import send
 
 
 def make_run(key, status="finished", corpus_name="two", **config):
@@ -100,7 +101,7 @@ def test_runs_that_ended_early_are_listed_on_request_or_if_they_are_drawn(open_c
     assert (compare.early.label, compare.early.visible) == ("Show 2 runs that ended early", True)
     compare.early.value = True
     assert [row["key"] for row in compare.table.rows] == ["9", "8", "7"]
-    compare.table._handle_msg({"do": "tick", "key": "8", "value": True})
+    send(compare.table, {"do": "tick", "key": "8", "value": True})
     compare.early.value = False
     assert [row["key"] for row in compare.table.rows] == ["9", "8"]
     only_early = open_compare(Kept(make_run("8", "paused")))

@@ -28,7 +28,7 @@ def test_the_button_waits_for_the_first_topics_and_starts_a_check(note):
     assert note.start.disabled
     note.read(CountJob(), progress())
     assert not note.start.disabled
-    assert not note._layout.visible
+    assert not note.__panel__().visible
     note.start.clicks += 1
     assert note.pressed == ["start"]
 
@@ -46,7 +46,7 @@ def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
 def test_a_watcher_sees_the_check_and_no_button(note):
     note.read(CountJob("checking", 0.4), progress())
     note.let_act(False)
-    assert (note._layout.visible, note.button.visible, note.cancel.visible) == (True, False, False)
+    assert (note.__panel__().visible, note.button.visible, note.cancel.visible) == (True, False, False)
     note.read(CountJob("checking", 0.6), progress())
     assert (note.bar.value, note.button.visible, note.cancel.visible) == (60, False, False)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.views.replay_player import WAITING, ReplayPlayer
+from tests.app.browser_messages import send as send_message
 from tests.app.views.test_views import progress
 
 
@@ -15,7 +16,7 @@ def make_player(run):
 
 
 def send(player, what, value):
-    player.bar._handle_msg({"what": what, "value": value})
+    send_message(player.bar, {"what": what, "value": value})
 
 
 def test_a_run_that_learns_cannot_be_replayed_and_leaves_the_moment():
@@ -68,7 +69,7 @@ def test_a_pause_stays_where_it_is_and_play_goes_on_from_there():
 def test_wrong_messages_of_a_browser_change_nothing():
     player, selection, _, _ = make_player(progress(5, status="finished"))
     for message in (None, "place", {"what": "place"}, {"what": "place", "value": "1"}, {"what": "length", "value": 0}):
-        player.bar._handle_msg(message)
+        send_message(player.bar, message)
     assert (selection.moment, player.bar.length) == (None, 30)
 
 

@@ -112,7 +112,7 @@ def log_evidence(config):
 
 def bound_of(expect, config, state, q):
     """Eq. 18 with these expectations."""
-    return twin.measure(expect, TOKENS, q, cv_hdp._priors(state))[3] - cv_hdp.divergence(config, state)
+    return twin.measure(expect, TOKENS, q, cv_hdp.find_priors(state))[3] - cv_hdp.divergence(config, state)
 
 
 def ascend(config, seed, num_rounds):
@@ -125,7 +125,7 @@ def ascend(config, seed, num_rounds):
     for _ in range(num_rounds):
         for j, size in enumerate(SIZES):
             for i in range(size):
-                q[j][i] = twin.update(twin.exactly, TOKENS, q, cv_hdp._priors(state), j, i)
+                q[j][i] = twin.update(twin.exactly, TOKENS, q, cv_hdp.find_priors(state), j, i)
                 exact.append(bound_of(twin.exactly, config, state, q))
         state = learn(config, state, q)
         exact.append(bound_of(twin.exactly, config, state, q))
@@ -135,7 +135,7 @@ def ascend(config, seed, num_rounds):
 
 def learn(config, state, q):
     """Eq. 8 from exact expectations."""
-    measures = Measures(*twin.measure(twin.exactly, TOKENS, q, cv_hdp._priors(state)))
+    measures = Measures(*twin.measure(twin.exactly, TOKENS, q, cv_hdp.find_priors(state)))
     return cv_hdp.update_posteriors(config, state, measures, SIZES)
 
 
@@ -232,7 +232,8 @@ def test_the_bound_of_a_step_is_the_naive_one_at_the_posteriors_before_it(name, 
     for state, info in steps_of(module, config, tiny_corpus, 4):
         if before is not None:
             q = np.split(state.assignments.shares, tiny_corpus.documents().starts[1:-1])
-            priors = module._priors(before) if name == "cv-hdp" else module._priors(config, tiny_corpus.vocab_size)
+            is_hdp = name == "cv-hdp"
+            priors = module.find_priors(before) if is_hdp else module.find_priors(config, tiny_corpus.vocab_size)
             expected = twin.measure(twin.by_paper, rows, q, priors)[3]
             expected -= cv_hdp.divergence(config, before) if name == "cv-hdp" else 0.0
             assert info.bound == pytest.approx(expected / tiny_corpus.num_tokens, rel=1e-9)
@@ -245,7 +246,7 @@ def test_the_posteriors_of_a_step_are_those_of_eq_8(tiny_corpus):
     documents, V = tiny_corpus.documents(), tiny_corpus.vocab_size
     q = np.split(after.assignments.shares, documents.starts[1:-1])
     rows, mean = naive.split_rows(documents), before.alpha.mean()
-    tables, words, log_xi, _ = twin.measure(twin.by_paper, rows, q, cv_hdp._priors(before))
+    tables, words, log_xi, _ = twin.measure(twin.by_paper, rows, q, cv_hdp.find_priors(before))
     log_eta = sum(psi(mean) - psi(mean + c.sum()) for _, c in rows)
     np.testing.assert_allclose(after.alpha, [config.doc_shape + tables.sum(), config.doc_rate - log_eta])
     np.testing.assert_allclose(after.beta, [config.word_shape + words.sum(), config.word_rate - log_xi])
@@ -294,7 +295,7 @@ def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corp
         assert (info.bound is None) == (info.step <= cv_hdp.SOFT_SWEEPS + 1)
         assert (state.beta.mean() == pytest.approx(0.6)) == is_soft
         if before is not None:
-            priors = cv_hdp._priors(before)
+            priors = cv_hdp.find_priors(before)
             if is_soft:
                 priors = priors._replace(words=np.full(6, cv_hdp.SOFT_WORDS), word_total=6 * cv_hdp.SOFT_WORDS)
             batch = next(tiny_corpus.batches(12))

@@ -15,7 +15,7 @@ from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import draw_log_beta
 from stickbreaker.engine.kernels.gibbs import TopicPool, draw_tables, sweep_tokens
-from stickbreaker.engine.runs.checkpoint import _flatten
+from stickbreaker.engine.runs.checkpoint import flatten
 from tests import enumeration
 from tests.enumeration import franchise, log_words, relabel, standard_error
 from tests.naive_gibbs import Sampler, table_distribution
@@ -53,7 +53,7 @@ def test_a_sweep_draws_what_its_slow_twin_draws(seed, is_growing):
     weights, unused = weights[:size], weights[size:].sum()
     rows, words = np.repeat(np.arange(len(doc_sizes)), doc_sizes), np.repeat(documents.words, documents.counts)
     twin = Sampler(zip(rows, words, topics, strict=True), vocab_size, weights, unused, is_growing)
-    layout = sampled._lay_out(documents, doc_sizes, topics, vocab_size, size)
+    layout = sampled.arrange_tokens(documents, doc_sizes, topics, vocab_size, size)
     pool = TopicPool(np.arange(size), np.bincount(topics, minlength=size), weights, unused, size, is_growing)
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     for _ in range(3):
@@ -79,7 +79,7 @@ def test_table_counts_have_antoniak_s_distribution(concentration):
     for num_tokens in (1, 2, 6):
         documents = Documents(np.arange(4001), np.zeros(4000, np.int32), np.full(4000, num_tokens, np.int32))
         doc_sizes = sampled.count_tokens(documents)
-        layout = sampled._lay_out(documents, doc_sizes, np.zeros(doc_sizes.sum(), np.int32), 1, 1)
+        layout = sampled.arrange_tokens(documents, doc_sizes, np.zeros(doc_sizes.sum(), np.int32), 1, 1)
         rng, draws = np.random.default_rng(0), np.zeros(num_tokens + 1)
         for row in range(4000):
             one = layout._replace(doc_starts=layout.doc_starts[row : row + 1], doc_sizes=layout.doc_sizes[:1])
@@ -273,7 +273,7 @@ def test_a_state_is_at_most_as_large_as_estimated(module, state_of_the_union):
     batch = next(state_of_the_union.select(np.arange(500)).batches(500))
     config = module.ALGORITHM.config(burn_in=0, sample_every=1)
     state = learn(module, config, batch, 2, state_of_the_union.vocab_size)[-1]
-    held = sum(np.asarray(value).nbytes for _, value in _flatten("state", state))
+    held = sum(np.asarray(value).nbytes for _, value in flatten("state", state))
     said = module.memory(config, batch.documents)
     assert held <= said <= 20 * held
 

@@ -126,7 +126,7 @@ def test_a_packed_corpus_is_unpacked_unchanged(state_of_the_union):
     # With the first twelve addresses only, some words do not occur, and gaps of all lengths do.
     corpus = state_of_the_union.select(state_of_the_union.groups < 12)
     corpus = replace(corpus, doc_ids=None, group_titles=corpus.group_titles[:12], split_by="group")
-    again = bundled._unpack(corpus.name, pack(corpus))
+    again = bundled.unpack(corpus.name, pack(corpus))
     assert (again.counts != corpus.counts).nnz == 0
     assert (again.titles, again.vocabulary, again.split_by) == (corpus.titles, corpus.vocabulary, "group")
     assert (again.dates.dtype, again.group_titles) == (corpus.dates.dtype, corpus.group_titles)

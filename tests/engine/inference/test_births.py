@@ -83,9 +83,9 @@ def test_appended_topics_leave_the_counts_of_the_others_unchanged():
 def test_joined_and_selected_documents_keep_their_words():
     one = Documents(np.array([0, 2, 3]), np.array([1, 4, 0]), np.array([1, 2, 3]))
     other = Documents(np.array([0, 0, 2]), np.array([2, 3]), np.array([5, 6]))
-    joined = births._join(births._join(NO_DOCUMENTS, one), other)
+    joined = births.join_documents(births.join_documents(NO_DOCUMENTS, one), other)
     assert joined.starts.tolist() == [0, 2, 3, 3, 5]
-    some = births._select(joined, np.array([3, 2, 0]))
+    some = births.select_documents(joined, np.array([3, 2, 0]))
     assert [part.tolist() for part in some] == [[0, 2, 2, 4], [2, 3, 1, 4], [5, 6, 1, 2]]
 
 
@@ -105,7 +105,7 @@ def test_a_checkpoint_amid_a_run_continues_as_the_run_does(corpus, few_at_the_st
 def test_a_checkpoint_of_a_version_without_collected_documents_is_read():
     config = resolve(hdp.HDPConfig(max_topics=3), 10)
     state = hdp.init(config, 6, np.random.default_rng(0))
-    older = {name: array for name, array in checkpoint._flatten("state", state) if "collected" not in name}
-    restored = checkpoint._restore("state", hdp.init(config, 1, np.random.default_rng(1)), older)
+    older = {name: array for name, array in checkpoint.flatten("state", state) if "collected" not in name}
+    restored = checkpoint.restore("state", hdp.init(config, 1, np.random.default_rng(1)), older)
     np.testing.assert_array_equal(restored.topic_counts.dense(), state.topic_counts.dense())
     assert restored.collected.num_documents == 0

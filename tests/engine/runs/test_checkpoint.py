@@ -17,7 +17,7 @@ from stickbreaker.engine.runs.settings import RunSettings
 
 
 def flat(state):
-    return dict(checkpoint._flatten("state", state))
+    return dict(checkpoint.flatten("state", state))
 
 
 def assert_same_bits(one, other):

@@ -120,13 +120,13 @@ def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes
         key(protocols=("tokens_90_10",)),
     ]
     assert key(fixed={"forgetting_rate": 0.6}) == keys[0]
-    cells._fingerprint.cache_clear()
+    cells.digest_corpus.cache_clear()
     Path(notes).write_text(Path(notes).read_text().replace("peace", "mercy"))
     keys.append(key())
     monkeypatch.setattr(cells, "_versions", lambda: {"engine": "another"})
     keys.append(key())
     assert len(set(keys)) == len(keys)
-    cells._fingerprint.cache_clear()
+    cells.digest_corpus.cache_clear()
 
 
 def test_two_processes_give_the_same_bits_as_one(declared, tmp_path):
@@ -138,7 +138,7 @@ def test_two_processes_give_the_same_bits_as_one(declared, tmp_path):
 def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
     monkeypatch.setattr(study, "_keep", lambda cell, path, frame: frame)
     tasks = [(name, None) for name in ("good", "bad", "as good")]
-    found = {cell: frame["error"][0] for (cell, _), frame in study._run_all(dying_cell.measure, tasks, 2)}
+    found = {cell: frame["error"][0] for (cell, _), frame in study.run_all(dying_cell.measure, tasks, 2)}
     assert found["good"] is found["as good"] is None
     assert found["bad"].startswith("BrokenProcessPool")
 
