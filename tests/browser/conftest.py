@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect
 
+from stickbreaker import engine
+from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.browser.dashboard import WIDE, Dashboard
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +78,12 @@ def dying_address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def compiling_address(tmp_path_factory) -> str:
-    """Where a page is whose engine takes its time to compile for float64; of a server that has not done so yet."""
+    """Where a page is whose engine takes its time to compile for float64; of a server that has not done so yet.
+
+    The kernels are in the cache of this machine, so that the time depends on nothing else.
+    """
+    algorithm = engine.find_algorithm("hdp")
+    compile_algorithm(algorithm, algorithm.config(precision="float64"))
     script = str(Path(__file__).with_name("serve_slow_compiler.py"))
     with serving([script], tmp_path_factory.mktemp("compiling") / "log.txt") as found:
         yield found

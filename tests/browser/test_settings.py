@@ -119,7 +119,7 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     expect(page.get_by_text("K 40, start warm")).to_be_visible()
 
 
-def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_usable(visit, compiling_address):
+def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_usable(compiling_address, visit):
     dashboard = visit(at=compiling_address)
     page = dashboard.page
     dashboard.pause()
