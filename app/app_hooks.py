@@ -1,11 +1,13 @@
-"""What the server does before the first page: refuse unsafe settings, and compile the kernels once for all pages."""
+"""What the server does before the first page: refuse wrong settings, and compile the kernels once for all pages."""
 
 import sys
 from typing import Any
 
 from tornado.httputil import HTTPServerRequest
 
+from stickbreaker.app.model.limits import LimitError, check_limits
 from stickbreaker.app.panel_fixes import ServerParts, protect_server, speed_up_models
+from stickbreaker.app.server.claims import find_noted
 from stickbreaker.app.server.event_log import open_log
 from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
 from stickbreaker.app.server.next_url import is_local_path
@@ -23,15 +25,16 @@ PARTS = ServerParts(
 
 # Bokeh runs this file before it makes the server and reads its settings.
 try:
+    check_limits()
     protect_server(choose_secret(), PARTS)
-except UnsafeSettingsError as error:
+except (LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
 speed_up_models()
 
 
 def process_request(request: HTTPServerRequest) -> dict[str, Any]:
     """Write into a session's signed token who asked for the page and which rights it has."""
-    claims = getattr(request, "claims", None)
+    claims = find_noted(request)
     return claims.to_payload() if claims is not None else {}
 
 

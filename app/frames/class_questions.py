@@ -74,7 +74,8 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
 
 def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> list[str]:
     """Name columns by the date that the run has read up to, or by the number of documents if it has no such date."""
-    is_dated = train.has_dates and getattr(progress.settings, "order", "") == "chronological"
+    is_in_order = progress.settings is not None and progress.settings.order == "chronological"
+    is_dated = train.has_dates and is_in_order
     if not is_dated:
         return [f"after {count(seen, 'document')}" for seen in columns]
     dates = [train.dates[(seen - 1) % train.num_documents] for seen in columns]

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values, write_npmi
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.run_spec import format_value, title_corpus
+from stickbreaker.app.model.run_spec import format_value, name_setting, title_corpus
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
 
@@ -149,7 +150,7 @@ def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
     """All differences between two runs: columns what, left, right, as text."""
     ours, theirs = _everything(left), _everything(right)
     rows = [
-        (SYMBOLS.get(name, name.replace("_", " ")), ours.get(name, NO_SUCH_SETTING), theirs.get(name, NO_SUCH_SETTING))
+        (name_setting(name, SYMBOLS.get(name, "")), ours.get(name, NO_SUCH_SETTING), theirs.get(name, NO_SUCH_SETTING))
         for name in dict.fromkeys((*ours, *theirs))
         if ours.get(name) != theirs.get(name)
     ]
@@ -157,8 +158,14 @@ def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
 
 
 def _everything(run: KeptRun) -> dict[str, str]:
-    known = {"corpus": title_corpus(run.corpus_name), "algorithm": run.algorithm}
-    known |= _as_text(run.config) | _as_text(run.settings)
+    algorithm = next((each for each in engine.REGISTRY if each.name == run.algorithm), None)
+    settings = dict(run.settings)
+    # A run without passes of its own has those of its algorithm.
+    if algorithm is not None and settings.get("passes") is None:
+        settings["passes"] = algorithm.passes
+    title = run.algorithm if algorithm is None else algorithm.title
+    known = {"corpus": title_corpus(run.corpus_name), "algorithm": title}
+    known |= _as_text(run.config) | _as_text(settings)
     known |= {f"version of {name}": str(number) for name, number in run.versions.items()}
     return known | {"changed or ended early": describe_changes(run) or "no"}
 

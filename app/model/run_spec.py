@@ -16,6 +16,24 @@ CORPUS_TITLES = {
     "rfc": "Internet standards (RFCs)",
     "rfc-documents": "Internet standards, each whole",
 }
+LABELS = {
+    "max_topics": "Maximum topics",
+    "max_slots": "Maximum slots per document",
+    "max_active_topics": "Active topics per document",
+    "doc_concentration": "Document concentration",
+    "num_test": "Held-out documents",
+    "num_evaluations": "Held-out scores per pass",
+    "num_snapshots": "Columns of word lists",
+    "score_next_batch": "Next-batch scores",
+    "seed": "Random seed",
+    "precision": "Floating-point precision",
+    "batch_size": "Mini-batch size",
+    "min_letters": "Minimum letters per word",
+    "max_ngram": "Maximum words per phrase",
+    "min_documents": "Minimum documents per word",
+    "max_share": "Maximum document share",
+    "max_words": "Maximum vocabulary size",
+}
 GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}
 
 
@@ -117,11 +135,27 @@ def title_corpus(name: str) -> str:
     return CORPUS_TITLES.get(name, name)
 
 
+def name_setting(name: str, symbol: str) -> str:
+    """Return the label of a setting.
+
+    >>> name_setting("max_topics", "K"), name_setting("num_test", "")
+    ('Maximum topics K', 'Held-out documents')
+    """
+    words = LABELS.get(name) or name.replace("_", " ").capitalize()
+    return f"{words} {symbol}" if symbol else words
+
+
 def name_groups(corpus_name: str) -> str:
     """Name the longer texts that the passages of a corpus are parts of."""
     return GROUP_NAMES.get(corpus_name, "texts")
 
 
 def format_value(value: Any) -> str:
-    """Write a number without trailing digits, anything else as it is."""
+    """Write a number without trailing digits, a truth value as "on" or "off", anything else as it is.
+
+    >>> format_value(0.60), format_value(True), format_value("warm")
+    ('0.6', 'on', 'warm')
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)

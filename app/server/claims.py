@@ -7,6 +7,7 @@ controlled by another user.
 import hmac
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import panel as pn
 from bokeh.server.auth_provider import NullAuth
@@ -62,6 +63,20 @@ def find_claims() -> Claims:
     document = pn.state.curdoc
     context = document.session_context if document is not None else None
     return LOCAL if context is None else read_payload(context.token_payload)
+
+
+# Who has made each request that is being answered.
+_noted: WeakKeyDictionary[HTTPServerRequest, Claims] = WeakKeyDictionary()
+
+
+def note_claims(request: HTTPServerRequest, claims: Claims) -> None:
+    """Note who has made a request, for the token of the session that it opens."""
+    _noted[request] = claims
+
+
+def find_noted(request: HTTPServerRequest) -> Claims | None:
+    """Return who has made a request; None if no handler has noted it."""
+    return _noted.get(request)
 
 
 def _find_provider(handler: RequestHandler) -> Any:

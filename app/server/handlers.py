@@ -18,7 +18,7 @@ from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler
 from panel.io.state import state
 from tornado.web import HTTPError, RequestHandler
 
-from stickbreaker.app.server.claims import judge_request, read_payload
+from stickbreaker.app.server.claims import judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginDelay
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
@@ -50,7 +50,7 @@ class PageHandler(DocHandler):
         elif tokens := self.get_query_arguments(ARGUMENT):
             self._take_token(tokens[-1])
         elif self.current_user is not None:
-            self.request.claims = judge_request(self)
+            note_claims(self.request, judge_request(self))
 
     def _take_token(self, token: str) -> None:
         """Exchange a right token for a cookie, and remove any token from the address bar."""
@@ -74,7 +74,7 @@ class SocketHandler(WSHandler):
             self._refuse(WRONG_USER)
         else:
             # `process_request` writes them down again when Panel signs the token once more.
-            self.request.claims = claims
+            note_claims(self.request, claims)
 
     def _read_claims(self) -> Any:
         """Return the claims of the token that the socket sends; None where its signature is wrong."""

@@ -5,7 +5,6 @@ looks at the requests and does one thing: begin, change a setting, wait, or lear
 """
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
+from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record, read_spec
@@ -21,7 +21,7 @@ from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.engine.runs.checkpoint import Position
-from stickbreaker.engine.runs.memory import check_memory, machine_memory
+from stickbreaker.engine.runs.memory import check_memory
 
 PUBLISH_SECONDS = 0.2
 # At the fastest pace, the time that pages take to draw slows the engine down.
@@ -32,7 +32,6 @@ MAX_LAG_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 15.0
 PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
 MAX_EARLIER = 6
-MEMORY_VARIABLE = "STICKBREAKER_RUN_MEMORY"
 SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
 
 _log = logging.getLogger(__name__)
@@ -319,7 +318,7 @@ class Runner:
         spec = record.spec
         corpus = self._load(spec.corpus_name)
         prepared = engine.prepare(spec.algorithm, spec.config, corpus, spec.settings)
-        check_memory(prepared, find_allowed_memory())
+        check_memory(prepared, find_limit(RUN_MEMORY))
         with self._changed:
             record.open(corpus, prepared)
             if saved is not None:
@@ -429,15 +428,6 @@ class Runner:
         if self._record is not None:
             self._record.fail(error)
             self._publish()
-
-
-def find_allowed_memory() -> int:
-    """Bytes that one run may take: STICKBREAKER_RUN_MEMORY in gigabytes, or a quarter of the machine's memory."""
-    gigabytes = os.environ.get(MEMORY_VARIABLE, "")
-    try:
-        return int(float(gigabytes) * 1e9) if gigabytes else machine_memory() // 4
-    except (ValueError, OverflowError):
-        raise ValueError(f"{MEMORY_VARIABLE} is {gigabytes!r}: give a number of gigabytes, such as 4.") from None
 
 
 def describe_wait(place: int, num_cores: int) -> str:

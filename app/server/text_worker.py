@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import sys
 import time
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -60,7 +61,7 @@ class TextTaskRunner:
 
     def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
         """Build a corpus and keep it, at a lower priority than the runs of the server."""
-        if hasattr(os, "nice"):
+        if sys.platform != "win32":
             os.nice(5)
         return build_own(BuildRequest(path, name, columns, words, keeps_text), self._report, self._folder)[0]
 

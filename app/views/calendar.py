@@ -38,7 +38,7 @@ WHOLE = (
     "then” needs an algorithm that reads mini-batches."
 )
 UNSCORED = (
-    "First readings are recorded only if “Score each next batch” is on. Turn it on under Advanced settings and restart."
+    "First readings are recorded only if “Next-batch scores” is on. Turn it on under Advanced settings and restart."
 )
 TOO_EARLY = "“As known then” is available after the second mini-batch."
 

@@ -13,6 +13,7 @@ from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.qr_code import qr_code_html
+from stickbreaker.app.widgets.scripts import read_script
 
 HELP = (
     "<p>Ask a question: it opens on the page of each watcher, who taps an answer and may change it until answers end. "
@@ -62,7 +63,7 @@ class ClassQuestion(pn.custom.JSComponent):
     is_open = param.Boolean(False, doc="Whether answers are taken.")
     said = param.String()
 
-    _esm = Path(__file__).with_name("class_question.js").read_text(encoding="utf-8")
+    _esm = read_script(Path(__file__).with_name("class_question.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("class_question.css").read_text(encoding="utf-8")]
 
     def __init__(self, on_answer: Callable[[object, object], None], **params: Any):

@@ -1,10 +1,3 @@
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
 const ICONS = {
   back: "M6 6h2v12H6zm12 0v12l-8.500-6z",
   play: "M8 5v14l11-7z",

@@ -14,6 +14,7 @@ from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)
 TICK_MILLISECONDS = 100
@@ -31,8 +32,7 @@ class PlayerBar(pn.custom.JSComponent):
     length = param.Integer(30, doc="Seconds that the whole run takes.")
     lengths = param.List(default=list(LENGTHS))
 
-    _esm = Path(__file__).with_name("replay_player.js")
-
+    _esm = read_script(Path(__file__).with_name("replay_player.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("replay_player.css").read_text(encoding="utf-8")]
 
     def __init__(self, act: Callable[[str, int], None], **params: Any):

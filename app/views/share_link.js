@@ -1,12 +1,3 @@
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
-function put(node, text) { if (node.textContent !== text) node.textContent = text }
-
 export function render({ model }) {
   const field = make("input", {type: "text", readonly: "", "aria-label": "Link to watch this run"})
   const copy = make("button", {type: "button"}, "Copy")

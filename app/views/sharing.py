@@ -8,6 +8,7 @@ import param
 
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
+from stickbreaker.app.widgets.scripts import read_script
 
 WATCHING = "Watching: the presenter controls this run."
 PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
@@ -22,7 +23,7 @@ class ShareLink(pn.custom.JSComponent):
     alt = param.String(ALT)
     watching = param.String()
 
-    _esm = Path(__file__).with_name("share_link.js").read_text(encoding="utf-8")
+    _esm = read_script(Path(__file__).with_name("share_link.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("share_link.css").read_text(encoding="utf-8")]
 
 

@@ -1,7 +1,5 @@
 const NUM_RANKS = 10
 
-function put(node, text) { if (node.textContent !== text) node.textContent = text }
-
 function write_cell(cell, value) {
   const [word, mark] = value ?? [null, ""]
   const key = word === null ? "" : (mark || " ") + word
@@ -30,13 +28,6 @@ function slide(cell, word, rank, before) {
   const start = before.indexOf(word)
   const moved = `translate(${-cell.offsetWidth}px, ${(start - rank) * cell.offsetHeight}px)`
   cell.animate([start < 0 ? {opacity: 0} : {transform: moved, opacity: 0.5}, {transform: "none", opacity: 1}], SLIDE)
-}
-
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
 }
 
 export function render({ model }) {

@@ -27,6 +27,7 @@ from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
 # If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16), and on
@@ -42,8 +43,7 @@ class WordCells(pn.custom.JSComponent):
     blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, mark].")
     empty = param.String(doc="The text to show if there is no block.")
 
-    _esm = Path(__file__).with_name("word_table.js")
-
+    _esm = read_script(Path(__file__).with_name("word_table.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("word_table.css").read_text(encoding="utf-8")]
 
 

@@ -11,25 +11,11 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
+from stickbreaker.app.model.run_spec import name_setting
 from stickbreaker.app.panel_fixes import NO_SPINNERS
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import LEFT_TO
 
-LABELS = {
-    "max_topics": "Most topics",
-    "max_slots": "Most topics per document",
-    "max_active_topics": "Active topics per document",
-    "doc_concentration": "Document concentration",
-    "num_test": "Held-out documents",
-    "num_evaluations": "Evaluations per pass",
-    "num_snapshots": "Checkpoint columns",
-    "score_next_batch": "Next-batch scores",
-    "min_letters": "Fewest letters per word",
-    "max_ngram": "Most words per phrase",
-    "min_documents": "Fewest documents per word",
-    "max_share": "Largest document share",
-    "max_words": "Largest vocabulary",
-}
 EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
@@ -79,16 +65,6 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
             )
         )
     return tuple(questions)
-
-
-def name_setting(name: str, symbol: str) -> str:
-    """Return the label of a setting.
-
-    >>> name_setting("max_topics", "K"), name_setting("num_test", "")
-    ('Most topics K', 'Held-out documents')
-    """
-    words = LABELS.get(name) or name.replace("_", " ").capitalize()
-    return f"{words} {symbol}" if symbol else words
 
 
 def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:

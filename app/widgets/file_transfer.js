@@ -1,10 +1,3 @@
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
 function read(blob) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()

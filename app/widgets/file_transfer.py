@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 import panel as pn
 import param
 
+from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
 
@@ -39,7 +40,7 @@ class FileTransfer(pn.custom.JSComponent):
     part_bytes = param.Integer(PART_BYTES)
     max_files = param.Integer(MAX_FILES)
 
-    _esm = Path(__file__).with_name("file_transfer.js")
+    _esm = read_script(Path(__file__).with_name("file_transfer.js"))
     _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
 
     def __init__(self, take: Callable[[Path], None], refuse: Callable[[str], None], **params: Any):

@@ -1,12 +1,3 @@
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
-function put(node, text) { if (node.textContent !== text) node.textContent = text }
-
 export function render({ model }) {
   const list = make("ol", {})
   const note = make("p", {})

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import panel as pn
 import param
 
+from stickbreaker.app.widgets.scripts import read_script
+
 
 class PickList(pn.custom.JSComponent):
     """Rows have keys; only changes are written, always as text. `on_pick(key)` is called when one is pressed."""
@@ -17,8 +19,7 @@ class PickList(pn.custom.JSComponent):
     )
     note = param.String(doc="The text above the rows, or instead of them.")
 
-    _esm = Path(__file__).with_name("pick_list.js")
-
+    _esm = read_script(Path(__file__).with_name("pick_list.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("pick_list.css").read_text(encoding="utf-8")]
 
     def __init__(self, on_pick: Callable[[int], None], **params: Any):

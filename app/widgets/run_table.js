@@ -1,14 +1,5 @@
 const SURE_MILLISECONDS = 4000
 
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
-function put(node, text) { if (node.textContent !== text) node.textContent = text }
-
 export function render({ model }) {
   const body = make("tbody", {})
   const head = make("tr", {}, make("th", {scope: "col"}, "Draw"),

@@ -9,6 +9,7 @@ import panel as pn
 import param
 
 from stickbreaker.app.frames.compare_frames import COLUMNS
+from stickbreaker.app.widgets.scripts import read_script
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class RunTable(pn.custom.JSComponent):
     is_fixed = param.Boolean(False, doc="Whether runs cannot be renamed, opened or deleted.")
     empty = param.String(default="No kept runs yet: a run is kept when it finishes.")
 
-    _esm = Path(__file__).with_name("run_table.js")
-
+    _esm = read_script(Path(__file__).with_name("run_table.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("run_table.css").read_text(encoding="utf-8")]
 
     def __init__(self, act: RunActions, **params: Any):

@@ -8,6 +8,7 @@ import panel as pn
 import param
 
 from stickbreaker.app.frames.quality_frames import COLUMNS
+from stickbreaker.app.widgets.scripts import read_script
 
 
 class TopicTable(pn.custom.JSComponent):
@@ -18,8 +19,7 @@ class TopicTable(pn.custom.JSComponent):
     chosen = param.Integer(default=None, allow_None=True, doc="The id of the selected topic.")
     empty = param.String(default="")
 
-    _esm = Path(__file__).with_name("topic_table.js")
-
+    _esm = read_script(Path(__file__).with_name("topic_table.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("topic_table.css").read_text(encoding="utf-8")]
 
     def __init__(self, choose: Callable[[int], None], **params: Any):

@@ -82,7 +82,7 @@ def test_the_space_bar_presses_a_button_once_and_nothing_else(dashboard):
 def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(dashboard):
     page = dashboard.page
     page.get_by_role("button", name="Advanced settings").click()
-    page.get_by_label("Most topics K").press("Space")
+    page.get_by_label("Maximum topics K").press("Space")
     page.wait_for_timeout(1_000)
     dashboard.expect_state("Running", seconds=0.1)
 

@@ -293,6 +293,8 @@ NOT_STARTED = (
     (("--session-ids", "unsigned"), {}, "signature"),
     ((), {"BOKEH_ALLOW_WS_ORIGIN": "*"}, "wildcard"),
     ((), {"STICKBREAKER_TOKEN": "short"}, "too short"),
+    ((), {"STICKBREAKER_KEPT_MODELS": "1 GB"}, "such as STICKBREAKER_KEPT_MODELS=1"),
+    ((), {"STICKBREAKER_RUN_MEMORY": "-1"}, "STICKBREAKER_RUN_MEMORY is '-1'"),
 )
 
 

@@ -254,7 +254,27 @@ def test_only_what_differs_between_two_runs_is_listed(kept):
     config, settings = small_config(forgetting_rate=0.8), dataclasses.replace(SETTINGS, passes=2)
     right = kept.keep(make_progress(config=config, settings=settings), make_model())
     assert differing_settings(left, left).empty
-    assert differing_settings(left, right).to_numpy().tolist() == [["κ", "0.6", "0.8"], ["passes", "1", "2"]]
+    differences = [["Forgetting rate κ", "0.6", "0.8"], ["Passes", "1", "2"]]
+    assert differing_settings(left, right).to_numpy().tolist() == differences
+
+
+def test_a_run_that_leaves_its_passes_to_the_algorithm_is_listed_with_their_number(kept):
+    settings = dataclasses.replace(SETTINGS, passes=None)
+    left = kept.keep(make_progress(settings=settings), make_model())
+    right = kept.keep(make_progress(settings=dataclasses.replace(settings, passes=2)), make_model())
+    assert HDP.passes == 1
+    assert differing_settings(left, right).to_numpy().tolist() == [["Passes", "1", "2"]]
+
+
+def test_algorithms_and_switches_are_compared_in_words(kept):
+    left = kept.keep(make_progress(), make_model())
+    settings = dataclasses.replace(ONE_PASS, score_next_batch=not ONE_PASS.score_next_batch)
+    right = kept.keep(make_progress(settings=settings, algorithm="lda"), make_model())
+    switches = ["on", "off"] if ONE_PASS.score_next_batch else ["off", "on"]
+    assert differing_settings(left, right).to_numpy().tolist() == [
+        ["Algorithm", "Online HDP", "Online LDA"],
+        ["Next-batch scores", *switches],
+    ]
 
 
 def test_runs_of_several_systems_lie_on_one_axis(kept):

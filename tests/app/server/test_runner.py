@@ -5,11 +5,12 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from stickbreaker.app.model.limits import RUN_MEMORY
 from stickbreaker.app.model.record import SLOW_SECONDS
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, MEMORY_VARIABLE, PAUSE, PUBLISH_SECONDS
+from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
@@ -439,16 +440,16 @@ def test_a_corpus_that_cannot_be_loaded_is_a_failed_run(make_runner, until):
 
 
 def test_a_run_that_needs_too_much_memory_is_refused_before_it_starts(make_runner, until, monkeypatch):
-    monkeypatch.setenv(MEMORY_VARIABLE, "0.0000018")
+    monkeypatch.setenv(RUN_MEMORY.variable, "0.0000018")
     runner = make_runner()
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "failed")
     said = "This run needs about 2.4e-06 GB of memory, but the limit is 1.8e-06 GB: choose K of at most 2."
     assert said in runner.progress.message
-    monkeypatch.setenv(MEMORY_VARIABLE, "much")
+    monkeypatch.setenv(RUN_MEMORY.variable, "much")
     runner.restart(small_spec())
-    until(lambda: "give a number of gigabytes" in runner.progress.message)
-    monkeypatch.setenv(MEMORY_VARIABLE, "1")
+    until(lambda: "a number of gigabytes" in runner.progress.message)
+    monkeypatch.setenv(RUN_MEMORY.variable, "1")
     runner.set_pace(0.0)
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")

@@ -18,7 +18,7 @@ def test_the_kind_of_a_question_follows_the_type_and_its_bounds_and_help_the_met
     assert kinds["start"] == "choice"
     assert kinds["is_shuffled"] == "switch"
     assert (questions["max_topics"].low, questions["max_topics"].high) == (1, 9)
-    assert questions["max_topics"].label == "Most topics K"
+    assert questions["max_topics"].label == "Maximum topics K"
     assert ConfigForm(ToyConfig).widgets["max_topics"].helper_text == "what K does (1 to 9)."
 
 

@@ -1,0 +1,33 @@
+import pytest
+
+from stickbreaker.app.model.limits import (
+    GIGABYTE,
+    KEPT_MODELS,
+    LIMITS,
+    RUN_MEMORY,
+    LimitError,
+    check_limits,
+    find_limit,
+)
+from stickbreaker.engine.runs.memory import machine_memory
+
+
+def test_the_limits_have_defaults_and_follow_their_variables(monkeypatch):
+    assert find_limit(RUN_MEMORY) == pytest.approx(machine_memory() / 4, abs=1)
+    for limit in LIMITS:
+        monkeypatch.setenv(limit.variable, "2.5")
+        assert find_limit(limit) == 2.5 * GIGABYTE
+    check_limits()
+
+
+@pytest.mark.parametrize("written", ["1 GB", "-1", "nan", "inf", "much"])
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.variable)
+def test_a_wrong_limit_names_its_variable_and_what_to_write(monkeypatch, limit, written):
+    monkeypatch.setenv(limit.variable, written)
+    with pytest.raises(LimitError, match=f"{limit.variable} is '{written}'.*number of gigabytes.*or remove it"):
+        check_limits()
+
+
+def test_an_empty_variable_leaves_the_default(monkeypatch):
+    monkeypatch.setenv(KEPT_MODELS.variable, "")
+    assert find_limit(KEPT_MODELS) == GIGABYTE
