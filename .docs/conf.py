@@ -20,7 +20,7 @@ from source_pages import copy_documents, write_algorithm_pages  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
 
 project = "Stickbreaker"
-author = copyright = "the Stickbreaker contributors"
+author = copyright = "the Stickbreaker authors"
 language = "en"
 
 # Outputs of notebooks load the scripts of their plots from a network, once for all pages.
