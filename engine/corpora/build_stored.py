@@ -27,6 +27,7 @@ from stickbreaker.engine.corpora.pieces import (
     read_piece,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRows
 from stickbreaker.engine.corpora.shards import (
     Manifest,
     Shard,
@@ -40,7 +41,7 @@ from stickbreaker.engine.corpora.shards import (
 )
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
-from stickbreaker.engine.corpora.table_files import MAX_LISTED, TABLE_SUFFIXES, BadRows
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.whole_files import replacing, sync_folder
