@@ -29,6 +29,7 @@ from stickbreaker.engine.corpora.pieces import (
 from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
 from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRows
 from stickbreaker.engine.corpora.shards import (
+    TEXTS_AT_ONCE,
     Manifest,
     Shard,
     ShardSize,
@@ -50,8 +51,6 @@ DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
 PLAN = "plan.json"
 PIECES = "pieces"
-# Texts that are read together to show one of them.
-ROWS_AT_ONCE = 1_000
 
 Source = str | PathLike[str]
 logger = logging.getLogger(__name__)
@@ -271,7 +270,7 @@ class _Shards:
         from pyarrow import parquet
 
         texts = parquet.read_table(self._pieces / f"texts-{number:05}.parquet")["text"].take(rows)
-        write_table(self._corpus / name_texts(number), {"document": doc_ids, "text": texts}, ROWS_AT_ONCE)
+        write_table(self._corpus / name_texts(number), {"document": doc_ids, "text": texts}, TEXTS_AT_ONCE)
 
     def describe(self, name: str, num_skipped: int) -> Manifest:
         """Describe all shards."""
