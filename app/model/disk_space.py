@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stickbreaker.app.model.kept_runs import Size
 from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
-from stickbreaker.engine.corpora.library import find_stored, list_own
+from stickbreaker.engine.corpora.library import find_own, list_own
 
 OPEN_RUNS = "open-runs"
 MEGABYTE = 1e6
@@ -45,7 +45,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
         Item("Runs that can be continued", measure_folder(data / OPEN_RUNS), "the oldest are removed by themselves"),
     ]
     for corpus in list_own(data / "corpora"):
-        size = measure_folder(find_stored(corpus.name, data / "corpora").place)
+        size = measure_folder(find_own(corpus.name, data / "corpora").place)
         items.append(Item(f"Corpus {corpus.name}", size, "delete it under Your own text"))
     return sorted(items, key=lambda item: item.size, reverse=True)
 

@@ -19,9 +19,10 @@ from typing import Any
 from stickbreaker.app.model.text_tasks import Report, Stopped
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.library import BuildRequest, OwnCorpus, build_own, export_own
+from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview, preview
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
 # Each process needs about 150 MB.
 MAX_WORKERS = 4

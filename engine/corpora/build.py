@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import name_kind, read_counts
 from stickbreaker.engine.corpora.dates import explain_date, read_dates
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.sources import TOO_LARGE, name_source, open_source
-from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
 
 # Columns that an error lists.

@@ -27,7 +27,9 @@ from stickbreaker.engine.corpora.pieces import (
     read_piece,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRows
 from stickbreaker.engine.corpora.shards import (
+    TEXTS_AT_ONCE,
     Manifest,
     Shard,
     ShardSize,
@@ -40,7 +42,7 @@ from stickbreaker.engine.corpora.shards import (
 )
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
-from stickbreaker.engine.corpora.table_files import MAX_LISTED, TABLE_SUFFIXES, BadRows
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.whole_files import replacing, sync_folder
@@ -49,8 +51,6 @@ DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
 PLAN = "plan.json"
 PIECES = "pieces"
-# Texts that are read together to show one of them.
-ROWS_AT_ONCE = 1_000
 
 Source = str | PathLike[str]
 logger = logging.getLogger(__name__)
@@ -270,7 +270,7 @@ class _Shards:
         from pyarrow import parquet
 
         texts = parquet.read_table(self._pieces / f"texts-{number:05}.parquet")["text"].take(rows)
-        write_table(self._corpus / name_texts(number), {"document": doc_ids, "text": texts}, ROWS_AT_ONCE)
+        write_table(self._corpus / name_texts(number), {"document": doc_ids, "text": texts}, TEXTS_AT_ONCE)
 
     def describe(self, name: str, num_skipped: int) -> Manifest:
         """Describe all shards."""

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
-from stickbreaker.engine.corpora.table_files import MAX_LISTED, BadRow, BadRows
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows
 from stickbreaker.engine.corpora.text_files import check_unpacked
 
 BLOCK = 1 << 23

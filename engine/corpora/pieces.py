@@ -20,9 +20,9 @@ import numpy as np
 from stickbreaker.engine.corpora.build import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError, Documents
 from stickbreaker.engine.corpora.dates import find_form
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, open_source
-from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
 from stickbreaker.engine.whole_files import replacing
 

@@ -12,10 +12,10 @@ from stickbreaker.engine.corpora.build import NO_TEXT, Cells, Columns, date_rows
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import Counted, name_kind, read_counts
 from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, is_stored, open_stored
-from stickbreaker.engine.corpora.table_files import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
 
 MAX_SAMPLE = 2_000

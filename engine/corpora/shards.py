@@ -23,6 +23,8 @@ VOCABULARY = "vocabulary.parquet"
 GROUPS = "groups.parquet"
 # Shards that are mapped at the same time: each takes a file handle.
 MAX_OPEN = 64
+# Texts in one part of a file, which are read together to show one of them.
+TEXTS_AT_ONCE = 1_000
 REBUILD = "copy it again from its source, or build the corpus again"
 STORED_CORPUS = Kind("stored corpus", 1, REBUILD, CorpusError)
 

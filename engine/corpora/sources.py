@@ -6,8 +6,9 @@ from pathlib import Path
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_counts, name_kind
+from stickbreaker.engine.corpora.rows import Table
 from stickbreaker.engine.corpora.stored import is_stored
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES, Table, open_table
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES, open_table
 from stickbreaker.engine.corpora.text_files import open_archive, open_folder
 
 KINDS = (

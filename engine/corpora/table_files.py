@@ -8,139 +8,32 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.encodings import find_encoding
+from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
+from stickbreaker.engine.corpora.rows import CHUNK_ROWS, MAX_TEXT, BadRow, Chunk, Row, Table, first_line, gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_COLUMNS = 1_000
-MAX_LISTED = 1_000
-# The longest text and the longest line of a file, in characters.
-MAX_TEXT = 10_000_000
-CHUNK_ROWS = 500
-CHUNK_TEXT = 1 << 21
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-TABLE_SUFFIXES = {".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines"} | {
+TABLE_SUFFIXES = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".tab": "TSV",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
     ".parquet": "Parquet",
     ".pq": "Parquet",
 }
-
-
-class BadRow(NamedTuple):
-    """A row that is skipped, and the reason; `row` is None for a whole file."""
-
-    file: str
-    row: int | None
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.reason}" if self.row is None else f"{self.file}, row {self.row}: {self.reason}"
-
-
-# The number and the cells of a row, or the reason why it is skipped.
-Row = tuple[int, list[str]] | BadRow
-
-
-@dataclass
-class BadRows:
-    """The number of skipped rows, and the first `MAX_LISTED` of them in order."""
-
-    count: int = 0
-    listed: list[BadRow] = field(default_factory=list)
-
-    def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
-        """Add skipped rows.
-
-        Parameters
-        ----------
-        rows : sequence of BadRow
-            The rows, or the first of them.
-        count : int, optional
-            The number of rows, if `rows` does not contain all.
-        """
-        self.count += len(rows) if count is None else count
-        if listed := rows[: max(0, MAX_LISTED - len(self.listed))]:
-            self.listed += listed
-            self.listed.sort(key=lambda row: (row.file, row.row is None, row.row or 0))
-
-
-class Chunk(NamedTuple):
-    """Some rows of a table.
-
-    Attributes
-    ----------
-    rows : list of int
-        Row numbers as in a spreadsheet.
-    cells : dict of str to list of str
-        The cells of each column.
-    bad : list of BadRow
-        The rows that were skipped.
-    share : float
-        The share of the file that has been read, 0 to 1.
-    """
-
-    rows: list[int]
-    cells: dict[str, list[str]]
-    bad: list[BadRow]
-    share: float
-
-
-@dataclass(frozen=True)
-class Table:
-    """A file or folder with one text per row.
-
-    Attributes
-    ----------
-    path : Path
-        The file or folder.
-    kind : str
-        The file format.
-    columns : tuple of str
-        The names of the columns.
-    read : callable
-        `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
-    notes : tuple of str
-        Sentences to show to the user.
-    has : tuple of str
-        Columns whose meaning is certain, such as "text" and "title" of a folder.
-    files : tuple of str
-        The names of the files in `path`, if each file is a row.
-    """
-
-    path: Path
-    kind: str
-    columns: tuple[str, ...]
-    read: Callable[[Sequence[str]], Iterator[Chunk]]
-    notes: tuple[str, ...] = ()
-    has: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-
-    def name_bad(self, row: int, reason: str) -> BadRow:
-        """Describe a row to be skipped, by its number, or by its file if each file is a row.
-
-        Parameters
-        ----------
-        row : int
-            The number of the row.
-        reason : str
-            The fault and the remedy.
-
-        Returns
-        -------
-        BadRow
-            The row, with the file that contains it.
-        """
-        if self.files:
-            return BadRow(f"{self.path.name}/{self.files[row - 1]}", None, reason)
-        return BadRow(str(self.path), row, reason)
 
 
 def open_table(path: Path) -> Table:
@@ -198,73 +91,6 @@ def check_columns(table: Table) -> Table:
     return table
 
 
-def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]) -> Iterator[Chunk]:
-    """Group rows into chunks of limited length.
-
-    Parameters
-    ----------
-    file : str
-        The file in messages.
-    columns : sequence of str
-        The names of the columns.
-    share : callable
-        Returns the share of the file that has been read.
-    rows : iterable
-        Row numbers with their cells in the order of the columns, and bad rows.
-
-    Yields
-    ------
-    Chunk
-        The next rows; the last chunk has share 1.
-    """
-    kept: list[tuple[int, list[str]]] = []
-    bad: list[BadRow] = []
-    size = 0
-    for row in rows:
-        if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
-            row = BadRow(file, row[0], reason)
-        if isinstance(row, BadRow):
-            bad.append(row._replace(file=mend(row.file)))
-        else:
-            kept.append((row[0], [mend(cell) for cell in row[1]]))
-            size += sum(map(len, row[1]))
-        if len(kept) + len(bad) >= CHUNK_ROWS or size >= CHUNK_TEXT:
-            yield _make_chunk(columns, kept, bad, min(1.0, share()))
-            kept, bad, size = [], [], 0
-    yield _make_chunk(columns, kept, bad, 1.0)
-
-
-def mend(text: str) -> str:
-    """Replace lone surrogates, which JSON and file names can contain but no encoding can write.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The text with "?" for each lone surrogate.
-    """
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _find_fault(cells: Sequence[str]) -> str:
-    if any("\0" in cell for cell in cells):
-        return "the text contains a NUL byte: remove it"
-    if any(len(cell) > MAX_TEXT for cell in cells):
-        return f"a cell is longer than {MAX_TEXT:,} characters: split the text"
-    return ""
-
-
-def _make_chunk(
-    columns: Sequence[str], kept: Sequence[tuple[int, list[str]]], bad: list[BadRow], share: float
-) -> Chunk:
-    cells = {column: [cells[place] for _, cells in kept] for place, column in enumerate(columns)}
-    return Chunk([row for row, _ in kept], cells, bad, share)
-
-
 def open_delimited(path: Path) -> Table:
     """Open a CSV or TSV file with column names in the first row.
 
@@ -305,15 +131,22 @@ def open_delimited(path: Path) -> Table:
     columns = _name_columns(header if has_quotes else next(csv.reader([head], **form)))
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        with path.open("rb") as stream:
-            text = io.TextIOWrapper(stream, encoding.name, errors="replace", newline="")
-            places = [columns.index(column) for column in wanted]
-            rows = _delimited_rows(path, text, form, places, len(columns))
-            size = max(1, path.stat().st_size)
-            yield from gather(str(path), wanted, lambda: stream.tell() / size, rows)
+        places = [columns.index(column) for column in wanted]
+        with _open_text(path, encoding, newline="") as (text, share):
+            yield from gather(str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns)))
 
     notes = tuple(filter(None, (encoding.note, "" if has_quotes else PLAIN_QUOTES)))
     return Table(path, TABLE_SUFFIXES[path.suffix.lower()], columns, read, notes)
+
+
+@contextmanager
+def _open_text(
+    path: Path, encoding: Encoding, newline: str | None = None
+) -> Iterator[tuple[TextIO, Callable[[], float]]]:
+    """Open a text file, with a function that returns the share of the file that has been read."""
+    with path.open("rb") as stream:
+        size = max(1, path.stat().st_size)
+        yield io.TextIOWrapper(stream, encoding.name, errors="replace", newline=newline), lambda: stream.tell() / size
 
 
 def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
@@ -419,10 +252,8 @@ def open_json_lines(path: Path) -> Table:
         raise CorpusError(f'{path} has no JSON object in its first lines. Write one per line, like {{"text": ...}}.')
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        with path.open("rb") as stream:
-            text = io.TextIOWrapper(stream, encoding.name, errors="replace")
-            size = max(1, path.stat().st_size)
-            yield from gather(str(path), wanted, lambda: stream.tell() / size, _json_rows(path, text, wanted))
+        with _open_text(path, encoding) as (text, share):
+            yield from gather(str(path), wanted, share, _json_rows(path, text, wanted))
 
     return Table(path, "JSON lines", tuple(columns), read, (encoding.note,) if encoding.note else ())
 
@@ -458,7 +289,8 @@ def write_cell(value: Any) -> str:
     Returns
     -------
     str
-        "" for None and NaN, ISO 8601 for dates, JSON for lists and dicts, otherwise `str(value)`.
+        "" for None and NaN, ISO 8601 for dates and times (in UTC if they have a time zone), JSON for lists and dicts,
+        otherwise `str(value)`.
     """
     if isinstance(value, str):
         return value
@@ -466,10 +298,11 @@ def write_cell(value: Any) -> str:
         return ""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
-    if hasattr(value, "isoformat"):
+    if isinstance(value, datetime) and value.tzinfo is not None:
         # Local times before 1900 have offsets with seconds, which ISO 8601 cannot write.
-        is_zoned = hasattr(value, "astimezone") and value.tzinfo is not None
-        return str((value.astimezone(UTC) if is_zoned else value).isoformat())
+        value = value.astimezone(UTC)
+    if isinstance(value, date | time):
+        return value.isoformat()
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
 
 
@@ -543,9 +376,3 @@ def _as_value(cell: "pa.Scalar") -> Any:
         raise
     except (ValueError, OverflowError):
         return "a date outside the years 1 to 9999"
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error, without its stop, in at most 100 characters."""
-    line = str(error).strip().partition("\n")[0].rstrip(".")
-    return line if len(line) <= 100 else f"{line[:99]}…"

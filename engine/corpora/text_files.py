@@ -10,17 +10,8 @@ from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
-from stickbreaker.engine.corpora.table_files import (
-    MAX_TEXT,
-    TABLE_SUFFIXES,
-    BadRow,
-    Chunk,
-    Row,
-    Table,
-    first_line,
-    gather,
-    mend,
-)
+from stickbreaker.engine.corpora.rows import MAX_TEXT, BadRow, Chunk, Row, Table, first_line, gather, mend
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")

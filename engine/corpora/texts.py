@@ -10,8 +10,8 @@ import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.library import DOCUMENTS, ROWS_AT_ONCE, STORED, find_folder, find_stored
-from stickbreaker.engine.corpora.shards import name_texts
+from stickbreaker.engine.corpora.library import DOCUMENTS, OWN_CORPUS, find_folder, find_own
+from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE, name_texts
 from stickbreaker.engine.corpora.stored import is_stored
 from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import open_synced
@@ -147,8 +147,8 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     if is_stored(name):
         files = sorted(Path(name).expanduser().glob(name_texts("*")))
         return Texts(files) if files else None
-    stored = find_stored(name, folder)
-    return Texts([stored.place / DOCUMENTS], stored.header, STORED) if stored.own.has_text else None
+    own = find_own(name, folder)
+    return Texts([own.place / DOCUMENTS], own.header, OWN_CORPUS) if own.about.has_text else None
 
 
 def _find_bundled(name: str) -> Texts | None:
@@ -193,7 +193,7 @@ def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
         # A new name: the header names either the old file or the new one.
         file = place / f"{uuid4().hex}.parquet"
         with open_synced(file) as out:
-            parquet.write_table(table, out, compression="zstd", row_group_size=ROWS_AT_ONCE)
+            parquet.write_table(table, out, compression="zstd", row_group_size=TEXTS_AT_ONCE)
         seal_folder(place, HEADER, TEXTS, {}, [file.name])
         for old in before:
             old.unlink()

@@ -16,9 +16,10 @@ from stickbreaker.app.model.progress import Curve
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.library import BuildRequest, build_own, find_own, list_own, load_own
+from stickbreaker.engine.corpora.library import find_own, list_own, load_own
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs import checkpoint, study
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.study import Study, run_study
@@ -219,7 +220,7 @@ def read_corpora(folder: Path) -> Found:
         corpus, stored = load_own(name, folder), texts.find_texts(name, folder)
         read_texts = stored.read(corpus.doc_ids) if stored else []
         counts, dates = corpus.counts.toarray(), np.datetime_as_string(corpus.dates).tolist()
-        return digest(find_own(name, folder), counts, corpus.vocabulary.words, dates, corpus.titles, read_texts)
+        return digest(find_own(name, folder).about, counts, corpus.vocabulary.words, dates, corpus.titles, read_texts)
 
     names = {*NAMES, *(own.name for own in list_own(folder))}
     return read_all({name: lambda name=name: read(name) for name in sorted(names)})

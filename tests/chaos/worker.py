@@ -15,7 +15,8 @@ import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithm import Algorithm, Reads
-from stickbreaker.engine.corpora.library import BuildRequest, build_own, delete_own
+from stickbreaker.engine.corpora.library import delete_own
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.prepared import Prepared

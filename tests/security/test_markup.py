@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.session.tabs import PAGES
 from stickbreaker.engine.corpora.build import Columns
-from stickbreaker.engine.corpora.library import BuildRequest, build_own
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from tests.browser.conftest import is_fault, let_in
 from tests.browser.dashboard import WIDE, Dashboard
 

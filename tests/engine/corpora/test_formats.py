@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from stickbreaker.engine.corpora import build as building
-from stickbreaker.engine.corpora import table_files, text_files
+from stickbreaker.engine.corpora import rows, table_files, text_files
 from stickbreaker.engine.corpora.build import Columns, build_corpus
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
@@ -77,7 +77,7 @@ def test_every_table_format_gives_the_same_corpus(tmp_path, name, write):
 
 def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path):
     path = tmp_path / "many.csv"
-    path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * table_files.CHUNK_ROWS)))
+    path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS)))
     told, kept = [], []
     built = build_corpus(path, PLAIN, WordChoices(max_share=1.0), lambda share, said: told.append(share), kept.extend)
     assert built.corpus.num_documents == len(kept) == 1500

@@ -6,23 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine.corpora import library
+from stickbreaker.engine.corpora import write_own
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.library import (
-    BuildRequest,
-    build_own,
-    check_name,
-    delete_own,
-    export_own,
-    find_folder,
-    find_own,
-    list_own,
-    load_own,
-)
+from stickbreaker.engine.corpora.library import check_name, delete_own, find_folder, find_own, list_own, load_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
 TEXTS = ["Treaty of peace", "the", "Tariff on cotton", "Peace, <b>peace</b> at last", "\ud83d peace half a pair"]
 YEARS = ["1900", "1901", "1902-05", "soon", "1904"]
@@ -55,7 +46,7 @@ def test_a_loaded_corpus_equals_the_built_one(table, shelf):
         assert getattr(again, what) == getattr(built.corpus, what)
     assert (again.dates == built.corpus.dates).all()
     assert (again.dates.dtype, again.groups.tolist()) == (built.corpus.dates.dtype, built.corpus.groups.tolist())
-    assert (about, about.num_bad, about.date_span) == (find_own("mine", shelf), 2, ("1900-01-01", "1904-01-01"))
+    assert (about, about.num_bad, about.date_span) == (find_own("mine", shelf).about, 2, ("1900-01-01", "1904-01-01"))
     assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
 
 
@@ -67,7 +58,7 @@ def test_a_corpus_without_dates_and_groups_is_stored(table, shelf):
 
 
 def test_the_texts_of_the_documents_are_stored_in_order(table, shelf, monkeypatch):
-    monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(write_own, "ROWS_AT_ONCE", 2)
     make(table, shelf)
     assert load_own("mine", shelf).titles == ("A", "C", "E")
     texts = find_texts("mine", shelf)
@@ -194,7 +185,7 @@ def test_a_corpus_whose_folder_was_renamed_is_refused(table, shelf):
 
 
 def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, shelf, tmp_path, monkeypatch):
-    monkeypatch.setattr(library, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(write_own, "ROWS_AT_ONCE", 2)
     _, built = make(table, shelf)
     corpus = built.corpus
     frame = pd.read_parquet(export_own("mine", tmp_path / "out.parquet", shelf))

@@ -9,8 +9,8 @@ import pytest
 from stickbreaker.engine import RunSettings, WordChoices, find_algorithm, load_corpus, prepare, preview, run
 from stickbreaker.engine.corpora import shards as files
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.library import BuildRequest, build_own
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 
 HDP = find_algorithm("hdp")
