@@ -9,6 +9,7 @@ from panel.io.state import state
 from tornado.web import RequestHandler
 
 from stickbreaker.app.model.progress import STATUSES
+from stickbreaker.app.server.page_queue import PAGE_QUEUE
 from stickbreaker.app.server.service import SERVICE
 
 
@@ -31,7 +32,7 @@ class MetricsHandler(RequestHandler):
     """Numbers of the process in the text format of Prometheus."""
 
     def get(self) -> None:
-        """Write runs by status, open pages, cores, and the events since the start."""
+        """Write runs by status, open pages, pages made, cores, and the events since the start."""
         service, _ = state.cache.get((SERVICE,), (None, None))
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         if service is None:
@@ -41,6 +42,8 @@ class MetricsHandler(RequestHandler):
         lines = ["# TYPE stickbreaker_runs gauge"]
         lines += [f'stickbreaker_runs{{status="{status}"}} {runs[status]}' for status in STATUSES]
         lines += ["# TYPE stickbreaker_pages gauge", f"stickbreaker_pages {service.count_pages()}"]
+        lines.append("# TYPE stickbreaker_pages_made_total counter")
+        lines.append(f"stickbreaker_pages_made_total {PAGE_QUEUE.num_made}")
         lines += ["# TYPE stickbreaker_cores gauge", f"stickbreaker_cores {service.cpu_queue.num_cores}"]
         lines.append("# TYPE stickbreaker_events_total counter")
         lines += [f'stickbreaker_events_total{{event="{event}"}} {n}' for event, n in service.events.counts().items()]

@@ -14,36 +14,39 @@ class LimitError(ValueError):
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit in bytes. variable: sets another value, in gigabytes. default: in gigabytes too."""
+    """A limit. variable: sets another value. default: in units, as the variable. size: single things in a unit."""
 
     variable: str
     default: float
+    unit: str = "gigabytes"
+    size: int = GIGABYTE
 
 
 # What one run may take: by default a quarter of the machine's memory.
 RUN_MEMORY = Limit("STICKBREAKER_RUN_MEMORY", machine_memory() / 4 / GIGABYTE)
 # What the models of a user's kept runs may take on disk.
 KEPT_MODELS = Limit("STICKBREAKER_KEPT_MODELS", 1.0)
-LIMITS = (RUN_MEMORY, KEPT_MODELS)
+# Pages that are open at the same time, of all users and of one who has logged in.
+PAGES = Limit("STICKBREAKER_PAGES", 200, "pages", 1)
+PAGES_PER_USER = Limit("STICKBREAKER_PAGES_PER_USER", 20, "pages", 1)
+LIMITS = (RUN_MEMORY, KEPT_MODELS, PAGES, PAGES_PER_USER)
 
 
 def find_limit(limit: Limit) -> int:
-    """The bytes of a limit. Raises LimitError if its variable is not a number of at least 0.
+    """The bytes or pages of a limit. Raises LimitError if its variable is not a number of at least 0.
 
     >>> find_limit(KEPT_MODELS)
     1000000000
     """
     written = os.environ.get(limit.variable, "")
     try:
-        gigabytes = float(written) if written else limit.default
-        if not 0 <= gigabytes < float("inf"):
+        units = float(written) if written else limit.default
+        if not 0 <= units < float("inf"):
             raise ValueError
     except ValueError:
-        example = f"{limit.variable}={limit.default:.2g}"
-        raise LimitError(
-            f"{limit.variable} is {written[:40]!r}: set it to a number of gigabytes, such as {example}, or remove it."
-        ) from None
-    return int(gigabytes * GIGABYTE)
+        advice = f"set it to a number of {limit.unit}, such as {limit.variable}={limit.default:.3g}, or remove it"
+        raise LimitError(f"{limit.variable} is {written[:40]!r}: {advice}.") from None
+    return int(units * limit.size)
 
 
 def check_limits() -> None:

@@ -18,8 +18,9 @@ from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler
 from panel.io.state import state
 from tornado.web import HTTPError, RequestHandler
 
-from stickbreaker.app.server.claims import judge_request, note_claims, read_payload
+from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginDelay
+from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
 OWN_SESSION_ID = "This server chooses session ids itself: open the address without a session id."
@@ -40,6 +41,8 @@ _log = logging.getLogger(__name__)
 class PageHandler(DocHandler):
     """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims down."""
 
+    has_left = False
+
     async def prepare(self) -> None:
         """Answer requests that need no page; otherwise note for `process_request` who asks."""
         await super().prepare()
@@ -51,6 +54,28 @@ class PageHandler(DocHandler):
             self._take_token(tokens[-1])
         elif self.current_user is not None:
             note_claims(self.request, judge_request(self))
+
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """Make the page when it is its turn, unless its client has left or there are too many pages."""
+        async with PAGE_QUEUE.wait():
+            if self.has_left:
+                return
+            claims = find_noted(self.request)
+            refusal = refuse_page(self.application_context.sessions, claims) if claims is not None else ""
+            if refusal:
+                self.set_status(503)
+                self.set_header("Content-Type", "text/plain; charset=utf-8")
+                self.finish(refusal)
+            else:
+                PAGE_QUEUE.num_made += 1
+                page = super().get(*args, **kwargs)
+                if page is not None:
+                    await page
+
+    def on_connection_close(self) -> None:
+        """Note that nobody waits for this page any more."""
+        self.has_left = True
+        super().on_connection_close()
 
     def _take_token(self, token: str) -> None:
         """Exchange a right token for a cookie, and remove any token from the address bar."""

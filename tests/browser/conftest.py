@@ -22,7 +22,7 @@ SECONDS_UNUSED = 8
 LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-unused-sessions", "500")
 # The servers of tests print it too; each browser exchanges it for a cookie before it opens a page.
 TOKEN = "the start-up token of these tests"
-OPTIONS = ("app", "--port", "0", *LIFETIME)
+OPTIONS = ("app", "--port", "0")
 SECONDS_TO_SERVE = 60
 # What `Session.report` writes.
 PAGE_ERROR = "An error on the page"
@@ -30,12 +30,12 @@ expect.set_options(timeout=30_000)
 
 
 @contextmanager
-def serving(command: list[str], log: Path):
+def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME):
     """Serve with this command; gives the address of the page. What the server says goes into `log`."""
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
-            [sys.executable, *command, *OPTIONS], stdout=output, stderr=output, cwd=ROOT, env=environment
+            [sys.executable, *command, *OPTIONS, *lifetime], stdout=output, stderr=output, cwd=ROOT, env=environment
         )
     try:
         yield find_address(server, log)

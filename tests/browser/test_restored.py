@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OPTIONS, ROOT, TOKEN, find_address, let_in
+from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, find_address, let_in
 from tests.browser.dashboard import WIDE, Dashboard
 
 pytestmark = pytest.mark.browser
@@ -22,7 +22,7 @@ def server_to_kill(folder, name, *options):
         folder / f"{name}.txt",
         os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)},
     )
-    command = [sys.executable, "-m", "panel", "serve", *OPTIONS, *options]
+    command = [sys.executable, "-m", "panel", "serve", *OPTIONS, *LIFETIME, *options]
     with log.open("w") as output:
         server = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
     try:

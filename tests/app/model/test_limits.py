@@ -16,7 +16,7 @@ def test_the_limits_have_defaults_and_follow_their_variables(monkeypatch):
     assert find_limit(RUN_MEMORY) == pytest.approx(machine_memory() / 4, abs=1)
     for limit in LIMITS:
         monkeypatch.setenv(limit.variable, "2.5")
-        assert find_limit(limit) == 2.5 * GIGABYTE
+        assert find_limit(limit) == int(2.5 * limit.size)
     check_limits()
 
 
@@ -24,7 +24,7 @@ def test_the_limits_have_defaults_and_follow_their_variables(monkeypatch):
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.variable)
 def test_a_wrong_limit_names_its_variable_and_what_to_write(monkeypatch, limit, written):
     monkeypatch.setenv(limit.variable, written)
-    with pytest.raises(LimitError, match=f"{limit.variable} is '{written}'.*number of gigabytes.*or remove it"):
+    with pytest.raises(LimitError, match=f"{limit.variable} is '{written}'.*number of {limit.unit}.*or remove it"):
         check_limits()
 
 

@@ -1,0 +1,45 @@
+"""Whether a page is made: one at a time, only for a client that still waits, and only as many as the limits allow."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from bokeh.server.session import ServerSession
+from bokeh.util.token import get_token_payload
+
+from stickbreaker.app.model.limits import PAGES, PAGES_PER_USER, find_limit
+from stickbreaker.app.server.claims import GUEST, Claims, read_payload
+
+# Between two pages the server answers other requests and notices which clients have left.
+PAUSE_SECONDS = 0.01
+FULL = "This server has {} open pages, as many as it allows. Close a page, or try again later."
+FULL_FOR_USER = "You have {} open pages, as many as this server allows for each user. Close one, and try again."
+
+
+class PageQueue:
+    """The pages of one server that are still to be made, and the number of those that have been."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self.num_made = 0
+
+    @asynccontextmanager
+    async def wait(self) -> AsyncIterator[None]:
+        """Wait for the turn of a page; the next one has its turn at the end."""
+        async with self._turn:
+            await asyncio.sleep(PAUSE_SECONDS)
+            yield
+
+
+PAGE_QUEUE = PageQueue()
+
+
+def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> str:
+    """Say why one more page is not made beside these; empty if it is made."""
+    users = [read_payload(get_token_payload(session.token)).user for session in sessions]
+    if len(users) >= (most := find_limit(PAGES)):
+        return FULL.format(most)
+    is_known = claims.user not in (None, GUEST)
+    if is_known and users.count(claims.user) >= (most := find_limit(PAGES_PER_USER)):
+        return FULL_FOR_USER.format(most)
+    return ""

@@ -1,0 +1,64 @@
+"""Pages that are asked for and left at once: how soon the server then answers, and how many pages it has made.
+
+    python -m tests.chaos.abandoned [--number 40] [--json FILE]
+"""
+
+import argparse
+import json
+import os
+import re
+import socket
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.browser.conftest import serving
+from tests.security.served import ask
+
+COMMAND = ("-m", "panel", "serve", "--plugins", "stickbreaker.app.health")
+
+
+def abandon(address: str, number: int) -> None:
+    """Ask for this many pages at the same time, and leave before any is made."""
+    place = urlsplit(address)
+    sockets = [socket.create_connection((place.hostname, place.port)) for _ in range(number)]
+    for each in sockets:
+        each.sendall(f"GET /app HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+    for each in sockets:
+        each.close()
+
+
+def count_made(address: str) -> int:
+    """The pages that the server has made, whether anybody has seen them or not."""
+    return int(re.search(rb"stickbreaker_pages_made_total (\d+)", ask(address, "/metrics").body)[1])
+
+
+def measure(address: str, number: int) -> dict[str, float]:
+    """One row: the requests, the seconds until the health check answers, and the pages made for the requests."""
+    before = count_made(address)
+    abandon(address, number)
+    began = time.monotonic()
+    healthy = ask(address, "/healthz").status == 200
+    seconds = time.monotonic() - began
+    return {"requests": number, "healthy": healthy, "seconds": seconds, "pages_made": count_made(address) - before}
+
+
+def main() -> None:
+    """Print the row of a new server."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=40)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["STICKBREAKER_DATA"] = folder
+        with serving(list(COMMAND), Path(folder) / "log.txt") as address:
+            ask(address)
+            row = measure(address, options.number)
+    print("  ".join(f"{name}: {value}" for name, value in row.items()))
+    if options.json:
+        options.json.write_text(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
