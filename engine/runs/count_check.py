@@ -1,4 +1,4 @@
-"""The number of topics in use by the sampler of the HDP, started from a model (Teh 2007 sec. 4 is the sampler).
+"""A check of the number of topics in use: the Gibbs sampler of the HDP continues from a model (Teh 2007 sec. 4).
 
 The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk] E[topic_kw]. From there
 the sampler of `gibbs_hdp` makes its sweeps, in which topics can be born and die. After each sweep the topics in use
@@ -139,22 +139,26 @@ def check_count(
     if not corpus.num_tokens:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
     sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
-    batch = next(sample.batches(sample.num_documents))
     parts: list[np.ndarray] = []
     for part in _draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
-    settings = _share_settings(config, plan)
-    sampled = _begin(settings, summary, batch, np.concatenate(parts))
-    counts = [count_topics(sampled.expected_tokens)]
-    for number in range(plan.sweeps):
-        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * number / plan.sweeps):
+    settings, batch = _share_settings(config, plan), next(sample.batches(sample.num_documents))
+    counts = []
+    for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
+        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * len(counts) / plan.sweeps):
             return None
-        sampled, _ = gibbs_hdp.step(settings, sampled, batch, np.random.default_rng([plan.seed, number + 1]))
-        counts.append(count_topics(sampled.expected_tokens))
-    report(1.0)
+        counts.append(count_topics(swept.expected_tokens))
     return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
+
+
+def _sweep(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:
+    """Yield the state at the start of the sampler and after each sweep."""
+    yield state
+    for number in range(plan.sweeps):
+        state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([plan.seed, number + 1]))
+        yield state
 
 
 def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
