@@ -6,7 +6,8 @@
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.estimators.model import TopicModel
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 
 
 class OnlineHDP(OnlineTopicModel):

@@ -145,7 +145,7 @@ def check_count(
             return None
         parts.append(part)
     settings, batch = _share_settings(config, plan), next(sample.batches(sample.num_documents))
-    counts = []
+    counts: list[int] = []
     for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
         if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * len(counts) / plan.sweeps):
             return None
