@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 
 
 class Reads(StrEnum):

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, SlotTrace, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, judge, spread, sum_by_phase, topics_bound
 from stickbreaker.engine.inference.dirichlet import fit_documents

@@ -21,7 +21,7 @@ from scipy.special import entr, psi, softmax
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, judge, spread, sum_documents, topics_bound
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights

@@ -10,7 +10,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights

@@ -18,7 +18,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, SlotTrace, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, resolved, setting
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.births import START_TOPICS, Steps, create_topics
@@ -110,7 +110,7 @@ def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Expectatio
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL)
-    has_short_documents = batch.documents.counts.sum() < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
+    has_short_documents = batch.documents.num_tokens < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
     return cool(config, state, batch, expectations, until_parted=has_short_documents)
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.corpora.build import WORDLESS, Columns
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
@@ -252,7 +253,7 @@ class _Shards:
         path = self._corpus / name_shard(number)
         if self._plan.keeps_text and not (self._corpus / name_texts(number)).exists():
             self._write_texts(number, rows, shard.doc_ids)
-        entries = len(documents.words), int(documents.counts.sum(dtype=np.int64))
+        entries = len(documents.words), documents.num_tokens
         size = ShardSize(path.name, len(rows), *entries)
         self._sizes.append(size if path.exists() else write_shard(path, shard))
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.corpora.build import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import find_form
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, open_source

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.verified_files import Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import replacing
 

@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
-from stickbreaker.engine.corpora.corpus import Corpus, Documents, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.estimators.files import save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets

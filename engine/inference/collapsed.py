@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.special import gammaln
 
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.kernels import collapsed as kernels
 
 INFINITY = float("inf")

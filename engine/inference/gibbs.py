@@ -5,7 +5,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_tables, lay_out, read_out, sweep_tokens
@@ -105,8 +106,7 @@ def estimate_memory(documents: Documents, num_topics: int) -> int:
     A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in topics 12.
     """
     vocab_size = int(documents.words.max(initial=-1)) + 1
-    num_tokens = int(documents.counts.sum(dtype=np.int64))
-    return 24 * num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
+    return 24 * documents.num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
 
 
 def settle_assignments(

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from stickbreaker.engine.algorithm import NoisyStep, Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.states import OnlineState, ScheduleConfig
 from stickbreaker.engine.inference.topic_counts import decayed_counts

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stickbreaker.engine.algorithm import Breaking, Phase, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.concentrations import (
     first_concentrations,

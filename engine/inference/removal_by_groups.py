@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.held_words import Split, select_rows, split_halves
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 LOWEST, HIGHEST = 1e-6, 1e6

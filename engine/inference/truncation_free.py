@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.states import ScheduleConfig, StartConfig, WarmUpState

@@ -17,7 +17,8 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, TopicSummary
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
-from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
@@ -185,7 +186,7 @@ def _draw_topics(
     for batch in sample.batches(DOCUMENTS_AT_ONCE):
         documents, parts = batch.documents, []
         shares = np.concatenate(map_shards(infer, documents))
-        rows = np.repeat(np.arange(len(shares)), np.diff(documents.starts))
+        rows = documents.rows()
         for first in range(0, len(rows), size):
             part = slice(first, first + size)
             sums = np.cumsum(shares[rows[part]] * words[documents.words[part]], 1, dtype=np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.gibbs import Assignments
 from tests.enumeration import standard_error

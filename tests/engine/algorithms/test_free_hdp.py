@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, learning_rate
 from stickbreaker.engine.kernels.local_gibbs import draw_shares

@@ -11,7 +11,8 @@ import pytest
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
-from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import draw_log_beta
 from stickbreaker.engine.kernels.gibbs import TopicPool, draw_tables, sweep_tokens
