@@ -121,7 +121,8 @@ def reading(path: Path, kind: Kind) -> Iterator[None]:
         raise kind.error(f"There is no {kind.name} at {path}: check the path.") from None
     # Damaged files raise errors of all kinds, in zipfile, zlib, struct, json, numpy and pyarrow.
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = said or type(error).__name__
         raise kind.error(f"{path} is not a complete {kind.name} ({_shorten(reason)}): {kind.remedy}.") from error
 
 

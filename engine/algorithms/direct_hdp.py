@@ -22,7 +22,6 @@ from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
     local,
-    scale_start,
     start_hdp,
     stick,
     sticks_of,
@@ -32,7 +31,7 @@ from stickbreaker.engine.inference.online import (
 from stickbreaker.engine.inference.redundancy import choose_together
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
-from stickbreaker.engine.inference.warm_up import cool
+from stickbreaker.engine.inference.warm_up import cool, scale_start
 
 
 @dataclass(frozen=True)

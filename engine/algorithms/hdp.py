@@ -27,7 +27,6 @@ from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
-    scale_start,
     start_hdp,
     stick,
     sticks_of,
@@ -44,7 +43,7 @@ from stickbreaker.engine.inference.two_level import (
     limits_of,
     trace_slots,
 )
-from stickbreaker.engine.inference.warm_up import cool, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.

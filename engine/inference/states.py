@@ -135,6 +135,21 @@ class CountsState(Protocol):
     def step(self) -> int: ...
 
 
+class ScaledState(CountsState, Protocol):
+    """A State whose λ is rescaled from D = 1 to D by the first batch."""
+
+    def _replace(self, *, topic_counts: DecayedCounts = ...) -> Self: ...
+
+
+class ScaledTablesState(ScaledState, Protocol):
+    """A State whose tables are rescaled too."""
+
+    @property
+    def tables(self) -> np.ndarray: ...
+
+    def _replace(self, *, topic_counts: DecayedCounts = ..., tables: np.ndarray = ...) -> Self: ...
+
+
 class WarmUpState(Protocol):
     """A State that may be in a warm-up."""
 
