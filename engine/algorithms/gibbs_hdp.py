@@ -197,7 +197,7 @@ def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
 
 def memory(config: GibbsHDPConfig, documents: Documents) -> int:
     """Bytes if the number of topics at most doubles from that of the start (or from 100)."""
-    return sampled.estimate_memory(documents, max(2 * config.initial_topics, 200))
+    return sampled.count_bytes(documents, max(2 * config.initial_topics, 200))
 
 
 ALGORITHM = Algorithm(

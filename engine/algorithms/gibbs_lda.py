@@ -112,7 +112,7 @@ def summarize(config: GibbsLDAConfig, state: GibbsLDAState) -> TopicSummary:
 
 def memory(config: GibbsLDAConfig, documents: Documents) -> int:
     """Bytes of the state and of a sweep."""
-    return sampled.estimate_memory(documents, config.max_topics)
+    return sampled.count_bytes(documents, config.max_topics)
 
 
 ALGORITHM = Algorithm(

@@ -96,7 +96,7 @@ def sweep(
         )
     shares, counts = assignments.shares.copy(), assignments.word_counts.copy()
     precision, totals = shares.dtype.type, counts.sum(0, dtype=np.float64)
-    own = kernels.Priors(
+    own = kernels.SweepPriors(
         doc=priors.doc.astype(precision), words=priors.words.astype(precision), total=float(priors.word_total)
     )
     kernels.sweep_documents(documents, own, counts, totals, shares)
