@@ -71,7 +71,7 @@ class HDPConfig:
     start: str = setting("warm", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting("merge", **declared.DUPLICATES_IN_GROUPS)
+    duplicates: str = setting("merge", **declared.DUPLICATES)
     topic_creation: str = setting("start", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
@@ -91,7 +91,7 @@ class SVIHDPConfig(HDPConfig):
     batch_size: int | None = setting(500, **declared.BATCH_SIZE)
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
-    duplicates: str = setting("keep", **declared.DUPLICATES_IN_GROUPS)
+    duplicates: str = setting("keep", **declared.DUPLICATES)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:

@@ -157,7 +157,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
-    """List the files and folders to read, in order; files from elsewhere are copied into `work` first."""
+    """List the files and folders to read, in order; remote files are copied into `work` first."""
     sources = [source] if isinstance(source, (str, PathLike)) else list(source)
     found: list[Path] = []
     for each in sources:
@@ -182,7 +182,7 @@ def _list_tables(path: Path) -> list[Path]:
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
-    """Write down the plan of a new build, or check that an unfinished one with something to keep has the same."""
+    """Write the plan of a new build, or check that an unfinished build with complete pieces has the same plan."""
     path, described = work / PLAN, json.loads(json.dumps(describe_plan(plan)))
     if not path.is_file() or read_piece(work / PIECES, 0) is None:
         with replacing(path) as file:

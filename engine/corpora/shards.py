@@ -255,7 +255,7 @@ def read_manifest(folder: Path) -> Manifest:
         try:
             found = (folder / name).stat().st_size
         except OSError as error:
-            raise CorpusError(f"{folder / name} is missing or closed to you ({error.strerror}): {REBUILD}.") from error
+            raise CorpusError(f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}.") from error
         if found != size:
             raise CorpusError(f"{folder / name} has {found:,} bytes instead of {size:,}: {REBUILD}.")
     return manifest

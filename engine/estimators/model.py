@@ -24,7 +24,7 @@ from stickbreaker.engine.estimators.files import save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, count_topics, rank_topics, score_corpus
-from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.share_files import write_shares
 from stickbreaker.engine.evaluation.topic_frames import (
@@ -175,7 +175,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
 
     def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
-        """Become a model that knows the words of X and no document; return X as a Corpus.
+        """Become a new model, which knows the words of X and has read no document; return X as a Corpus.
 
         K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like those of X.
         """
@@ -546,7 +546,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary, documents, named = self._summary(), self._read(X), self._name_words(words)
         titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
-        read = Read(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
+        read = ReadDocuments(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
         sheets = {
             "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
             "topic-intrusion": ask_topics(summary, named, read, seed),

@@ -209,8 +209,8 @@ def judge(
 
     The run has converged if the pass raises the bound by at most the tolerance. Each pass fits the documents from the
     start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse optimum than before, and all of them
-    together may. A pass that lowers the bound is rejected. It ends the run, because it would be the same again, but the
-    run has not converged. Rates are 1: nothing remains of the start.
+    together may. A pass that lowers the bound is rejected. The run then ends without convergence, because the next pass
+    would be the same. Rates are 1: nothing remains of the start.
     """
     num_tokens = documents.num_tokens
     gain = new.bound - old.bound

@@ -1,4 +1,4 @@
-"""The step that stochastic algorithms share: λ moves towards the value that a mini-batch asks for."""
+"""The step that stochastic algorithms share: λ moves towards its estimate from a mini-batch."""
 
 from typing import NamedTuple, TypeVar
 
