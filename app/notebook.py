@@ -28,7 +28,7 @@ from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.estimators import TopicModel
-from stickbreaker.engine.estimators.model import Counts
+from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.evaluation.doc_shares import MEASURES
 from stickbreaker.engine.evaluation.labels import Labeller
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.build_stored import build
-from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview

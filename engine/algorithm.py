@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 
 
 class Reads(StrEnum):
@@ -147,7 +147,7 @@ class SlotTrace(NamedTuple):
 
 
 class NoisyStep(NamedTuple):
-    """A step of λ that has not been taken: the value of λ that a mini-batch alone asks for, and the learning rate.
+    """A step of λ that has not been taken: the estimate of λ from a mini-batch alone, and the learning rate.
 
     step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch; target: (U, K) λ̂ - η of these words,
     which is 0 for all other words.

@@ -10,15 +10,32 @@ from typing import Any, TypedDict, TypeVar
 import numpy as np
 
 INFINITY = float("inf")
-# What sets a setting whose default is None.
+# In messages: what gives a value to a setting whose default is None.
 LEFT_TO = "the corpus' size"
 Value = TypeVar("Value")
 
 
 def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
-    """Declare a config field: its symbol in the papers, its bounds and its help; `choices`, `live` where they apply.
+    """Declare a setting, a field of a config, with what `check_settings`, the page and the estimators read of it.
 
-    A default of None leaves the setting to the corpus' size (`engine.schedules.resolve`), or to what `left_to` says.
+    Parameters
+    ----------
+    default : object
+        The default. None leaves the setting to the size of the corpus (`engine.schedules.resolve`), or to `left_to`.
+    symbol : str
+        The symbol in the papers; "" if it has none.
+    bounds : tuple of two float, optional
+        The smallest and the largest value of a number.
+    help : str
+        One sentence.
+    **more : object
+        `choices`: the values of a text. `whole`: whether a number is whole, by default if the default is. `live`:
+        whether a new value acts from the next mini-batch. `left_to`: in messages, what gives the value of None.
+
+    Returns
+    -------
+    object
+        The field.
     """
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
@@ -110,12 +127,7 @@ TOPIC_EXPECTATION = _choice(
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: soft warm-up", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
-    "merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 1 if held-out words agree",
-    "merge",
-    "keep",
-)
-DUPLICATES_IN_GROUPS = _choice(
-    "merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree",
+    "merge: remove topics that mixtures of other topics explain; keep: remove no topic",
     "merge",
     "keep",
 )

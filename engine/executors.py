@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.parallel import map_on_threads
 
 Result = TypeVar("Result")

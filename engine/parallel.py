@@ -16,13 +16,13 @@ Result = TypeVar("Result")
 LEAST_NUMBERS = 2**17
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     """Whether this thread runs a function for `map_on_threads`."""
 
-    is_at_work = False
+    is_busy = False
 
 
-_here = _Here()
+_thread = _ThreadState()
 
 
 @cache
@@ -42,18 +42,18 @@ def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -
     """Apply a function to each of its arguments on threads; the results are in the order of the arguments.
 
     Each thread takes consecutive arguments, the calling thread the first, because passing them one by one can take
-    longer than the work. If the function calls `map_on_threads` itself, that call runs on its own thread only.
+    longer than the work. If the function calls `map_on_threads` itself, that call runs on the function's thread only.
     """
     number = len(arguments[0])
-    cores = 1 if _here.is_at_work else min(count_cores(), number)
+    cores = 1 if _thread.is_busy else min(count_cores(), number)
     runs = [slice(number * core // cores, number * (core + 1) // cores) for core in range(cores)]
 
     def work(run: slice) -> list[Result]:
-        before, _here.is_at_work = _here.is_at_work, True
+        before, _thread.is_busy = _thread.is_busy, True
         try:
             return list(map(function, *(argument[run] for argument in arguments)))
         finally:
-            _here.is_at_work = before
+            _thread.is_busy = before
 
     others = [_pool().submit(work, run) for run in runs[1:]]
     results = work(runs[0]) if runs else []

@@ -8,11 +8,12 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, Reads
 
-# Where the warm-up asks for so few topics a document that it is over, as a share of the first pass's rates.
+# After this share of the first pass, measured by Σρ, documents hold so few topics that a warm-up usually ends.
 WARM_UP_SHARE = 0.75
 USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
 FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
+# A run that leaves a larger share of the start-up mass has learned too little.
 TOO_MUCH_LEFT = 0.1
 
 
@@ -39,9 +40,10 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
 def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     """Give each setting that a config leaves to the corpus' size its value.
 
-    S is 256, but more where that is over 64 mini-batches a pass, and less where it is under 16; τ₀ is half of a pass's
-    mini-batches, at most 64. One pass then forgets the start, in steps that are not too small. K is a topic for each
-    5,000 tokens, 150 to 300. Chosen on validation documents (engine/decisions).
+    S is 256. It is larger if a pass would have more than 64 mini-batches, and smaller if it would have fewer than 16.
+    τ₀ is half of the number of mini-batches in a pass, at most 64. One pass then forgets the start, in steps that are
+    not too small. K is one topic per 5,000 tokens, from 150 to 300. These rules were chosen on validation documents
+    (engine/decisions).
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ ARRAY = ".npy"
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file holds.
+    """A kind of file.
 
-    name: as in sentences ("checkpoint"). format: the newest that this version reads and writes. remedy: what to do
-    where a file cannot be read. error: what is raised then.
+    name: in messages ("checkpoint"). format: the version of the format that is written; newer ones cannot be read.
+    remedy: what a user can do if a file cannot be read. error: the exception that is raised then.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Header:
-    """The description of a file, and the SHA-256 of each part; files of earlier versions have format 0 and no parts."""
+    """The description of a file, and the SHA-256 of each part; a file without a header has format 0 and no parts."""
 
     format: int = 0
     about: Mapping[str, Any] | None = None
@@ -121,7 +121,8 @@ def reading(path: Path, kind: Kind) -> Iterator[None]:
         raise kind.error(f"There is no {kind.name} at {path}: check the path.") from None
     # Damaged files raise errors of all kinds, in zipfile, zlib, struct, json, numpy and pyarrow.
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = said or type(error).__name__
         raise kind.error(f"{path} is not a complete {kind.name} ({_shorten(reason)}): {kind.remedy}.") from error
 
 

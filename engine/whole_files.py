@@ -1,4 +1,4 @@
-"""Files and folders that are written completely or not at all, also where the machine or its disk fails meanwhile."""
+"""Files and folders that are written completely or not at all, even if the machine or its disk fails meanwhile."""
 
 import os
 import shutil
@@ -28,9 +28,9 @@ class FileError(OSError, ValueError):
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a new binary file; if the block ends without an error, it is on disk and replaces `path`.
 
-    A new file has the user's usual permissions, unlike those of `tempfile`; one that is replaced keeps its own. What
-    interrupted writes have left in the folder is removed first. Raises FileError if the file cannot be written; `path`
-    is then as before.
+    A new file has the user's usual permissions, unlike those of `tempfile`; one that is replaced keeps its own. First,
+    leftovers of interrupted writes in the folder are removed. Raises FileError if the file cannot be written; `path` is
+    then as before.
     """
     if not path.parent.is_dir():
         raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
@@ -187,7 +187,7 @@ def _remove_abandoned(place: Path) -> None:
                 is_abandoned = False
             except OSError:
                 pass  # Some network file systems have no locks.
-        # The lock is held meanwhile, so that a writer who waits for it sees that the file has gone.
+        # The lock is held during the removal, so that a writer that waits for it finds the file removed.
         if is_abandoned:
             shutil.rmtree(place) if place.is_dir() else place.unlink()
     finally:

@@ -17,7 +17,7 @@ from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_te
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
-from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.whole_files import replacing
@@ -184,7 +184,7 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
     corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.settings.seed
-    read = Read(corpus.titles, corpus.doc_ids, corpus.counts, take_shares(reading))
+    read = ReadDocuments(corpus.titles, corpus.doc_ids, corpus.counts, take_shares(reading))
     sheets = {
         "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
         "topic-intrusion": ask_topics(reading.summary, words, read, seed),

@@ -73,7 +73,7 @@ class PageHandler(DocHandler):
                     await page
 
     def on_connection_close(self) -> None:
-        """Note that nobody waits for this page any more."""
+        """Note that the client does not wait for this page any more."""
         self.has_left = True
         super().on_connection_close()
 

@@ -35,7 +35,7 @@ PAGE_QUEUE = PageQueue()
 
 
 def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> str:
-    """Say why one more page is not made beside these; empty if it is made."""
+    """Say why one more page is not made; empty if it is. sessions: of the pages that are open."""
     users = [read_payload(get_token_payload(session.token)).user for session in sessions]
     if len(users) >= (most := find_limit(PAGES)):
         return FULL.format(most)

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, SlotTrace, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, judge, spread, sum_by_phase, topics_bound
 from stickbreaker.engine.inference.dirichlet import fit_documents
@@ -36,7 +36,7 @@ from stickbreaker.engine.inference.two_level import (
     limits_of,
     trace_slots,
 )
-from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts
 
 # Passes between two searches for duplicates.
 PASSES_BETWEEN = 10
@@ -106,9 +106,7 @@ def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> B
 
 def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> Expectations:
     """Expectations of the next pass."""
-    if state.step == 0:
-        counts = scale_counts(state.topic_counts, config.start, len(batch.doc_ids))
-        state = state._replace(topic_counts=counts, tables=state.tables * len(batch.doc_ids))
+    state = scale_start(config, state, len(batch.doc_ids))
     return cool_pass(state, batch, _expect_words(config, state, batch.documents, Phase.TWO_LEVEL))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import (
     NO_BOUND,
@@ -32,7 +32,7 @@ from stickbreaker.engine.inference.expectations import (
 )
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.warm_up import first_phase, scale_topics, startup_counts
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,7 @@ def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> B
 
 def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> Expectations:
     """Expectations of the next pass."""
-    if state.step == 0:
-        counts = scale_counts(state.topic_counts, config.start, len(batch.doc_ids))
-        state = state._replace(topic_counts=counts)
+    state = scale_topics(config, state, len(batch.doc_ids))
     return cool_pass(state, batch, _expect_words(config, state, batch.documents, Phase.LEARNING))
 
 

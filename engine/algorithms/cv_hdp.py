@@ -20,7 +20,7 @@ from scipy.special import psi
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import INFINITY, Measures, Priors, SoftAssignments
@@ -118,7 +118,7 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
     is_soft = state.step < num_soft(config)
     priors = soften(find_priors(state)) if is_soft else find_priors(state)
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
-    num_tokens = max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
+    num_tokens = max(batch.documents.num_tokens, 1)
     # The first sweep, and the first after a soft start, has no posterior: G[π_k] = 1/K does not come from sticks.
     is_bounded = state.step > num_soft(config)
     bound = (measures.log_joint - divergence(config, state)) / num_tokens if is_bounded else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import INFINITY, Priors, SoftAssignments
@@ -73,7 +73,7 @@ def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Ge
     priors = find_priors(config, len(state.assignments.word_counts))
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
-    bound = measures.log_joint / max(int(batch.documents.counts.sum(dtype=np.int64)), 1)
+    bound = measures.log_joint / max(batch.documents.num_tokens, 1)
     has_converged = collapsed.has_settled(bound, state.bound, config.tolerance)
     info = StepInfo(
         step=state.step + 1,

@@ -13,7 +13,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_tables
 from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
@@ -22,7 +22,6 @@ from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
     local,
-    scale_start,
     start_hdp,
     stick,
     sticks_of,
@@ -32,7 +31,7 @@ from stickbreaker.engine.inference.online import (
 from stickbreaker.engine.inference.redundancy import choose_together
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
-from stickbreaker.engine.inference.warm_up import cool
+from stickbreaker.engine.inference.warm_up import cool, scale_start
 
 
 @dataclass(frozen=True)

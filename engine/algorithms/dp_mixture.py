@@ -21,7 +21,7 @@ from scipy.special import entr, psi, softmax
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, judge, spread, sum_documents, topics_bound
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
@@ -35,7 +35,7 @@ from stickbreaker.engine.inference.sticks import (
     find_order,
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.inference.warm_up import scale_counts, startup_counts
+from stickbreaker.engine.inference.warm_up import scale_start, startup_counts
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
 
@@ -132,15 +132,7 @@ def init(config: Config, vocab_size: int, rng: np.random.Generator) -> DPMixture
 
 def expect(config: Config, state: DPMixtureState, batch: Batch) -> Expectations:
     """Expectations of the next step, for the words of this batch only."""
-    return _expect_words(config, _scale_start(config, state, batch.corpus_size), batch.documents.distinct_words())
-
-
-def _scale_start(config: Config, state: DPMixtureState, corpus_size: int) -> DPMixtureState:
-    """Rescale the start from D = 1 to the size of the corpus, which the first batch gives."""
-    if state.step > 0:
-        return state
-    counts = scale_counts(state.topic_counts, config.start, corpus_size)
-    return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
+    return _expect_words(config, scale_start(config, state, batch.corpus_size), batch.documents.distinct_words())
 
 
 def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> Expectations:
@@ -191,7 +183,7 @@ def blend(
     config: DPMixtureConfig, state: DPMixtureState, statistics: Statistics, batch: Batch
 ) -> tuple[DPMixtureState, StepInfo]:
     """Natural-gradient step of λ, u and v with the mini-batch's D/S, from statistics of the whole batch."""
-    state = _scale_start(config, state, batch.corpus_size)
+    state = scale_start(config, state, batch.corpus_size)
     step, scale = state.step + 1, batch_scale(batch)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)

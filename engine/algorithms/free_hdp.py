@@ -10,7 +10,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
@@ -28,8 +28,8 @@ from stickbreaker.engine.inference.truncation_free import (
 )
 from stickbreaker.engine.kernels.local_gibbs import (
     BLOCK,
+    LocalPrior,
     LocalTopics,
-    Prior,
     Tokens,
     count_sample,
     draw_shares,
@@ -87,10 +87,10 @@ def sample_batch(config: FreeHDPConfig, state: GrowingState, documents: Document
     return Found(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
 
 
-def prior_of(config: FreeHDPConfig, state: GrowingState) -> Prior:
+def prior_of(config: FreeHDPConfig, state: GrowingState) -> LocalPrior:
     """The part of the state that the kernel reads."""
     sticks = sticks_of(state.tables, config.corpus_concentration)
-    return Prior(
+    return LocalPrior(
         num_known=len(state.topic_ids),
         on=sticks.on,
         after=sticks.after,
@@ -130,7 +130,7 @@ def open_topics(config: FreeHDPConfig, state: GrowingState, words: np.ndarray) -
     )
 
 
-def sweep(tokens: Tokens, topics: LocalTopics, prior: Prior, rng: np.random.Generator) -> LocalTopics:
+def sweep(tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> LocalTopics:
     """One sweep over the whole mini-batch; returns the topics, with more columns if new topics needed them."""
     topics.tables[:] = 0.0
     reached = sample_documents(tokens, topics, prior, 0, LOG_STIRLING, rng)
@@ -140,7 +140,7 @@ def sweep(tokens: Tokens, topics: LocalTopics, prior: Prior, rng: np.random.Gene
     return topics
 
 
-def make_room(topics: LocalTopics, prior: Prior) -> LocalTopics:
+def make_room(topics: LocalTopics, prior: LocalPrior) -> LocalTopics:
     """The same topics with twice the columns."""
     num_columns, eta = 2 * len(topics.totals), prior.word_concentration
     return LocalTopics(

@@ -17,7 +17,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
@@ -197,7 +197,7 @@ def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
 
 def memory(config: GibbsHDPConfig, documents: Documents) -> int:
     """Bytes if the number of topics at most doubles from that of the start (or from 100)."""
-    return sampled.estimate_memory(documents, max(2 * config.initial_topics, 200))
+    return sampled.count_bytes(documents, max(2 * config.initial_topics, 200))
 
 
 ALGORITHM = Algorithm(

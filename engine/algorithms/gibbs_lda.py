@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
@@ -112,7 +112,7 @@ def summarize(config: GibbsLDAConfig, state: GibbsLDAState) -> TopicSummary:
 
 def memory(config: GibbsLDAConfig, documents: Documents) -> int:
     """Bytes of the state and of a sweep."""
-    return sampled.estimate_memory(documents, config.max_topics)
+    return sampled.count_bytes(documents, config.max_topics)
 
 
 ALGORITHM = Algorithm(

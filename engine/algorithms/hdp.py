@@ -18,7 +18,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, SlotTrace, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, resolved, setting
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.births import START_TOPICS, Steps, create_topics
@@ -27,7 +27,6 @@ from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
-    scale_start,
     start_hdp,
     stick,
     sticks_of,
@@ -44,7 +43,7 @@ from stickbreaker.engine.inference.two_level import (
     limits_of,
     trace_slots,
 )
-from stickbreaker.engine.inference.warm_up import cool, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
@@ -72,7 +71,7 @@ class HDPConfig:
     start: str = setting("warm", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting("merge", **declared.DUPLICATES_IN_GROUPS)
+    duplicates: str = setting("merge", **declared.DUPLICATES)
     topic_creation: str = setting("start", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
@@ -92,7 +91,7 @@ class SVIHDPConfig(HDPConfig):
     batch_size: int | None = setting(500, **declared.BATCH_SIZE)
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
-    duplicates: str = setting("keep", **declared.DUPLICATES_IN_GROUPS)
+    duplicates: str = setting("keep", **declared.DUPLICATES)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
@@ -110,7 +109,7 @@ def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Expectatio
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL)
-    has_short_documents = batch.documents.counts.sum() < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
+    has_short_documents = batch.documents.num_tokens < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
     return cool(config, state, batch, expectations, until_parted=has_short_documents)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import (
     first_concentrations,
@@ -31,7 +31,7 @@ from stickbreaker.engine.inference.global_step import Statistics, blend_topics, 
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_counts, startup_counts
+from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_topics, startup_counts
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,9 @@ def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDASta
 
 def expect(config: LDAConfig, state: LDAState, batch: Batch) -> Expectations:
     """Expectations of the next step, for the words of this batch only."""
-    state = _scale_start(config, state, batch.corpus_size)
+    state = scale_topics(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING)
     return cool(config, state, batch, expectations)
-
-
-def _scale_start(config: LDAConfig, state: LDAState, corpus_size: int) -> LDAState:
-    if state.step > 0:
-        return state
-    return state._replace(topic_counts=scale_counts(state.topic_counts, config.start, corpus_size))
 
 
 def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> Expectations:
@@ -124,7 +118,7 @@ def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: 
 
 def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:
     """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
-    state = _scale_start(config, state, batch.corpus_size)
+    state = scale_topics(config, state, batch.corpus_size)
     blended, info = blend_topics(config, state, statistics, batch)
     if is_time_to_learn(config, blended):
         doc = _learn_alpha(config, state.concentrations.doc, statistics.tables, batch, info.learning_rate)

@@ -4,7 +4,8 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.corpora.build import WORDLESS, Columns
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
@@ -44,7 +46,7 @@ from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.progress_bars import show_progress
+from stickbreaker.engine.progress_bars import show_share
 from stickbreaker.engine.whole_files import replacing, sync_folder
 
 DATE_UNITS = ("Y", "M", "D", "s")
@@ -73,8 +75,8 @@ def build(  # noqa: PLR0913
 ) -> StoredCorpus:
     """Build a corpus on disk, shard by shard; the text and the counts need not fit in memory.
 
-    The first pass counts all words, the second writes the counts of the chosen ones. After Ctrl-C, an error or a kill,
-    the same call goes on with the first document that has not been counted. The words are those that `load_corpus`
+    The first pass counts all words, the second writes the counts of the chosen words. If the build was interrupted, the
+    same call continues with the first document that has not been counted. The words are those that `load_corpus`
     chooses. The form of the dates is the one that most of the first 50,000 rows have.
 
     Parameters
@@ -91,7 +93,7 @@ def build(  # noqa: PLR0913
     keeps_text : bool
         Whether the texts are stored with the counts.
     max_memory : int
-        About the most bytes that the counts in memory may take; shards have fewer documents where they would take more.
+        The approximate limit in bytes of the counts in memory; a shard that reaches it has fewer documents.
     shard_documents : int
         A shard ends with the chunk of 500 rows in which it reaches this number of documents.
     verbose : bool
@@ -115,20 +117,22 @@ def build(  # noqa: PLR0913
     target = Path(to).expanduser().absolute()
     check_target(target)
     work = target.with_name(f".{target.name}.building")
-    _make_folder(work)
-    try:
+    with _working_in(work, target), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
         columns = Columns(text, date, title, group)
         plan = BuildPlan(paths, columns, words or WordChoices(), keeps_text, max_memory, shard_documents)
         _keep_plan(plan, work)
-        with show_progress(verbose) as move:
+        _build(plan, work, target, report)
+    shutil.rmtree(work, ignore_errors=True)
+    return open_stored(target)
 
-            def report(share: float, message: str) -> None:
-                move(share, message)
-                if callback is not None:
-                    callback(share)
 
-            _build(plan, work, target, report)
+@contextmanager
+def _working_in(work: Path, target: Path) -> Iterator[None]:
+    """Make the folder of an unfinished build, and name it in errors; nothing is left of a build without a piece."""
+    _make_folder(work)
+    try:
+        yield
     except CorpusError:
         if read_piece(work / PIECES, 0) is None:
             shutil.rmtree(work, ignore_errors=True)
@@ -138,8 +142,6 @@ def build(  # noqa: PLR0913
             f"The build of {target} stopped ({error}). Finished work is kept in {work}: check the free space and the"
             " permissions, and build again with the same arguments."
         ) from error
-    shutil.rmtree(work, ignore_errors=True)
-    return open_stored(target)
 
 
 def _make_folder(folder: Path) -> None:
@@ -155,7 +157,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
-    """List the files and folders to read, in order; files from elsewhere are copied into `work` first."""
+    """List the files and folders to read, in order; remote files are copied into `work` first."""
     sources = [source] if isinstance(source, (str, PathLike)) else list(source)
     found: list[Path] = []
     for each in sources:
@@ -180,7 +182,7 @@ def _list_tables(path: Path) -> list[Path]:
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
-    """Write down the plan of a new build, or check that an unfinished one with something to keep has the same."""
+    """Write the plan of a new build, or check that an unfinished build with complete pieces has the same plan."""
     path, described = work / PLAN, json.loads(json.dumps(describe_plan(plan)))
     if not path.is_file() or read_piece(work / PIECES, 0) is None:
         with replacing(path) as file:
@@ -251,7 +253,7 @@ class _Shards:
         path = self._corpus / name_shard(number)
         if self._plan.keeps_text and not (self._corpus / name_texts(number)).exists():
             self._write_texts(number, rows, shard.doc_ids)
-        entries = len(documents.words), int(documents.counts.sum(dtype=np.int64))
+        entries = len(documents.words), documents.num_tokens
         size = ShardSize(path.name, len(rows), *entries)
         self._sizes.append(size if path.exists() else write_shard(path, shard))
 

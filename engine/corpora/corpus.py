@@ -1,13 +1,15 @@
-"""The documents that an algorithm learns from: immutable word counts, dates, titles and groups."""
+"""A corpus: documents with their words, dates, titles and groups, in a reading order. It never changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.documents import Batch, Documents
 
 ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
@@ -18,109 +20,6 @@ SHUFFLE_WINDOW = 16
 
 class CorpusError(ValueError):
     """A corpus cannot be read, built or selected; the message names the place and the remedy."""
-
-
-class Documents(NamedTuple):
-    """The word counts of S documents, stored one document after another.
-
-    Attributes
-    ----------
-    starts : (S + 1,) int64
-        The entries of document d are `starts[d]` to `starts[d + 1] - 1`.
-    words : (nnz,) int32
-        Word ids, ascending within a document.
-    counts : (nnz,) int32
-        How often the word occurs in the document.
-    """
-
-    starts: np.ndarray
-    words: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def num_documents(self) -> int:
-        """The number of documents S."""
-        return len(self.starts) - 1
-
-    def sizes(self) -> np.ndarray:
-        """Count the tokens of each document.
-
-        Returns
-        -------
-        (S,) int64
-            The sums of the counts.
-
-        Examples
-        --------
-        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).sizes().tolist()
-        [3, 0, 5]
-        """
-        ends = np.append(0, self.counts.cumsum(dtype=np.int64))
-        return np.diff(ends[self.starts])
-
-    def indexed(self, words: np.ndarray) -> "Documents":
-        """Replace each word id by its position in `words`.
-
-        Parameters
-        ----------
-        words : (U,) int
-            Word ids, ascending; must contain every word of the documents.
-
-        Returns
-        -------
-        Documents
-            New, writable arrays: a kernel is compiled separately for each mix of read-only and writable arrays.
-        """
-        lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
-        lookup[words] = np.arange(len(words), dtype=np.int32)
-        return Documents(np.array(self.starts, np.int64), lookup.take(self.words), np.array(self.counts, np.int32))
-
-    def cut(self, first: int, last: int) -> "Documents":
-        """Return a range of the documents.
-
-        Parameters
-        ----------
-        first, last : int
-            Documents `first` to `last - 1` are returned; 0 <= first <= last <= S.
-
-        Returns
-        -------
-        Documents
-            The documents; `words` and `counts` are views.
-        """
-        start, end = self.starts[first], self.starts[last]
-        return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
-
-    def distinct_words(self) -> np.ndarray:
-        """Return the ids of the words that occur.
-
-        Returns
-        -------
-        (U,) int64
-            Word ids, ascending.
-        """
-        occurs = np.zeros(self.words.max(initial=-1) + 1, bool)
-        # Indexing by intp is three times as fast as by int32.
-        occurs[self.words.astype(np.intp)] = True
-        return np.flatnonzero(occurs)
-
-
-class Batch(NamedTuple):
-    """A mini-batch of S documents.
-
-    Attributes
-    ----------
-    doc_ids : (S,) int64
-        The ids of the documents.
-    documents : Documents
-        Their word counts.
-    corpus_size : int
-        The number of documents D in the whole corpus.
-    """
-
-    doc_ids: np.ndarray
-    documents: Documents
-    corpus_size: int
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 class _Unpacking(gzip.GzipFile):
-    """A gzip file that is read no further than a user's text can be."""
+    """A gzip file with the limits of `check_unpacked`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")

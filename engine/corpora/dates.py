@@ -32,7 +32,7 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     cells : sequence of D str
         The dates as they are written.
     form : str
-        A form from `find_form`, for cells that continue other ones.
+        A form from `find_form`, if other cells have shown it already.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known
 from stickbreaker.engine.corpora.stored import is_stored, open_stored
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.progress_bars import show_progress
+from stickbreaker.engine.progress_bars import show_share
 
 LONGEST_NAME = 255
 LONGEST_SHOWN = 80
@@ -69,34 +69,41 @@ def load_corpus(  # noqa: PLR0913
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
     """
     columns = Columns(text, date, title, group)
-    call_back = callback or (lambda share: None)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     if is_named or is_stored(name_or_path):
         if any(columns) or words is not None:
             raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
-        corpus = _load_named(str(name_or_path)) if is_named else open_stored(name_or_path)
-        call_back(1.0)
-        return corpus
-    path = Path(name_or_path).expanduser()
-    # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
-    is_there = os.path.exists(os.path.expanduser(name_or_path))
-    if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
-        raise CorpusError(_explain_unknown(name_or_path))
+        return _load_built(name_or_path, is_named, callback)
+    path = _find_path(name_or_path)
     source = find_source(path)
-    with show_progress(verbose) as move:
-
-        def report(share: float, message: str) -> None:
-            move(share, message)
-            call_back(share)
-
+    with show_share(verbose, callback) as report:
         built = build_corpus(source, columns, words, report)
         report(1.0, "Done")
     _warn(path, source, built)
     return built.corpus
 
 
+def _load_built(
+    name_or_path: str | PathLike[str], is_named: bool, callback: Callable[[float], object] | None
+) -> Corpus:
+    corpus = _load_named(str(name_or_path)) if is_named else open_stored(name_or_path)
+    if callback is not None:
+        callback(1.0)
+    return corpus
+
+
 def _load_named(name: str) -> Corpus:
     return load_built_in(name) if name in FILES else load_own(name)
+
+
+def _find_path(name_or_path: str | PathLike[str]) -> Path:
+    """The path of a file or folder. Raises CorpusError if it is neither there nor of a supported type."""
+    path = Path(name_or_path).expanduser()
+    # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
+    is_there = os.path.exists(os.path.expanduser(name_or_path))
+    if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
+        raise CorpusError(_explain_unknown(name_or_path))
+    return path
 
 
 def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:

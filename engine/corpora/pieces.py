@@ -1,7 +1,7 @@
 """The first pass of a build on disk: texts are counted piece by piece, and the pieces' words are chosen together.
 
 A piece is some documents with the words that occur in them. It is written to three files; the last of them, with the
-extension .json, marks it as complete. A build that was interrupted goes on after the last complete piece.
+extension .json, marks it as complete. An interrupted build continues after the last complete piece.
 """
 
 import heapq
@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.corpora.build import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import find_form
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, open_source
@@ -61,7 +62,7 @@ class BuildPlan:
 
 
 class Piece(NamedTuple):
-    """What the file that completes a piece says.
+    """The content of the file that marks a piece as complete.
 
     Attributes
     ----------
@@ -128,7 +129,7 @@ class Sources:
 
 
 def read_piece(folder: Path, number: int) -> Piece | None:
-    """Return what completes a piece; None if it is not complete."""
+    """Read the file that marks a piece as complete; None if the piece is not complete."""
     try:
         return Piece(**json.loads((folder / f"piece-{number:05}.json").read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -305,7 +306,7 @@ def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
 
 
 def describe_plan(plan: BuildPlan) -> dict[str, Any]:
-    """Describe a plan with the sizes and times of its files, to recognize an unfinished build of the same."""
+    """Describe a plan with the sizes and times of its files, to recognize an unfinished build with the same plan."""
     return {**asdict(plan), "files": [describe_source(Path(path)) for path in plan.paths]}
 
 

@@ -1,4 +1,4 @@
-"""Copies of files that are elsewhere, such as s3://bucket/texts/, made by fsspec where it is installed."""
+"""Copies of files from remote addresses, such as s3://bucket/texts/, made by fsspec if it is installed."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from stickbreaker.engine.whole_files import replacing
 
 
 def is_remote(path: str) -> bool:
-    """Return whether a path is an address.
+    """Return whether a path is a remote address.
 
     >>> is_remote("s3://bucket/texts.parquet"), is_remote("C:/texts.parquet")
     (True, False)

@@ -127,7 +127,7 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
     Parameters
     ----------
     file : str
-        The file in messages.
+        The name of the file in messages.
     columns : sequence of str
         The names of the columns.
     share : callable

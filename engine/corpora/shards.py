@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.verified_files import Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import replacing
 
@@ -254,7 +255,7 @@ def read_manifest(folder: Path) -> Manifest:
         try:
             found = (folder / name).stat().st_size
         except OSError as error:
-            raise CorpusError(f"{folder / name} is missing or closed to you ({error.strerror}): {REBUILD}.") from error
+            raise CorpusError(f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}.") from error
         if found != size:
             raise CorpusError(f"{folder / name} has {found:,} bytes instead of {size:,}: {REBUILD}.")
     return manifest

@@ -11,7 +11,8 @@ from typing import Any, cast, overload
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Documents, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.shards import (
     GROUPS,
     MANIFEST,

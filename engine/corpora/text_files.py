@@ -118,7 +118,7 @@ def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if a packed file is larger when unpacked than a user's text can be; sizes are in bytes."""
+    """Raise CorpusError if an unpacked file is too large, or too large for its packed size; sizes are in bytes."""
     if unpacked > MAX_UNPACKED:
         raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:

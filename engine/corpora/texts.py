@@ -1,4 +1,4 @@
-"""The stored texts of a corpus: of one that a user has built with its texts, or of a bundled one after one command."""
+"""The stored texts of a corpus: one that was built with its texts, or a bundled one whose texts a command stored."""
 
 from collections.abc import Iterable, Sequence
 from os import PathLike

@@ -27,8 +27,10 @@ from stickbreaker.engine.estimators.classes import (
     OnlineSVIHDP,
 )
 from stickbreaker.engine.estimators.files import load_model, restore
-from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.estimators.model import TopicModel
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
+from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs.checkpoint import Position
 
 __all__ = [
@@ -83,7 +85,7 @@ def from_position(position: Position, words: tuple[str, ...] | None, corpus_size
     model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
     model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
     model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
-    model.words_ = words
+    model.words_, model.history_, model.topic_names_ = words, empty_history(), {}
     if words is not None:
         model.n_features_in_ = len(words)
     return model

@@ -6,7 +6,8 @@
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.estimators.model import TopicModel
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 
 
 class OnlineHDP(OnlineTopicModel):
@@ -37,7 +38,7 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
+        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
         start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"
@@ -120,7 +121,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 1 if held-out words agree.
+        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -266,7 +267,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that others explain: G/freedom below .3 (reread 1.5), or 8 if held-out words agree.
+        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
         start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"

@@ -3,32 +3,56 @@
 import json
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
+from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.settings import RunSettings
 
-NUMBERS, NAMES, HISTORY = ("n_features_in_", "corpus_size_"), ("words_", "feature_names_in_"), "history_."
-TOPIC_NAMES = "topic_names_"
+# The names of the arrays in a file.
+NUM_WORDS, CORPUS_SIZE, WORDS, COLUMNS = "n_features_in_", "corpus_size_", "words_", "feature_names_in_"
+TOPIC_NAMES, HISTORY = "topic_names_", "history_."
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
 
 
-def save_model(path: str | PathLike[str], model: Any, parameters: Mapping[str, Any]) -> None:
-    """Write a fitted estimator and its parameters to one file, completely or not at all."""
-    notes = {name: np.array(getattr(model, name)) for name in NUMBERS}
-    for name in NAMES:
-        if getattr(model, name, None) is not None:
-            notes[name] = np.array(getattr(model, name), str)
-    for name, column in getattr(model, "history_", {}).items():
-        notes[HISTORY + name] = column.to_numpy(str if name == "word" else None)
+class FittedModel(Protocol):
+    """What a file keeps of a fitted estimator, besides the parameters and the columns of a data frame."""
+
+    algorithm: Algorithm
+    passes: int | None
+    unused_topics: str
+    state_: Any
+    config_: Any
+    seed_: int
+    documents_seen_: int
+    corpus_size_: int
+    n_features_in_: int
+    words_: tuple[str, ...] | None
+    history_: pd.DataFrame
+    topic_names_: dict[int, str]
+
+
+def save_model(
+    path: str | PathLike[str], model: FittedModel, parameters: Mapping[str, Any], columns: np.ndarray | None
+) -> None:
+    """Write a fitted estimator to one file, completely or not at all.
+
+    parameters: those of the algorithm, as given; columns: the names (V,) of the columns of the data frame of the fit.
+    """
+    notes = {NUM_WORDS: np.array(model.n_features_in_), CORPUS_SIZE: np.array(model.corpus_size_)}
+    named = ((WORDS, model.words_), (COLUMNS, columns))
+    notes |= {name: np.array(words, str) for name, words in named if words is not None}
+    if not model.history_.empty:
+        history = model.history_.items()
+        notes |= {HISTORY + name: column.to_numpy(str if name == "word" else None) for name, column in history}
     notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
-    if getattr(model, TOPIC_NAMES, None):
-        notes[TOPIC_NAMES] = np.array(json.dumps(list(getattr(model, TOPIC_NAMES).items())))
+    if model.topic_names_:
+        notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_)
     name, seen = model.algorithm.name, model.documents_seen_
     checkpoint.save(path, Position(name, model.config_, settings, model.state_, seen, 0.0, notes=notes))
@@ -40,9 +64,9 @@ def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | N
     Raises CheckpointError where the file is missing or damaged, or holds a run of the page instead of a model.
     """
     position = checkpoint.load(path)
-    if not set(NUMBERS) <= position.notes.keys():
+    if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
         raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.runs.checkpoint.load.")
-    words, corpus_size = position.notes.get("words_"), position.notes["corpus_size_"].item()
+    words, corpus_size = position.notes.get(WORDS), position.notes[CORPUS_SIZE].item()
     return position, None if words is None else tuple(words.tolist()), corpus_size
 
 
@@ -50,9 +74,9 @@ def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     """Give an estimator, made from the position in a file, everything else that the file holds."""
     if PARAMETERS in notes:
         model.set_params(**json.loads(str(notes[PARAMETERS])))
-    model.n_features_in_ = notes["n_features_in_"].item()
-    if "feature_names_in_" in notes:
-        model.feature_names_in_ = notes["feature_names_in_"].astype(object)
+    model.n_features_in_ = notes[NUM_WORDS].item()
+    if COLUMNS in notes:
+        model.feature_names_in_ = notes[COLUMNS].astype(object)
     history = {name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name}
     if history:
         model.history_ = pd.DataFrame(history)

@@ -1,4 +1,4 @@
-"""What the estimators have in common: fit, partial_fit, transform, score and save, in scikit-learn's terms."""
+"""What the estimators have in common: fit, transform, score and save, in scikit-learn's terms."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -7,56 +7,49 @@ from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse, sparray, spmatrix
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
-from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Documents, Vocabulary
-from stickbreaker.engine.estimators.files import TOPIC_NAMES, save_model
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
+from stickbreaker.engine.estimators.files import save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, count_topics, rank_topics, score_corpus
-from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.share_files import write_shares
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
     checkpoint_frame,
+    empty_history,
     name_words,
     quality_frame,
     topics_frame,
     topics_html,
 )
 from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.progress_bars import show_progress
+from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
 from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
-from stickbreaker.engine.runs.run import run
+from stickbreaker.engine.runs.run import Updates, run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import resolve, resolve_max_topics, resolve_stream
-
-Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
+from stickbreaker.engine.schedules import resolve_max_topics
 
 SPLIT_SEED = 0
 # Imported by name when it is used: the engine does not depend on the page.
 NOTEBOOK = "stickbreaker.app.notebook"
 UNUSED_TOPICS = ("keep", "drop")
-# Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
-CHECKPOINT_GROWTH = 0.25
-LENGTH_UNKNOWN = (
-    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their"
-    " number or a guess."
-)
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -80,17 +73,24 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         The words, where X names them: a Corpus, as by `CorpusVectorizer` in a pipeline, or a data frame.
     history_ : pandas.DataFrame
         The ten most probable words of each topic at checkpoints, nine in `fit`; columns topic_id, checkpoint,
-        documents_seen, date (NaT without dates), share, rank, word, probability.
-    topic_names_ : dict
-        Of a model from the page: the names that people have given to topics, by id.
+        documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the page.
+    topic_names_ : dict of int to str
+        The names that people have given to topics on the page, by id; empty for other models.
     """
 
     algorithm: Algorithm
     passes: int | None
     random_state: int | np.random.RandomState | None
     unused_topics: str
+    state_: Any
+    config_: Any
+    seed_: int
+    documents_seen_: int
+    corpus_size_: int
+    n_features_in_: int
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
+    topic_names_: dict[int, str]
 
     def fit(
         self,
@@ -132,33 +132,40 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             checkpoint is damaged or of another fit.
         """
         corpus = self._start(X)
-        position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
-        if position is not None and self.random_state is None:
-            self.seed_ = position.settings.seed
         if not corpus.num_tokens:
             raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
         if corpus.num_documents == 1:
             warnings.warn("X has only one document, and a topic model needs many: cut it into passages.", stacklevel=2)
         self.corpus_size_ = corpus.num_documents
+        position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
+        if position is not None and self.random_state is None:
+            self.seed_ = position.settings.seed
         settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
-        seen, total = 0 if position is None else position.documents_seen, prepared.documents_total
         updates = run(prepared, checkpoint=checkpoint)
+        seen = 0
         if position is not None:
+            seen = position.documents_seen
             self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
-        with show_progress(verbose, total, "documents") as move, closing(updates):
-            try:
-                for update in updates:
-                    seen = update.stepped.documents_seen
-                    self._take(update)
-                    move(seen, "Learning")
-                    if callback is not None:
-                        callback(update)
-            except KeyboardInterrupt:
-                if not seen:
-                    raise
-                warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=2)
+        with show_progress(verbose, prepared.documents_total, "documents") as move, closing(updates):
+            self._learn(updates, seen, prepared.documents_total, move, callback)
         return self
+
+    def _learn(
+        self, updates: Updates, seen: int, total: int, move: Move, callback: Callable[[Update], object] | None
+    ) -> None:
+        """Take all updates of a fit that has read `seen` of `total` documents, until the user interrupts it."""
+        try:
+            for update in updates:
+                seen = update.stepped.documents_seen
+                self._take(update)
+                move(seen, "Learning")
+                if callback is not None:
+                    callback(update)
+        except KeyboardInterrupt:
+            if not seen:
+                raise
+            warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=3)
 
     def _take(self, update: Update) -> None:
         """Take the state of `fit` after a mini-batch, and its checkpoint if there is one."""
@@ -168,18 +175,17 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
 
     def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
-        """Become a model that knows the words of X and no document; return X as a Corpus.
+        """Become a new model, which knows the words of X and has read no document; return X as a Corpus.
 
         K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like those of X.
         """
         self.config_ = self.algorithm.config(**self._parameters())
         self.seed_ = _draw_seed(self.random_state)
-        self.documents_seen_ = 0
-        for name in ("state_", "history_", TOPIC_NAMES, "feature_names_in_"):
-            if hasattr(self, name):
-                delattr(self, name)
+        self.documents_seen_, self.history_, self.topic_names_ = 0, empty_history(), {}
+        for name in ("state_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
         corpus = self._read(X, is_new=True)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._frame_columns()
         size = max(1, corpus.num_documents)
         self.config_ = resolve_max_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
         self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
@@ -194,18 +200,17 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """X as a Corpus. A new model takes its words from X; otherwise the words of X must be those of the model."""
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
-        _refuse_texts(X)
-        columns = tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
+        refuse_texts(X)
+        columns = name_columns(X)
         # scikit-learn compares names of columns only after a fit to a frame; this model may know words from a Corpus.
-        if columns and not is_new and not hasattr(self, "feature_names_in_"):
+        if columns and not is_new and self._frame_columns() is None:
             self._check_words(columns, "X")
-        X = validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True)
-        _check_counts(X.data if issparse(X) else X)
-        num_documents, vocab_size = X.shape
-        dates = np.full(num_documents, "NaT", "datetime64[D]")
-        # Of whole numbers: SciPy has no sparse array of float16.
-        counts, words = csr_array(X, dtype=np.int64), Vocabulary(tuple(map(str, range(vocab_size))))
-        return Corpus("X", counts, words, dates, ("",) * num_documents)
+        return as_corpus(validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True))
+
+    def _frame_columns(self) -> np.ndarray | None:
+        """The names of the columns (V,) that scikit-learn keeps from a fit to a data frame; None after other fits."""
+        names: np.ndarray | None = vars(self).get("feature_names_in_")
+        return names
 
     def _read_corpus(self, corpus: Corpus, is_new: bool) -> Corpus:
         if not corpus.num_documents:
@@ -226,11 +231,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
         """Add a checkpoint to the history; a stream that starts with empty documents has no topic for one yet."""
-        before = [self.history_] if hasattr(self, "history_") else []
-        number = before[0]["checkpoint"].max() + 1 if before else 0
+        before = self.history_
+        number = 0 if before.empty else before["checkpoint"].max() + 1
         frame = checkpoint_frame(number, documents_seen, date, summary, self.words_)
         if not frame.empty:
-            self.history_ = pd.concat([*before, frame], ignore_index=True)
+            self.history_ = frame if before.empty else pd.concat([before, frame], ignore_index=True)
 
     def transform(self, X: Counts) -> np.ndarray:
         """Infer the topics of documents. The model does not change.
@@ -250,7 +255,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     def _infer(self, X: Counts) -> np.ndarray:
         """The shares (D, K) of all topics in documents."""
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         batches = self._read(X).batches(DOCUMENTS_AT_ONCE)
         return np.concatenate([self._infer_documents(batch.documents) for batch in batches]).astype(float)
 
@@ -281,7 +286,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         FileError
             If the folder exists already or cannot be written.
         """
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         corpus, columns = self._read(X), self._columns()
         with show_progress(verbose, corpus.num_documents, "documents") as move:
             return write_shares(
@@ -322,7 +327,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ValueError
             If no document has two distinct words.
         """
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         nats = score_corpus(self.algorithm, self.config_, self.state_, self._read(X), SPLIT_SEED)
         if np.isnan(nats):
             raise ValueError(
@@ -331,7 +336,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return nats
 
     def _summary(self) -> TopicSummary:
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         return self.algorithm.summarize(self.config_, self.state_)
 
     @property
@@ -382,7 +387,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ValueError
             If the model is a mixture, which gives a document one topic, or if X holds no words.
         """
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         with show_progress(verbose) as move:
 
             def report(share: float) -> bool:
@@ -453,8 +458,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary = self._summary()
         labels = label_topics(summary, self._name_words(words), label_with=label_with)
-        given = getattr(self, TOPIC_NAMES, {})
-        return {topic_id: given.get(topic_id) or label for topic_id, label in labels.items()}
+        return {topic_id: self.topic_names_.get(topic_id) or label for topic_id, label in labels.items()}
 
     def coherence(
         self, X: Counts, words: Sequence[str] | None = None, label_with: Labeller | None = None
@@ -542,7 +546,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary, documents, named = self._summary(), self._read(X), self._name_words(words)
         titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
-        read = Read(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
+        read = ReadDocuments(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
         sheets = {
             "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
             "topic-intrusion": ask_topics(summary, named, read, seed),
@@ -572,7 +576,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ImportError
             If the package of the page, `stickbreaker.app`, cannot be imported.
         """
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         try:
             notebook = import_module(NOTEBOOK)
         except ImportError as error:
@@ -594,7 +598,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Corpus
             The documents; without words, these are x0, x1, ...
         """
-        check_is_fitted(self, "state_")
+        check_is_fitted(self)
         corpus = self._read(X)
         if isinstance(X, Corpus):
             return corpus
@@ -612,7 +616,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _repr_html_(self) -> str:
         """scikit-learn's diagram of the parameters and, once fitted, the ten largest topics."""
         diagram = str(estimator_html_repr(self))
-        if not hasattr(self, "state_"):
+        if not self.__sklearn_is_fitted__():
             return diagram
         caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents; the largest"
         return diagram + topics_html(self.topics_frame(), caption)
@@ -630,8 +634,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         path : str or path
             The file to write.
         """
-        check_is_fitted(self, "state_")
-        save_model(path, self, self._parameters())
+        check_is_fitted(self)
+        save_model(path, self, self._parameters(), self._frame_columns())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "state_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -642,93 +649,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return tags
 
 
-class OnlineTopicModel(TopicModel):
-    """What the estimators of algorithms that learn from mini-batches have in common."""
-
-    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
-        """Learn once from further documents, in mini-batches; a new model starts with them, and they may be empty.
-
-        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
-        the documents seen have grown by a quarter since the last checkpoint.
-
-        Parameters
-        ----------
-        X : Corpus or array-like or sparse matrix of shape (D, V)
-            The further documents.
-        y : object
-            Not used.
-        corpus_size : int, optional
-            The number of documents that there will be in all, where it is known; the mini-batches are then those of
-            `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
-            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
-            it then tends to find too few topics.
-
-        Returns
-        -------
-        OnlineTopicModel
-            The model itself.
-
-        Raises
-        ------
-        ValueError
-            If X is not a table of counts, or a parameter is outside its bounds.
-        """
-        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
-        if corpus_size is not None and not (is_whole and corpus_size >= 1):
-            raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
-        is_new = not hasattr(self, "state_")
-        corpus = self._start(X, corpus_size) if is_new else self._read(X)
-        if is_new:
-            if corpus_size is None:
-                warnings.warn(LENGTH_UNKNOWN, stacklevel=2)
-            rng = np.random.default_rng([self.seed_, 0])
-            self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
-        last_checkpoint = self._last_checkpoint()
-        self.documents_seen_ += corpus.num_documents
-        self._take_steps(corpus, corpus_size)
-        if isinstance(X, Corpus) or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint:
-            self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
-        return self
-
-    def _last_checkpoint(self) -> int:
-        """Documents seen at the last checkpoint; in later passes of `fit`, `history_` counts more than there are."""
-        if not hasattr(self, "history_"):
-            return 0
-        seen = self.history_["documents_seen"].to_numpy()
-        return int(seen[seen <= self.documents_seen_].max(initial=0))
-
-    def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
-        """Learn from some documents of a larger corpus, as `engine.run` would from all."""
-        if corpus_size is None or corpus_size < self.documents_seen_:
-            config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
-        else:
-            config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
-        for batch in corpus.batches(config.batch_size):
-            batch = batch._replace(corpus_size=self.corpus_size_)
-            rng = np.random.default_rng([self.seed_, self.state_.step + 1])
-            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng)
-
-
 def _draw_seed(random_state: Any) -> int:
     """The seed: an int is the seed itself, so that `engine.run` with it learns the same; otherwise one is drawn."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _refuse_texts(X: Any) -> None:
-    """Refuse texts with a remedy; scikit-learn would advise to reshape them."""
-    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
-    first = next(iter(X), None) if is_row else X
-    if isinstance(first, str):
-        raise ValueError("X holds texts: count their words with CorpusVectorizer first, or read them with load_corpus.")
-
-
-def _check_counts(entries: np.ndarray) -> None:
-    # float64, because a float16 cannot hold the largest count.
-    is_odd = (entries != np.rint(entries)) | (entries > np.float64(LARGEST_COUNT))
-    if is_odd.any():
-        raise ValueError(
-            f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
-            " CorpusVectorizer, and do not weigh them (TfidfTransformer)."
-        )

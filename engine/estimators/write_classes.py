@@ -27,7 +27,8 @@ HEADER = '''"""The estimator of each algorithm; do not edit.
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.estimators.model import OnlineTopicModel, TopicModel
+from stickbreaker.engine.estimators.model import TopicModel
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 '''
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import NO_TOPIC, Algorithm, Breaking, NoisyStep, SlotTrace
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.states import OnlineState
 

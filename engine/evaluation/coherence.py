@@ -202,7 +202,7 @@ def diversity(top_words: ArrayLike) -> float:
 
 
 def stability(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """How far two fits find the same topics, from the top words (K, N) and (L, N) of each.
+    """How similar the topics of two fits are, from the top words (K, N) and (L, N) of each; NaN without topics.
 
     The similarity of two topics is the Jaccard index of their top words. Topics are matched one to one so that the sum
     of similarities is largest. The stability is that sum divided by the number of topics of the larger fit, so that a

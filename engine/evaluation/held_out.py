@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithm import Algorithm, Phase
-from stickbreaker.engine.corpora.corpus import Corpus, Documents
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
@@ -118,7 +119,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
 
     topics: (K, V); prior: (K,), α₀ E[β]. Source: Wang 2011 sec. 4.1.
     """
-    if len(documents.starts) < 2:
+    if not documents.num_documents:
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
@@ -167,7 +168,7 @@ def _lda_parts(
     documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float
 ) -> tuple[float, float]:
     """The documents' part of the bound, and KL of the topics from their prior, in nats per token of the documents."""
-    num_tokens = documents.counts.sum(dtype=np.int64)
+    num_tokens = documents.num_tokens
     if not num_tokens:
         return float("nan"), float("nan")
     words = documents.distinct_words()
@@ -189,7 +190,7 @@ def _document_bounds(documents: Documents, topics: np.ndarray, prior: np.ndarray
     """The document part of Hoffman 2010 Eq. 4 of each document (S,), at q(θ) = Dirichlet(g) with g as (S, K)."""
     prior = np.maximum(prior, 1e-30)
     logs = psi(g) - psi(g.sum(1, keepdims=True))
-    rows = np.repeat(np.arange(len(g)), np.diff(documents.starts))
+    rows = documents.rows()
     words = np.log(np.einsum("nk,nk->n", np.exp(logs)[rows], topics.T[documents.words], dtype=np.float64))
     bounds = np.bincount(rows, documents.counts * words, minlength=len(g))
     bounds += ((prior - g) * logs + gammaln(g) - gammaln(prior)).sum(1)
@@ -215,7 +216,7 @@ def importance_sampling(
     weights = np.ascontiguousarray(topics.T[words], np.float64)
     logs = np.empty(documents.num_documents)
     weigh_documents(documents.indexed(words), weights, np.maximum(prior, 1e-30).astype(float), effort, rng, logs)
-    return float(logs.sum() / documents.counts.sum(dtype=np.float64))
+    return float(logs.sum() / documents.num_tokens)
 
 
 def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.ndarray) -> float:
@@ -227,8 +228,7 @@ def mixture_likelihood(documents: Documents, topics: np.ndarray, weights: np.nda
     """
     if not len(documents.words):
         return float("nan")
-    num_documents = documents.num_documents
     of_words = documents.counts[:, None] * np.log(topics.T[documents.words], dtype=np.float64)
-    logs = np.zeros((num_documents, len(weights))) + np.log(weights)
-    np.add.at(logs, np.repeat(np.arange(num_documents), np.diff(documents.starts)), of_words)
-    return float(logsumexp(logs, axis=1).sum() / documents.counts.sum(dtype=np.float64))
+    logs = np.zeros((documents.num_documents, len(weights))) + np.log(weights)
+    np.add.at(logs, documents.rows(), of_words)
+    return float(logsumexp(logs, axis=1).sum() / documents.num_tokens)

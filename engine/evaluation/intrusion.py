@@ -68,7 +68,7 @@ def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, 
     return _sheet(questions, shown_columns, key, ["topic_id", "label", "intruder", "place"])
 
 
-class Read(NamedTuple):
+class ReadDocuments(NamedTuple):
     """Documents as a model reads them: titles (D,), ids (D,), counts (D, V) and topic shares (D, K), both sparse."""
 
     titles: Sequence[str]
@@ -77,7 +77,7 @@ class Read(NamedTuple):
     shares: csr_array
 
 
-def ask_topics(summary: TopicSummary, words: Sequence[str], read: Read, seed: int = 0) -> Sheet:
+def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments, seed: int = 0) -> Sheet:
     """Ask for the intruder among four topics of each document: its three largest, and one that is not of it.
 
     The intruder is drawn from the half of the other topics that have the smallest shares in the document. Fifty
@@ -90,7 +90,7 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: Read, seed: in
         The topics.
     words : sequence of V str
         The words.
-    read : Read
+    read : ReadDocuments
         The documents.
     seed : int
         The seed of all draws.

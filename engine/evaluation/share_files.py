@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Batch, Corpus, Documents
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.whole_files import FileError, building, open_synced
 
 FILE_DOCUMENTS = 65_536

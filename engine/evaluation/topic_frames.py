@@ -88,6 +88,17 @@ def checkpoint_frame(
     return frame
 
 
+def empty_history() -> pd.DataFrame:
+    """A history without checkpoints: a frame with the columns of `checkpoint_frame` and no row.
+
+    >>> list(empty_history())[:3]
+    ['topic_id', 'checkpoint', 'documents_seen']
+    """
+    kinds = {"topic_id": np.int64, "checkpoint": np.int64, "documents_seen": np.int64, "date": "datetime64[s]"}
+    kinds |= {"share": np.float64, "rank": np.int64, "word": str, "probability": np.float64}
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+
+
 def topics_html(topics: pd.DataFrame, caption: str) -> str:
     """The largest topics of an estimator's `topics_frame` as an HTML table; every word is escaped.
 

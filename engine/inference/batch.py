@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.inference.warm_up import cool_to, sweeps_at
+from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, cool_to, sweeps_at
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import (
     DocumentCounts,
@@ -28,7 +28,6 @@ from stickbreaker.engine.kernels.counts import (
 )
 
 DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
-PILOT_DOCUMENTS = 32
 WARM_UP_PASSES = 10
 NO_BOUND = float("-inf")
 
@@ -199,11 +198,8 @@ def spread(totals: Totals, words: np.ndarray, vocab_size: int) -> np.ndarray:
 def take_pilot(documents: Documents) -> Documents:
     """A few documents at equal distances in the corpus."""
     num_documents = documents.num_documents
-    places = np.unique(np.linspace(0, num_documents - 1, min(PILOT_DOCUMENTS, num_documents)).astype(int))
-    parts = [documents.cut(place, place + 1) for place in places]
-    starts = np.append(0, np.cumsum([len(part.words) for part in parts]))
-    words = np.concatenate([part.words for part in parts])
-    return Documents(starts=starts, words=words, counts=np.concatenate([part.counts for part in parts]))
+    places = np.linspace(0, num_documents - 1, min(PILOT_DOCUMENTS, num_documents)).astype(int)
+    return documents.select(np.unique(places))
 
 
 def judge(
@@ -213,10 +209,10 @@ def judge(
 
     The run has converged if the pass raises the bound by at most the tolerance. Each pass fits the documents from the
     start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse optimum than before, and all of them
-    together may. A pass that lowers the bound is rejected. It ends the run, because it would be the same again, but the
-    run has not converged. Rates are 1: nothing remains of the start.
+    together may. A pass that lowers the bound is rejected. The run then ends without convergence, because the next pass
+    would be the same. Rates are 1: nothing remains of the start.
     """
-    num_tokens = documents.counts.sum(dtype=np.int64)
+    num_tokens = documents.num_tokens
     gain = new.bound - old.bound
     has_fallen = bool(np.isfinite(gain) and gain < 0)
     has_converged = bool(np.isfinite(gain) and 0 <= gain <= tolerance * abs(old.bound))

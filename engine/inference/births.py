@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.held_words import split_halves
@@ -72,7 +72,7 @@ def create_topics(
         return after._replace(collected=NO_DOCUMENTS)
     collected = before.collected
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
-        return after._replace(collected=join_documents(collected, batch.documents))
+        return after._replace(collected=collected.followed_by(batch.documents))
     whole = Batch(np.arange(collected.num_documents), collected, batch.corpus_size)
     born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
     accepted = _judge(steps.infer, config, before, born, batch)
@@ -110,7 +110,7 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
     for _ in range(FRESH_PASSES):
         for first in range(0, num_documents, size):
             places = order[first : first + size]
-            part = Batch(places, select_documents(whole.documents, places), num_documents)
+            part = Batch(places, whole.documents.select(places), num_documents)
             fresh = steps.step(alone, fresh, part)
     scale = whole.corpus_size / num_documents
     counts = fresh.topic_counts.dense() * fresh.topic_counts.precision.type(scale)
@@ -151,20 +151,3 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     gains = (after.scores - before.scores)[:, None] * shares
     is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) > 0
     return is_accepted
-
-
-def join_documents(one: Documents, other: Documents) -> Documents:
-    """The documents of both, in this order."""
-    return Documents(
-        np.append(one.starts, one.starts[-1] + other.starts[1:] - other.starts[0]),
-        np.append(one.words, other.words),
-        np.append(one.counts, other.counts),
-    )
-
-
-def select_documents(documents: Documents, places: np.ndarray) -> Documents:
-    """Some of the documents, in the order of `places`."""
-    sizes = np.diff(documents.starts)[places]
-    starts = np.append(0, sizes.cumsum())
-    entries = np.arange(starts[-1]) + np.repeat(documents.starts[places] - starts[:-1], sizes)
-    return Documents(starts, documents.words[entries], documents.counts[entries])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.special import gammaln
 
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.kernels import collapsed as kernels
 
 INFINITY = float("inf")
@@ -96,7 +96,7 @@ def sweep(
         )
     shares, counts = assignments.shares.copy(), assignments.word_counts.copy()
     precision, totals = shares.dtype.type, counts.sum(0, dtype=np.float64)
-    own = kernels.Priors(
+    own = kernels.SweepPriors(
         doc=priors.doc.astype(precision), words=priors.words.astype(precision), total=float(priors.word_total)
     )
     kernels.sweep_documents(documents, own, counts, totals, shares)

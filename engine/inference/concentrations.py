@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import polygamma, psi
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.states import (
     HIGHEST,
     LOWEST,

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one

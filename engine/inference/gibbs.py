@@ -5,10 +5,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
-from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_tables, lay_out, read_out, sweep_tokens
+from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_doc_tables, lay_out, read_out, sweep_tokens
 
 MOST_TOKENS = 2**31 - 1
 DOCUMENTS_AT_ONCE = 1000
@@ -99,14 +100,13 @@ def count_tokens(documents: Documents) -> np.ndarray:
     return sizes
 
 
-def estimate_memory(documents: Documents, num_topics: int) -> int:
+def count_bytes(documents: Documents, num_topics: int) -> int:
     """Bytes of a state with these documents and this number of topics, and of a sweep over it.
 
     A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in topics 12.
     """
     vocab_size = int(documents.words.max(initial=-1)) + 1
-    num_tokens = int(documents.counts.sum(dtype=np.int64))
-    return 24 * num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
+    return 24 * documents.num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
 
 
 def settle_assignments(
@@ -149,7 +149,7 @@ def sweep(
     swept = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
     tables = np.zeros(len(swept.tokens), np.int64)
     if with_tables:
-        draw_tables(rng, layout, alpha * swept.weights, tables)
+        draw_doc_tables(rng, layout, alpha * swept.weights, tables)
     kept = _choose_kept(swept)
     new_places = np.zeros(len(swept.tokens), np.int32)
     new_places[kept] = np.arange(len(kept))

@@ -1,11 +1,11 @@
-"""The step that stochastic algorithms share: λ moves towards the value that a mini-batch asks for."""
+"""The step that stochastic algorithms share: λ moves towards its estimate from a mini-batch."""
 
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from stickbreaker.engine.algorithm import NoisyStep, Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.states import OnlineState, ScheduleConfig
 from stickbreaker.engine.inference.topic_counts import decayed_counts

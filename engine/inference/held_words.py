@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
@@ -60,14 +60,12 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """
     is_held = _draw_held_out(documents, doc_ids, seed, 0.5)
     counts = documents.counts
-    sizes = np.diff(documents.starts)
+    sizes = documents.num_entries()
     # A document's only word can be predicted from no other.
     first, second = np.where(is_held, counts, 0), np.where(is_held | np.repeat(sizes < 2, sizes), 0, counts)
     one, other = _split(documents, second, first), _split(documents, first, second)
-    pairs = zip(one.observed[1:], other.observed[1:], strict=True)
-    starts = np.append(one.observed.starts, one.observed.starts[-1] + other.observed.starts[1:])
     return Split(
-        Documents(starts, *(np.concatenate(pair) for pair in pairs)),
+        one.observed.followed_by(other.observed),
         np.append(one.rows, len(one.scored) + other.rows),
         np.append(one.words, other.words),
         np.append(one.counts, other.counts),
@@ -77,10 +75,9 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 def select_rows(split: Split, is_chosen: np.ndarray) -> Split:
     """Some of the observed documents of a split, with their held-out words; is_chosen: (S,) bool."""
-    observed, sizes = split.observed, np.diff(split.observed.starts)
-    is_observed, is_held = np.repeat(is_chosen, sizes), is_chosen[split.rows]
+    is_held = is_chosen[split.rows]
     return Split(
-        Documents(np.append(0, sizes[is_chosen].cumsum()), observed.words[is_observed], observed.counts[is_observed]),
+        split.observed.select(np.flatnonzero(is_chosen)),
         (is_chosen.cumsum() - 1)[split.rows[is_held]],
         split.words[is_held],
         split.counts[is_held],
@@ -109,7 +106,7 @@ def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Spli
     """Split by observed and held-out counts (nnz,); documents without held-out words are left out."""
     num_documents = documents.num_documents
     is_held = held > 0
-    rows = np.repeat(np.arange(num_documents), np.diff(documents.starts))
+    rows = documents.rows()
     is_scored = np.zeros(num_documents, bool)
     is_scored[rows[is_held]] = True
     scored = np.flatnonzero(is_scored)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from stickbreaker.engine.algorithm import Breaking, Phase, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.concentrations import (
     first_concentrations,
@@ -19,7 +19,7 @@ from stickbreaker.engine.inference.global_step import Statistics, batch_scale, b
 from stickbreaker.engine.inference.redundancy import Choose, remove_redundant
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
-from stickbreaker.engine.inference.warm_up import first_phase, scale_counts, startup_counts, sweeps_at
+from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts, sweeps_at
 
 LearnDoc = Callable[[DocPosterior, Statistics, Batch, float], DocPosterior]
 
@@ -47,14 +47,6 @@ def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator
             doc=config.doc_concentration, word=config.word_concentration, corpus=config.corpus_concentration
         ),
     )
-
-
-def scale_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int) -> OnlineHDPState:
-    """Rescale the start from D = 1 to the size of the corpus, which the first batch gives."""
-    if state.step > 0:
-        return state
-    counts = scale_counts(state.topic_counts, config.start, corpus_size)
-    return state._replace(topic_counts=counts, tables=state.tables * corpus_size)
 
 
 def local(

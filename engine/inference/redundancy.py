@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.held_words import Split, predict, split_words

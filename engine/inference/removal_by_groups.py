@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.held_words import Split, select_rows, split_halves
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,
@@ -41,8 +41,8 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
 
     Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
     the changes of its documents, in proportion to its share of what is removed from each. A prior γ^n of n topics (the
-    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics. A
-    mini-batch that is not typical of the corpus, as in chronological order, tests all at once (`choose_together`).
+    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics. A mini-batch that is not
+    typical of the corpus, as in chronological order, tests all at once (`choose_together`).
     """
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN

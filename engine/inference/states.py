@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 LOWEST, HIGHEST = 1e-6, 1e6
@@ -133,6 +133,21 @@ class CountsState(Protocol):
 
     @property
     def step(self) -> int: ...
+
+
+class ScaledState(CountsState, Protocol):
+    """A State whose λ is rescaled from D = 1 to D by the first batch."""
+
+    def _replace(self, *, topic_counts: DecayedCounts = ...) -> Self: ...
+
+
+class ScaledTablesState(ScaledState, Protocol):
+    """A State whose tables are rescaled too."""
+
+    @property
+    def tables(self) -> np.ndarray: ...
+
+    def _replace(self, *, topic_counts: DecayedCounts = ..., tables: np.ndarray = ...) -> Self: ...
 
 
 class WarmUpState(Protocol):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, TopicSummary
-from stickbreaker.engine.corpora.corpus import Batch
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
@@ -91,10 +91,10 @@ def weights_of(state: GrowingState, corpus_concentration: float) -> np.ndarray:
     return expected_weights(sticks_of(state.tables, corpus_concentration))[:-1]
 
 
-def learning_rate(num_documents: int, documents_seen: int, corpus_size: int) -> float:
+def growing_rate(num_documents: int, documents_seen: int, corpus_size: int) -> float:
     """ρ_t = S / n_t in the first pass, then S / D; n_t includes this mini-batch. Wang & Blei 2012 sec. 3.
 
-    >>> learning_rate(10, 40, 100), learning_rate(10, 400, 100)
+    >>> growing_rate(10, 40, 100), growing_rate(10, 400, 100)
     (0.25, 0.1)
     """
     return min(1.0, num_documents / min(documents_seen, corpus_size))
@@ -116,7 +116,7 @@ def grow(
     columns = np.append(np.arange(num_known), born)
     num_documents = batch.documents.num_documents
     seen, scale = state.documents_seen + num_documents, batch_scale(batch)
-    rate = learning_rate(num_documents, seen, batch.corpus_size)
+    rate = growing_rate(num_documents, seen, batch.corpus_size)
     kept = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born)))
     factor = rate * scale
     counts = state.topic_counts.select(np.arange(num_known), len(born)) if len(born) else state.topic_counts

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, SlotTrace
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics

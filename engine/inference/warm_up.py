@@ -12,10 +12,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
-from stickbreaker.engine.inference.states import ScheduleConfig, StartConfig, WarmUpState
+from stickbreaker.engine.inference.states import (
+    ScaledState,
+    ScaledTablesState,
+    ScheduleConfig,
+    StartConfig,
+    WarmUpState,
+)
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import raise_rows
@@ -24,7 +30,13 @@ from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
 
 PILOT_DOCUMENTS = 32
 COOLING = 2.0 ** (-1 / 8)
+HIGHEST_TEMPERATURE = 4.0
+STARTUP_TOKENS = 100.0
+# Half the width of uniform noise whose standard deviation is .1.
+SPREAD = 0.1 * np.sqrt(3.0)
 AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
+AnyStart = TypeVar("AnyStart", bound=ScaledState)
+AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
 
 
 def sweeps_at(temperature: float) -> Sweeps:
@@ -124,12 +136,6 @@ def _steps_down(temperature: float) -> list[float]:
     return ladder
 
 
-STARTUP_TOKENS = 100.0
-HIGHEST_TEMPERATURE = 4.0
-# Half the width of uniform noise whose standard deviation is .1.
-SPREAD = 0.1 * np.sqrt(3.0)
-
-
 def _draw_uniform(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
     """Uniform noise of mean 1 and standard deviation .1: topics that are nearly alike."""
     noise: np.ndarray = rng.random(size, precision)
@@ -192,6 +198,20 @@ def scale_counts(counts: DecayedCounts, start: str, corpus_size: int) -> Decayed
     if not STARTS[start].is_by_document:
         return counts
     return DecayedCounts(counts.stored * counts.precision.type(corpus_size), 1.0, counts.totals * corpus_size)
+
+
+def scale_topics(config: StartConfig, state: AnyStart, corpus_size: int) -> AnyStart:
+    """Before the first step, the state with λ rescaled from D = 1 to the size of the corpus; later the same state."""
+    if state.step > 0:
+        return state
+    return state._replace(topic_counts=scale_counts(state.topic_counts, config.start, corpus_size))
+
+
+def scale_start(config: StartConfig, state: AnyTablesStart, corpus_size: int) -> AnyTablesStart:
+    """The same as `scale_topics` for a state whose tables are rescaled too."""
+    if state.step > 0:
+        return state
+    return scale_topics(config, state, corpus_size)._replace(tables=state.tables * corpus_size)
 
 
 def startup_noise(counts: DecayedCounts, start: str, corpus_size: int) -> float:

@@ -17,8 +17,8 @@ import platformdirs
 from numba.core.caching import CacheImpl, _CacheLocator
 
 FOLDER = Path(__file__).parent
-# Kernels take these records as arguments, so compiled code depends on their fields.
-RECORDS = FOLDER.parent / "corpora" / "corpus.py"
+# Kernels take `Documents` as an argument, so compiled code depends on its fields.
+RECORDS = FOLDER.parent / "corpora" / "documents.py"
 VERSION = re.compile(r"kernels-[0-9a-f]{16}")
 # Compiled code takes about 30 MB per version.
 MAX_VERSIONS = 3

@@ -25,7 +25,7 @@ SERIES_ENDS = np.float32(0.02)
 SERIES = (np.float32(1 / 2), np.float32(1 / 3), np.float32(1 / 4), np.float32(1 / 5), np.float32(1 / 6))
 
 
-class Priors(NamedTuple):
+class SweepPriors(NamedTuple):
     """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its counterpart."""
 
     doc: np.ndarray
@@ -36,7 +36,7 @@ class Priors(NamedTuple):
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def weigh_topics(
     q: np.ndarray,
-    priors: Priors,
+    priors: SweepPriors,
     word: int,
     doc_counts: np.ndarray,
     word_counts: np.ndarray,
@@ -102,7 +102,11 @@ def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> No
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sweep_documents(
-    documents: Documents, priors: Priors, out_word_counts: np.ndarray, out_total_counts: np.ndarray, out_q: np.ndarray
+    documents: Documents,
+    priors: SweepPriors,
+    out_word_counts: np.ndarray,
+    out_total_counts: np.ndarray,
+    out_q: np.ndarray,
 ) -> None:
     """Apply Eq. 15 to each entry of each document in turn; the counts are updated after every entry.
 

@@ -14,7 +14,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Documents(Protocol):
-    """What kernels read of `corpora.corpus.Documents`, which they do not import: see there."""
+    """What kernels read of `corpora.documents.Documents`, which they do not import: see there."""
 
     @property
     def starts(self) -> np.ndarray:

@@ -116,7 +116,7 @@ def load_document(documents: Documents, j: int, topics: np.ndarray, room: Room) 
 
 # These are inlined: passing the arrays of a Room takes as long as a sweep over few topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def weigh_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
+def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
     """Write Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
     for r in range(0, num_rows, 4):
         sum_0 = sum_1 = sum_2 = sum_3 = splat(out.dtype.type(0))
@@ -132,7 +132,7 @@ def weigh_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray,
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
-    """Write Σ_r weight_r row_rk (W,), rows as in `weigh_rows`: four vectors of a row at once, or one of four rows."""
+    """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one of four rows."""
     zero, first = splat(out.dtype.type(0)), 0
     while first + 4 * BLOCK <= width:
         sum_0 = sum_1 = sum_2 = sum_3 = zero
@@ -188,11 +188,11 @@ def sweep_once(room: Room, num_words: int, num_left: int, are_columns: bool) -> 
     if are_columns:
         add_rows(room.columns, num_columns, num_words, room.e, room.scales)
     else:
-        weigh_rows(room.weights, num_words, width, room.e, room.scales)
+        dot_rows(room.weights, num_words, width, room.e, room.scales)
     for i in range(0, num_words, BLOCK):
         store(room.scales, i, load(room.counts, i) / load(room.scales, i))
     if are_columns:
-        weigh_rows(room.columns, num_columns, num_words, room.scales, room.h)
+        dot_rows(room.columns, num_columns, num_words, room.scales, room.h)
     else:
         add_rows(room.weights, num_words, width, room.scales, room.h)
 

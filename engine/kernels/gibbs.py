@@ -285,7 +285,9 @@ def sweep_tokens(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_tables(rng: np.random.Generator, token_topics: TokenTopics, prior: np.ndarray, out_tables: np.ndarray) -> None:
+def draw_doc_tables(
+    rng: np.random.Generator, token_topics: TokenTopics, prior: np.ndarray, out_tables: np.ndarray
+) -> None:
     """Add each topic's tables in each document, 1 + Σ_{i<n} [U < α π_k / (α π_k + i)] of n tokens, to out_tables (K,).
 
     These are the occupied tables of a Chinese restaurant of n customers and concentration α π_k. Their number m has

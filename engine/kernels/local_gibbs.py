@@ -45,7 +45,7 @@ class LocalTopics(NamedTuple):
     is_counted: np.ndarray
 
 
-class Prior(NamedTuple):
+class LocalPrior(NamedTuple):
     """The state's K topics, their sticks u and v, the topic at each place, and b, a, η and V."""
 
     num_known: int
@@ -69,7 +69,7 @@ def find_free(topics: LocalTopics, num_known: int) -> int:
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
+def sum_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
     """Write sums of g_k row_k over blocks of BLOCK topics, and return their total."""
     total = 0.0
     for b in range(out_sums.shape[0]):
@@ -83,7 +83,7 @@ def add_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float) -> int:
-    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `add_blocks`; its weight is not 0."""
+    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`; its weight is not 0."""
     b = 0
     while b < sums.shape[0] - 1 and position >= sums[b]:
         position -= sums[b]
@@ -101,7 +101,7 @@ def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sample_documents(
-    tokens: Tokens, topics: LocalTopics, prior: Prior, first: int, logs: np.ndarray, rng: np.random.Generator
+    tokens: Tokens, topics: LocalTopics, prior: LocalPrior, first: int, logs: np.ndarray, rng: np.random.Generator
 ) -> int:
     """One Gibbs sweep over z of the tokens from `first` on; draws the tables s of each document at its end.
 
@@ -137,7 +137,7 @@ def sample_documents(
                     # A topic of this token only keeps its column from sample to sample.
                     newborn = k
                 g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
-            total = add_blocks(g, row, sums)
+            total = sum_blocks(g, row, sums)
             position = rng.random() * (total + b * topics.rest[0] / prior.vocab_size)
             if position < total:
                 k = find_place(g, row, sums, position)
@@ -168,7 +168,7 @@ def move(topics: LocalTopics, n: np.ndarray, k: int, row: np.ndarray, size: int,
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_shares(topics: LocalTopics, prior: Prior, rng: np.random.Generator) -> None:
+def draw_shares(topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> None:
     """π given the tables s of the whole mini-batch.
 
         π̄_k ~ Beta(u_k + s_k, v_k + Σ_{l after k} s_l) for the K known topics, in the order of their sticks

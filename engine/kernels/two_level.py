@@ -235,7 +235,7 @@ def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fit_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
+def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
     """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; overwrites `slots`."""
     num_slots, num_without = limits.num_slots, limits.num_without_priors
     phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
@@ -343,7 +343,7 @@ def fit_document(
     own = active[:num_active]
     chosen = load_chosen(documents, j, topics, prior, own, scratch)
     slots = start_slots(chosen, c, room.h, limits, scratch)
-    fit_slots(c, chosen, limits, slots, scratch)
+    iterate_slots(c, chosen, limits, slots, scratch)
     return c, own, slots
 
 

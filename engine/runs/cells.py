@@ -186,14 +186,14 @@ def _load(name: str, stamp: tuple[int, int] | None, num_documents: int | None, s
 
 @lru_cache
 def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
-    """Compile once a process, so that the seconds of a cell do not include compilation."""
+    """Compile once per process, so that the seconds of a cell do not include compilation."""
     algorithm = find_algorithm(system)
     compile_algorithm(algorithm, algorithm.config(**dict(choices)))
 
 
 @lru_cache
 def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
-    """The SHA-256 of everything that a run reads of a corpus; computed once a process, until its file changes."""
+    """The SHA-256 of everything that a run reads of a corpus; computed once per process, until its file changes."""
     corpus = load_corpus(name)
     counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())

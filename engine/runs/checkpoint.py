@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -140,14 +140,29 @@ def fingerprint(train: Corpus) -> str:
     return digest.hexdigest()
 
 
+class _Named(Protocol):
+    """What every named tuple has."""
+
+    _field_defaults: ClassVar[dict[str, Any]]
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+    def _replace(self, **parts: Any) -> Any: ...
+
+
+def _as_named(value: tuple[Any, ...]) -> _Named:
+    """The tuples in a state are named; its other parts are arrays, plain scalars and DecayedCounts."""
+    return cast(_Named, value)
+
+
 def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Pairs of a dotted name and an array for each leaf of nested named tuples and of their DecayedCounts."""
     if isinstance(value, DecayedCounts):
         for part, array in value.to_arrays().items():
             yield f"{name}.{part}", array
-    elif hasattr(value, "_fields"):
-        for field in value._fields:
-            yield from flatten(f"{name}.{field}", getattr(value, field))
+    elif isinstance(value, tuple):
+        for field, part in _as_named(value)._asdict().items():
+            yield from flatten(f"{name}.{field}", part)
     else:
         yield name, np.asarray(value)
 
@@ -156,10 +171,15 @@ def restore(name: str, like: Any, arrays: Any) -> Any:
     """Nested named tuples and DecayedCounts shaped as `like`; what is a plain scalar there becomes one again."""
     if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
-    if hasattr(like, "_fields"):
+    if isinstance(like, tuple):
+        named = _as_named(like)
         # Files of versions that did not have a field with a default keep the default.
-        kept = [field for field in like._fields if field not in like._field_defaults or _has(arrays, f"{name}.{field}")]
-        return like._replace(**{each: restore(f"{name}.{each}", getattr(like, each), arrays) for each in kept})
+        parts = {
+            field: restore(f"{name}.{field}", part, arrays)
+            for field, part in named._asdict().items()
+            if field not in named._field_defaults or _has(arrays, f"{name}.{field}")
+        }
+        return named._replace(**parts)
     value = arrays[name]
     return value if isinstance(like, np.ndarray) else type(like)(value.item())
 

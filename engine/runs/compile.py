@@ -17,7 +17,7 @@ from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
 
-# Told of the number of kernels that are done, of all, and of the name of the last.
+# Receives the number of kernels that are done, the number of all kernels, and the name of the last one done.
 Report = Callable[[int, int, str], None]
 
 NUM_DOCUMENTS = 48

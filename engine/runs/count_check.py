@@ -1,4 +1,4 @@
-"""The number of topics in use by the sampler of the HDP, started from a model (Teh 2007 sec. 4 is the sampler).
+"""A check of the number of topics in use: the Gibbs sampler of the HDP continues from a model (Teh 2007 sec. 4).
 
 The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk] E[topic_kw]. From there
 the sampler of `gibbs_hdp` makes its sweeps, in which topics can be born and die. After each sweep the topics in use
@@ -17,7 +17,8 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, TopicSummary
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
-from stickbreaker.engine.corpora.corpus import Batch, Corpus, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
@@ -139,22 +140,26 @@ def check_count(
     if not corpus.num_tokens:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
     sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
-    batch = next(sample.batches(sample.num_documents))
     parts: list[np.ndarray] = []
     for part in _draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
-    settings = _share_settings(config, plan)
-    sampled = _begin(settings, summary, batch, np.concatenate(parts))
-    counts = [count_topics(sampled.expected_tokens)]
-    for number in range(plan.sweeps):
-        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * number / plan.sweeps):
+    settings, batch = _share_settings(config, plan), next(sample.batches(sample.num_documents))
+    counts: list[int] = []
+    for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
+        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * len(counts) / plan.sweeps):
             return None
-        sampled, _ = gibbs_hdp.step(settings, sampled, batch, np.random.default_rng([plan.seed, number + 1]))
-        counts.append(count_topics(sampled.expected_tokens))
-    report(1.0)
+        counts.append(count_topics(swept.expected_tokens))
     return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
+
+
+def _sweep(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:
+    """Yield the state at the start of the sampler and after each sweep."""
+    yield state
+    for number in range(plan.sweeps):
+        state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([plan.seed, number + 1]))
+        yield state
 
 
 def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
@@ -181,7 +186,7 @@ def _draw_topics(
     for batch in sample.batches(DOCUMENTS_AT_ONCE):
         documents, parts = batch.documents, []
         shares = np.concatenate(map_shards(infer, documents))
-        rows = np.repeat(np.arange(len(shares)), np.diff(documents.starts))
+        rows = documents.rows()
         for first in range(0, len(rows), size):
             part = slice(first, first + size)
             sums = np.cumsum(shares[rows[part]] * words[documents.words[part]], 1, dtype=np.float64)

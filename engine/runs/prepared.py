@@ -1,4 +1,4 @@
-"""What a run is made of, worked out once: the documents to learn from and to score, the settings as numbers, the sizes.
+"""A run that is ready to start: its training and test documents, and its settings, each with a value.
 
 The page, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the same.
 """
@@ -141,7 +141,7 @@ def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSett
 
 
 def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Prepared:
-    """Prepare a run that holds nothing out and reads the documents in the order they stand in.
+    """Prepare a run that holds nothing out and reads the documents in their present order.
 
     `order`, `num_test` and `num_evaluations` of the settings are not used.
     """

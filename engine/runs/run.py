@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, Reads
-from stickbreaker.engine.corpora.corpus import Batch, Corpus
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words

@@ -10,7 +10,8 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
-from stickbreaker.engine.corpora.corpus import Batch, Corpus
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Batch
 
 SWEEPS = 200
 

@@ -40,14 +40,29 @@ _log = logging.getLogger(__name__)
 class Study:
     """Every combination of systems, corpora, values of settings, and seeds.
 
-    grid: values of the systems' settings by name. A system that lacks a setting has fewer runs for it.
-    fixed: settings that are the same in all runs of the systems that have them; others are at their defaults.
-    num_documents: the most documents to take of a corpus, drawn by the seed.
-    run: how each run reads and scores its corpus, except for the seed.
-    protocols: those of FURTHER_PROTOCOLS that are scored together with `disjoint_words`.
+    Parameters
+    ----------
+    systems : sequence of str
+        The names of algorithms.
+    corpora : sequence of str
+        The names of corpora, as for `load_corpus`.
+    grid : mapping of str to sequence
+        Values of settings by name. A system that lacks a setting has fewer runs.
+    seeds : sequence of int
+        The seeds of the runs.
+    fixed : mapping of str to object
+        Settings that are the same in all runs of the systems that have them; others are at their defaults.
+    num_documents : int, optional
+        The largest number of documents of a corpus; if it has more, a random sample is drawn by the seed.
+    run : RunSettings
+        How each run reads and scores its corpus, except for the seed.
+    protocols : sequence of str
+        Those of FURTHER_PROTOCOLS that are scored together with `disjoint_words`.
 
-    Raises ValueError for an unknown system, for a setting that no system has, for a value outside its bounds,
-    and for a setting without values.
+    Raises
+    ------
+    ValueError
+        If a system is unknown, no system has a setting, a setting has no values, or a value is outside its bounds.
     """
 
     systems: Sequence[str]
@@ -128,7 +143,7 @@ class StudyProgress:
 
 
 def print_progress(progress: StudyProgress) -> None:
-    """A line on the error output."""
+    """Print a line to the standard error stream."""
     print(progress, file=sys.stderr, flush=True)
 
 
@@ -140,17 +155,39 @@ def run_study(
     retry_failed: bool = False,
     report: Callable[[StudyProgress], None] = print_progress,
 ) -> pd.DataFrame:
-    """Run the cells of a study that `folder` does not hold yet, and return all as one data frame.
+    """Run the cells of a study that `folder` does not hold yet, and return the scores of all cells.
 
-    A row for each score: the cell's corpus, system, chosen settings, order and seed, then documents_seen, seconds (of
-    learning; fit to be quoted only with one process on a quiet machine), protocol, predictive ("own": the system's own
-    inference; "fold_in": the common one), nats_per_word, num_topics, learning_rate, startup_share, bound, and error. A
-    cell that fails has one row, with its error; it does not end the study, and is run again only with `retry_failed`.
-    Cells that cannot be written, or are damaged on disk, are named in the log and run again by the next call.
-    Raises CorpusError where there is no such corpus, and FileError where the folder cannot be made.
+    A cell that fails has one row, with its error, and does not end the study. Cells that cannot be written, or are
+    damaged on disk, are named in the log, and the next call runs them again.
 
-    num_processes: cells run at once, each in a process started afresh, so a script needs its
-    `if __name__ == "__main__"`. 1: in this process. The results are the same, bit for bit.
+    Parameters
+    ----------
+    study : Study
+        The study.
+    folder : str or path
+        The folder of the cells' files; it is made if it does not exist.
+    num_processes : int
+        The number of cells that run at the same time. With 1, they run in this process. Otherwise each runs in a new
+        process, so a script needs its `if __name__ == "__main__"`. The results are the same, bit for bit.
+    retry_failed : bool
+        Whether cells that failed in an earlier call are run again.
+    report : callable
+        Receives a `StudyProgress` at the start and after each cell.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each score. Columns: corpus, system, the chosen settings, order, seed, documents_seen, seconds (of
+        learning; comparable only with one process on an otherwise idle machine), protocol, predictive ("own": the
+        system's own inference; "fold_in": the common one), nats_per_word, num_topics, learning_rate, startup_share,
+        bound, error.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such corpus.
+    FileError
+        If the folder cannot be made.
     """
     folder, cells = Path(folder), study.cells()
     try:
@@ -158,9 +195,7 @@ def run_study(
     except OSError as error:
         raise FileError(f"Cannot make the folder {folder} ({error.strerror}): choose another one.") from error
     paths = [folder / f"{cell.key()}.cell" for cell in cells]
-    frames = {path: frame for path in paths if (frame := read_cell(path)) is not None}
-    if retry_failed:
-        frames = {path: frame for path, frame in frames.items() if not _has_failed(frame)}
+    frames = {path: frame for path in paths if (frame := read_cell(path, retry_failed)) is not None}
     missing = [(cell, path) for cell, path in zip(cells, paths, strict=True) if path not in frames]
     began, num_found = time.perf_counter(), len(frames)
     report(_progress(frames, cells, 0.0, num_found))
@@ -185,7 +220,7 @@ def _has_failed(frame: pd.DataFrame) -> bool:
 
 
 def run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes: int) -> Iterator[tuple[Any, Any]]:
-    """Pairs of a task and function's result, as they come."""
+    """Yield each task with its result, in the order in which the tasks end."""
     if num_processes == 1:
         yield from ((task, function(task)) for task in tasks)
         return
@@ -201,7 +236,7 @@ def run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes:
                 broken.append(futures[future])
     finally:
         pool.shutdown(cancel_futures=True)
-    # One of these ended its process, and with it the pool: each now gets a process of its own.
+    # One of these tasks ended its process, which ended the pool: each now gets a process of its own.
     for task in broken:
         with ProcessPoolExecutor(1, mp_context=context) as alone:
             try:
@@ -236,8 +271,8 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def read_cell(path: Path) -> pd.DataFrame | None:
-    """The kept frame of a cell; None where its file is missing or damaged."""
+def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
+    """The kept frame of a cell; None where its file is missing or damaged, or where a failed cell is run again."""
     if not path.exists():
         return None
     try:
@@ -245,7 +280,8 @@ def read_cell(path: Path) -> pd.DataFrame | None:
         with reading(path, CELL):
             if header.about is None or header.about["key"] != path.stem:
                 raise ValueError("it belongs to another file name")
-            return pd.read_parquet(io.BytesIO(parts[SCORES_PART]))
+            frame = pd.read_parquet(io.BytesIO(parts[SCORES_PART]))
+            return None if retry_failed and _has_failed(frame) else frame
     except FileError as error:
         _log.warning("%s", error)
         return None

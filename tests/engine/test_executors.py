@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.executors import map_shards, shard
 
 

@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import hashlib
 import numpy as np
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.collapsed import Priors, sweep_documents
 rng = np.random.default_rng(1)
 documents = Documents(np.array([0, 30, 60]), np.arange(60, dtype=np.int32) % 40, rng.integers(1, 9, 60, dtype=np.int32))

@@ -13,7 +13,7 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import lda
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
     learn_corpus_concentration,

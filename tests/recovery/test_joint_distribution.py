@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.gibbs import Assignments
 from tests.enumeration import standard_error
@@ -176,10 +176,10 @@ def test_lda_sampler_and_priors_have_one_joint_distribution():
 
 def make_wrong_tables(monkeypatch):
     """Tables opened with α where it is α π_k."""
-    right = sampled.draw_tables
+    right = sampled.draw_doc_tables
     monkeypatch.setattr(
         sampled,
-        "draw_tables",
+        "draw_doc_tables",
         lambda rng, layout, prior, out: right(rng, layout, np.where(prior > 0, prior.sum(), 0.0), out),
     )
 

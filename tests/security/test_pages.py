@@ -1,4 +1,4 @@
-"""Too many pages, and pages that nobody waits for."""
+"""Too many pages, and pages whose clients have left."""
 
 import json
 
@@ -13,7 +13,7 @@ from tests.security.served import ask, open_page
 NUMBER = 40
 
 
-def test_pages_that_nobody_waits_for_are_not_made(address):
+def test_pages_of_clients_that_have_left_are_not_made(address):
     row = measure(address, NUMBER)
     assert row["healthy"]
     # Some are begun before their clients have left.

@@ -15,7 +15,7 @@ from stickbreaker import engine
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
 from tests import naive

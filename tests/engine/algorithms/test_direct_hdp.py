@@ -7,7 +7,7 @@ from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
 from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents

@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms import free_dp_mixture
 from stickbreaker.engine.algorithms.free_dp_mixture import FreeDPMixtureConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState

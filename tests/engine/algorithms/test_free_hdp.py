@@ -6,9 +6,9 @@ from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, learning_rate
+from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, growing_rate
 from stickbreaker.engine.kernels.local_gibbs import draw_shares
 from stickbreaker.engine.kernels.tables import MOST_COUNTED, MOST_SEATED, draw_tables, log_stirling
 from tests import naive_free
@@ -238,7 +238,7 @@ def test_the_rate_is_one_over_the_mini_batches_so_far_and_then_that_of_a_pass():
         state, info = free_hdp.step(CONFIG, state, make_batch([[0, 1], [2]], 6), np.random.default_rng(number))
         rates.append(info.learning_rate)
     assert rates == [1.0, 1 / 2, 1 / 3, 1 / 3, 1 / 3]
-    assert learning_rate(10, 10, 5) == 1.0
+    assert growing_rate(10, 10, 5) == 1.0
 
 
 def test_counts_move_towards_d_over_s_times_those_of_the_mini_batch():

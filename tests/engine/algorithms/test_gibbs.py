@@ -11,10 +11,11 @@ import pytest
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
-from stickbreaker.engine.corpora.corpus import Batch, CorpusError, Documents
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import draw_log_beta
-from stickbreaker.engine.kernels.gibbs import TopicPool, draw_tables, sweep_tokens
+from stickbreaker.engine.kernels.gibbs import TopicPool, draw_doc_tables, sweep_tokens
 from stickbreaker.engine.runs.checkpoint import flatten
 from tests import enumeration
 from tests.enumeration import franchise, log_words, relabel, standard_error
@@ -84,7 +85,7 @@ def test_table_counts_have_antoniak_s_distribution(concentration):
         for row in range(4000):
             one = layout._replace(doc_starts=layout.doc_starts[row : row + 1], doc_sizes=layout.doc_sizes[:1])
             tables = np.zeros(1, np.int64)
-            draw_tables(rng, one, np.array([concentration]), tables)
+            draw_doc_tables(rng, one, np.array([concentration]), tables)
             draws[tables[0]] += 1
         exact = table_distribution(num_tokens, concentration)
         error = np.sqrt(exact * (1 - exact) / 4000)

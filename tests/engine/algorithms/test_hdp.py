@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stickbreaker.engine import executors, parallel
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference.concentrations import first_concentrations

@@ -11,7 +11,7 @@ from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.algorithms.lda import LDAConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents

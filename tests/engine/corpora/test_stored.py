@@ -156,7 +156,7 @@ def test_a_missing_or_truncated_shard_is_named(small):
     with pytest.raises(CorpusError, match=r"shard-00001.arrow has .* bytes instead of .*: copy it again"):
         open_stored(small)
     shard.unlink()
-    with pytest.raises(CorpusError, match=r"shard-00001.arrow is missing or closed to you \(No such file"):
+    with pytest.raises(CorpusError, match=r"shard-00001.arrow is missing or cannot be read \(No such file"):
         open_stored(small)
 
 

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import FOLD_IN, count_topics, fold_in, perplexity_bound, score, score_own
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.inference.held_words import split_tokens, split_words

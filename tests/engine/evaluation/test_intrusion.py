@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
-from stickbreaker.engine.evaluation.intrusion import Read, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 
 WORDS = tuple(f"word{place}" for place in range(60))
 LABELS = {10 + k: f"label {k}" for k in range(6)}
@@ -33,7 +33,7 @@ def read(rng):
     shares = rng.dirichlet(np.full(6, 0.6), 80)
     shares[shares < 0.02] = 0
     counts = csr_array(rng.poisson(0.5, (80, 60)))
-    return Read([f"title {d}" for d in range(80)], 100 + np.arange(80), counts, csr_array(shares))
+    return ReadDocuments([f"title {d}" for d in range(80)], 100 + np.arange(80), counts, csr_array(shares))
 
 
 def test_each_topic_that_counts_has_five_top_words_and_one_word_that_is_not_of_it(summary):

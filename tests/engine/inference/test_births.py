@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.corpora.corpus import Documents
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference import births
 from stickbreaker.engine.inference.births import Born, add_topics
-from stickbreaker.engine.inference.states import NO_DOCUMENTS
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.settings import RunSettings
@@ -78,15 +76,6 @@ def test_appended_topics_leave_the_counts_of_the_others_unchanged():
     np.testing.assert_allclose(grown.topic_counts.dense()[:, 3:], columns, rtol=1e-12)
     np.testing.assert_allclose(grown.topic_counts.totals, grown.topic_counts.dense().sum(0), rtol=1e-12)
     assert grown.tables[3:].tolist() == [1.0, 2.0]
-
-
-def test_joined_and_selected_documents_keep_their_words():
-    one = Documents(np.array([0, 2, 3]), np.array([1, 4, 0]), np.array([1, 2, 3]))
-    other = Documents(np.array([0, 0, 2]), np.array([2, 3]), np.array([5, 6]))
-    joined = births.join_documents(births.join_documents(NO_DOCUMENTS, one), other)
-    assert joined.starts.tolist() == [0, 2, 3, 3, 5]
-    some = births.select_documents(joined, np.array([3, 2, 0]))
-    assert [part.tolist() for part in some] == [[0, 2, 2, 4], [2, 3, 1, 4], [5, 6, 1, 2]]
 
 
 def test_a_checkpoint_amid_a_run_continues_as_the_run_does(corpus, few_at_the_start, tmp_path):

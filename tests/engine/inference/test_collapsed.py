@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln, polygamma, psi
 
 from stickbreaker.engine.algorithms.cv_hdp import CVHDPConfig
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Priors
 from stickbreaker.engine.kernels.collapsed import log_complement, split_positive

@@ -7,7 +7,7 @@ from scipy.special import betaln, gammaln, polygamma, psi
 
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
     learn_corpus_concentration,

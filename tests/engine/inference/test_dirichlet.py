@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln, logsumexp, psi
 from sklearn.decomposition import LatentDirichletAllocation
 
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet
 from tests import naive

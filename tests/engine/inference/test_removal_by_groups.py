@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.held_words import select_rows, split_halves
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms.hdp import HDPConfig
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.two_level import (

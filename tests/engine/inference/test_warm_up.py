@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.corpora.corpus import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
 from stickbreaker.engine.inference.warm_up import COOLING, HIGHEST_TEMPERATURE, PILOT_DOCUMENTS, cool, sweeps_at, temper
 

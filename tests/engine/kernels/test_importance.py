@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from stickbreaker.engine.corpora.corpus import Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.evaluation.held_out import importance_sampling, mixture_likelihood
 from stickbreaker.engine.kernels.importance import Effort
 

@@ -1,0 +1,49 @@
+"""Counts of words as estimators take them: a corpus, an array, a sparse matrix or a data frame."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse, sparray, spmatrix
+
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
+
+Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
+
+
+def refuse_texts(X: Any) -> None:
+    """Refuse texts with a remedy; scikit-learn would advise to reshape them."""
+    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    first = next(iter(X), None) if is_row else X
+    if isinstance(first, str):
+        raise ValueError("X holds texts: count their words with CorpusVectorizer first, or read them with load_corpus.")
+
+
+def _check_counts(entries: np.ndarray) -> None:
+    # float64, because a float16 cannot hold the largest count.
+    is_odd = (entries != np.rint(entries)) | (entries > np.float64(LARGEST_COUNT))
+    if is_odd.any():
+        raise ValueError(
+            f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
+            " CorpusVectorizer, and do not weigh them (TfidfTransformer)."
+        )
+
+
+def name_columns(X: Any) -> tuple[str, ...]:
+    """The names of the columns of a data frame of any library; none for other counts and for columns without names."""
+    # Data frames of different libraries have only this attribute in common.
+    return tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
+
+
+def as_corpus(counts: Any) -> Corpus:
+    """Counts (D, V), sparse or dense, as a corpus without dates whose words are the numbers of the columns.
+
+    Raises ValueError if a count is not a whole number or is too large.
+    """
+    _check_counts(counts.data if issparse(counts) else counts)
+    num_documents, vocab_size = counts.shape
+    dates = np.full(num_documents, "NaT", "datetime64[D]")
+    words = Vocabulary(tuple(map(str, range(vocab_size))))
+    # Of whole numbers: SciPy has no sparse array of float16.
+    return Corpus("X", csr_array(counts, dtype=np.int64), words, dates, ("",) * num_documents)

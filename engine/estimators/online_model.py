@@ -1,0 +1,87 @@
+"""Estimators that learn from a stream: partial_fit, for the algorithms that read mini-batches."""
+
+import warnings
+from typing import Self
+
+import numpy as np
+
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.estimators.counts import Counts
+from stickbreaker.engine.estimators.model import TopicModel
+from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.schedules import resolve, resolve_stream
+
+# Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
+CHECKPOINT_GROWTH = 0.25
+LENGTH_UNKNOWN = (
+    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their"
+    " number or a guess."
+)
+
+
+class OnlineTopicModel(TopicModel):
+    """What the estimators of algorithms that learn from mini-batches have in common."""
+
+    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
+        """Learn once from further documents, in mini-batches; a new model starts with them, and they may be empty.
+
+        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
+        the documents seen have grown by a quarter since the last checkpoint.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The further documents.
+        y : object
+            Not used.
+        corpus_size : int, optional
+            The number of documents that there will be in all, where it is known; the mini-batches are then those of
+            `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
+            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
+            it then tends to find too few topics.
+
+        Returns
+        -------
+        OnlineTopicModel
+            The model itself.
+
+        Raises
+        ------
+        ValueError
+            If X is not a table of counts, or a parameter is outside its bounds.
+        """
+        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
+        if corpus_size is not None and not (is_whole and corpus_size >= 1):
+            raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
+        is_new = not self.__sklearn_is_fitted__()
+        corpus = self._start(X, corpus_size) if is_new else self._read(X)
+        if is_new:
+            if corpus_size is None:
+                warnings.warn(LENGTH_UNKNOWN, stacklevel=2)
+            rng = np.random.default_rng([self.seed_, 0])
+            self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
+        last_checkpoint = self._last_checkpoint()
+        self.documents_seen_ += corpus.num_documents
+        self._take_steps(corpus, corpus_size)
+        if isinstance(X, Corpus) or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint:
+            self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
+        return self
+
+    def _last_checkpoint(self) -> int:
+        """Documents seen at the last checkpoint, 0 before the first.
+
+        Checkpoints of later passes of `fit` are left out: there, `history_` counts documents more than once.
+        """
+        seen = self.history_["documents_seen"].to_numpy()
+        return int(seen[seen <= self.documents_seen_].max(initial=0))
+
+    def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
+        """Learn from some documents of a larger corpus, as `engine.run` would from all."""
+        if corpus_size is None or corpus_size < self.documents_seen_:
+            config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
+        else:
+            config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
+        for batch in corpus.batches(config.batch_size):
+            batch = batch._replace(corpus_size=self.corpus_size_)
+            rng = np.random.default_rng([self.seed_, self.state_.step + 1])
+            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng)

@@ -1,0 +1,34 @@
+"""Documents: counts of tokens and entries, and selections that keep the words of each document."""
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.inference.states import NO_DOCUMENTS
+
+ONE = Documents(np.array([0, 2, 3]), np.array([1, 4, 0]), np.array([1, 2, 3]))
+OTHER = Documents(np.array([0, 0, 2]), np.array([2, 3]), np.array([5, 6]))
+BOTH = Documents(np.array([0, 2, 3, 3, 5]), np.array([1, 4, 0, 2, 3]), np.array([1, 2, 3, 5, 6]))
+
+
+def as_lists(documents):
+    return [part.tolist() for part in documents]
+
+
+def test_documents_that_follow_others_keep_their_words():
+    assert as_lists(NO_DOCUMENTS.followed_by(ONE).followed_by(OTHER)) == as_lists(BOTH)
+
+
+@pytest.mark.parametrize("last", [2, 3, 4])
+def test_a_part_that_was_cut_out_follows_as_its_own_documents_do(last):
+    assert as_lists(BOTH.cut(0, last).followed_by(BOTH.cut(last, 4))) == as_lists(BOTH)
+
+
+def test_selected_documents_keep_their_words_in_the_order_wanted():
+    assert as_lists(BOTH.select(np.array([3, 2, 0]))) == [[0, 2, 2, 4], [2, 3, 1, 4], [5, 6, 1, 2]]
+    assert as_lists(BOTH.select(np.zeros(0, np.int64))) == [[0], [], []]
+
+
+def test_sizes_are_tokens_and_entries_are_distinct_words():
+    assert (BOTH.sizes().tolist(), BOTH.num_tokens) == ([3, 3, 0, 11], 17)
+    assert (BOTH.num_entries().tolist(), BOTH.rows().tolist()) == ([2, 1, 0, 2], [0, 0, 1, 3, 3])
