@@ -26,7 +26,7 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
-    f"Shown are up to {NUM_ROWS} topics: first those that are the largest in any period, then those that are the "
+    f"Up to {NUM_ROWS} topics are shown: first those that are the largest in any period, then those that are the "
     "second largest in any, and so on. The selected topic is always shown."
 )
 OF_WORDS, OF_WEIGHT = "of all words", "of the model's weight now (recent text counts more)"

@@ -132,7 +132,7 @@ class Progress:
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the spec, for legends and titles.
     names: what people have called topics, by id. labels: of the topics at any column of the word lists, by id.
-    work: what the engine is at, told as a step begins; begun_at: when that was, by the runner's clock.
+    work: what the engine does, set when a step begins; begun_at: when that was, by the runner's clock.
     """
 
     version: int = 0

@@ -49,7 +49,7 @@ MAX_NAME = 60
 # The note of a saved position with everything that is not an array.
 PAGE = "page"
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
-FALLEN = "Ended without converging: documents start again in each pass, and one more pass would lower the bound."
+FALLEN = "Stopped before it converged: each pass infers documents from the start, and one more would lower the bound."
 
 
 def read_spec(position: Position) -> RunSpec:
