@@ -82,8 +82,8 @@ class Checkpoint:
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
     expected_tokens: (K,) float64.
-    top_words: (K, 10) int32, positions in the vocabulary, the likeliest word first.
-    lists: the fifty likeliest words of the topics in use (`WordLists`); None but at the columns of the word lists.
+    top_words: (K, 10) int32, positions in the vocabulary, the most probable word first.
+    lists: the fifty most probable words of the topics in use (`WordLists`); None but at the columns of the word lists.
     read_tokens: (K,) float64, of all documents as read with this model; None if they have not been read with it.
     """
 

@@ -7,7 +7,8 @@ clear   the first from which on each of its lists of ten has at least nine of th
         may differ, because the tenth and the eleventh word have nearly equal probabilities. The newest checkpoint
         alone is not enough. If a list changes later, the topic is no longer clear.
 alike   the first from which on it has been similar to one larger topic, the most similar one now: the Bhattacharyya
-        coefficient of their fifty likeliest words (1 for copies) is at least 0.8. A merge into that topic is proposed.
+        coefficient of their fifty most probable words (1 for copies) is at least 0.8. A merge into that topic is
+        proposed.
 gone    the first at which it is no longer there, if it is never there again. If it was alike to a topic that stayed,
         that topic is named, because it probably absorbed it.
 """

@@ -55,9 +55,9 @@ HELP = (
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HELP = (
     "<p>Topics are matched one to one, so that the sum of their Jensen-Shannon divergences (JSD) is smallest. A "
-    f"divergence compares the {NUM_KEPT_WORDS} likeliest words of two topics: it is 0 for equal topics, and 0.693 nats "
-    "for topics without a common word.</p>"
-    f"<p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} likeliest words of the other topic.</p>"
+    f"divergence compares the {NUM_KEPT_WORDS} most probable words of two topics: it is 0 for equal topics, and 0.693 "
+    "nats for topics without a common word.</p>"
+    f"<p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} most probable words of the other topic.</p>"
     "<p>Percentages are shares of all words, as read with the model of the run. If the documents of a run have not "
     "been read, they are weights in its model, where recent text counts more.</p>"
     f"<p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"

@@ -207,7 +207,7 @@ def explain_missing_text(corpus_name: str) -> str:
 
 
 def prose_html(pieces: list[Piece], title: Title) -> str:
-    """Write a text, with each counted word in the colour and line of its likeliest topic, and a legend."""
+    """Write a text, with each counted word in the colour and line of its most probable topic, and a legend."""
     order = order_topics(pieces)
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
@@ -216,7 +216,7 @@ def prose_html(pieces: list[Piece], title: Title) -> str:
 
 
 def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its likeliest topic, below a note."""
+    """Write a document's counted words, each in the colour and line of its most probable topic, below a note."""
     words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
