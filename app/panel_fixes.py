@@ -169,6 +169,11 @@ def forget_views(document: Document, context: Any) -> None:
             del pn.state._views[reference]
 
 
+# The status bar says that the connection is lost. Panel would say it a second time, in a toast that covers the page.
+# Its option for no such toast, `disconnect_notification=""`, makes panel-material-ui 0.16 fail where it reads the text.
+NO_LOST_TOAST = "[id^='reconnect-notification-'] { display: none !important; }"
+
+
 # Inputs.
 
 # The buttons next to a number have no name for a screen reader; the arrow keys do the same (panel-material-ui 0.16).

@@ -10,6 +10,7 @@ INDEX = DECISIONS / "README.md"
 PATHS = sorted(path for path in DECISIONS.glob("*.md") if path != INDEX)
 SECTIONS = ["Context", "Decision", "Consequences"]
 MAX_WORDS, MAX_TABLES = 200, 1
+GLOSSARY = Path(__file__).parents[1] / "app" / "README.md"
 
 STATUS = r"accepted|superseded by \[(?P<next>\d{4})\]\((?P<successor>[^)]+)\)"
 TABLE_RULE = re.compile(r"^\s*\|?[ :]*-{3,}[-| :]*$", re.MULTILINE)
@@ -86,3 +87,11 @@ def test_the_index_marks_the_superseded_decisions_and_no_others():
     marked = {line[3:7]: line[-5:-1] for line in lines if " (superseded by " in line}
     headers = [read_header(path.read_text("utf-8")) for path in PATHS]
     assert marked == {header["number"]: header["next"] for header in headers if header and header["successor"]}
+
+
+def test_the_glossary_defines_each_term_once():
+    _, glossary = GLOSSARY.read_text("utf-8").split("\n## Glossary\n")
+    cells = re.findall(r"^\| ([^|]+?) \| ", glossary, re.MULTILINE)
+    terms = [term for cell in cells if cell != "term" for term in cell.split(", ")]
+    assert len(terms) > 80
+    assert sorted(terms) == sorted(set(terms))

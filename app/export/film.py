@@ -84,7 +84,7 @@ def _find_palette(pictures: Sequence[Image.Image]) -> Image.Image:
 def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], list[int]]:
     """Draw the pictures of a replay, with the milliseconds that each is shown.
 
-    A step that fills a column has some pictures more, in which its words move to their ranks.
+    A step that fills a column has extra pictures, in which its words move to their ranks.
     """
     topic_ids = default_topics(progress.checkpoints)
     num_moments = min(MAX_MOMENTS, len(list_moments(progress)))

@@ -74,7 +74,7 @@ function table(checkpoint, before) {
     })
     return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(share)), cell)
   })
-  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Ten likeliest words"].map((text) => make("th", {scope: "col"}, text)))
+  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Ten most probable words"].map((text) => make("th", {scope: "col"}, text)))
   return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous checkpoint. " + (checkpoint.isRead
     ? "Share: of all words, as read with the model." : "Weight: in the model at this checkpoint; recent text counts more.")),
     make("thead", {}, head), make("tbody", {}, ...rows))

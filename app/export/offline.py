@@ -3,16 +3,14 @@
 Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never as markup.
 """
 
-import base64
-import hashlib
 import json
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stickbreaker.app.export.single_page import write_page
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
@@ -31,49 +29,19 @@ from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import CURVE_KINDS
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
-from stickbreaker.engine.whole_files import replacing
 
 NUM_DIGITS = 6
-FOLDER = Path(__file__).parent
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{style_hash}'; script-src '{hash}'">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p id="about"></p>
+STYLE, SCRIPT = Path(__file__).with_name("offline.css"), Path(__file__).with_name("offline.js")
+BODY = """<p id="about"></p>
 <main></main>
 <noscript><p>This page needs JavaScript. The script is in this file.</p></noscript>
-<script type="application/json" id="state">{state}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+<script type="application/json" id="state">{state}</script>"""
 
 
 def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> None:
     """Write a run's state as a page; a reading adds topics in full and their shares by period."""
-    script, style = ((FOLDER / f"offline.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    page = PAGE.format(
-        title=escape(f"Topics of {title_corpus(progress.corpus_name)}"),
-        style=style,
-        style_hash=hash_of(style),
-        script=script,
-        hash=hash_of(script),
-        state=embed(gather(progress, earlier, reading)),
-    )
-    with replacing(path) as file:
-        file.write(page.encode())
-
-
-def hash_of(text: str) -> str:
-    """The hash of a script or style, by which a page's policy allows it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    title = f"Topics of {title_corpus(progress.corpus_name)}"
+    write_page(path, title, BODY.format(state=embed(gather(progress, earlier, reading))), STYLE, SCRIPT)
 
 
 def embed(state: Any) -> str:

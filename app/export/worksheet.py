@@ -7,41 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.export.offline import hash_of
+from stickbreaker.app.export.single_page import write_page
 from stickbreaker.app.frames.class_questions import ask_first, ask_intruder, ask_period, suggest_words
 from stickbreaker.app.model.class_tasks import ClassTaskError, Task
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.engine.evaluation.topic_space import find_top_words
-from stickbreaker.engine.whole_files import replacing
 
 NUM_TOPICS, NUM_WORDS, NUM_BLANKS = 6, 10, 2
 NUM_INTRUDERS, NUM_PASSAGES, NUM_FIRST = 6, 3, 3
 BLANK = '<span class="blank"></span>'
 STYLE = Path(__file__).with_name("worksheet.css")
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{hash}'">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p class="who"><span>Name</span><span>Date</span></p>
+BODY = """<p class="who"><span>Name</span><span>Date</span></p>
 <p>A computer program has read these documents and sorted their words into topics. A topic is a list of words that often
 occur together.</p>
 {parts}
 <section class="answers">
 <h2>Answers</h2>
 {answers}
-</section>
-</body>
-</html>
-"""
+</section>"""
 
 
 class Part(NamedTuple):
@@ -58,16 +43,8 @@ def write_worksheet(reading: Reading, progress: Progress, path: Path) -> None:
     parts = [part for part in make_parts(reading, progress) if part.questions]
     if not parts:
         raise ValueError("No topic is in use yet: let the run continue.")
-    style = STYLE.read_text(encoding="utf-8")
-    page = PAGE.format(
-        title=escape(f"Topics of {title_corpus(progress.corpus_name)}"),
-        style=style,
-        hash=hash_of(style),
-        parts="\n".join(map(_write_part, parts)),
-        answers="\n".join(map(_write_answers, parts)),
-    )
-    with replacing(path) as file:
-        file.write(page.encode())
+    body = BODY.format(parts="\n".join(map(_write_part, parts)), answers="\n".join(map(_write_answers, parts)))
+    write_page(path, f"Topics of {title_corpus(progress.corpus_name)}", body, STYLE)
 
 
 def make_parts(reading: Reading, progress: Progress) -> tuple[Part, ...]:

@@ -41,7 +41,7 @@ def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
     """Slots after each round, stacked from bottom to top, as shares of the document's tokens.
 
     Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a slot's topic is the
-    likeliest in φ_jt, and held is its probability.
+    most probable in φ_jt, and held is its probability.
     """
     leading = trace.slot_topics.argmax(2)
     held = np.take_along_axis(trace.slot_topics, leading[:, :, None], 2)[:, :, 0]

@@ -49,7 +49,7 @@ def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
 
 
 def ask_first(word: str, model: Model, progress: Progress) -> Task:
-    """Ask in which column of the word lists a word first is among the ten likeliest words of a topic.
+    """Ask in which column of the word lists a word first is among the ten most probable words of a topic.
 
     Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two columns.
     """

@@ -210,10 +210,10 @@ def describe_size(content: KeptContent, place: int) -> str:
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
-    """Match the topics of two runs one to one, with the smallest sum of divergences of their likeliest words.
+    """Match the topics of two runs one to one, with the smallest sum of divergences of their most probable words.
 
-    Each topic is the distribution of its fifty likeliest words, rescaled to sum to 1. Words are compared by spelling,
-    so runs on different vocabularies can be matched.
+    Each topic is the distribution of its fifty most probable words, rescaled to sum to 1. Words are compared by
+    spelling, so runs on different vocabularies can be matched.
     """
     places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
     distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
@@ -239,7 +239,7 @@ def _word_shares(content: KeptContent, places: Mapping[str, int]) -> csr_array:
 
 
 def topic_words(content: KeptContent, place: int) -> list[str]:
-    """The likeliest words of a topic, limited to the number shown."""
+    """The most probable words of a topic, limited to the number shown."""
     return [str(content.words[word]) for word in content.top_words[place, :NUM_SHOWN_WORDS]]
 
 

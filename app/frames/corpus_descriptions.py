@@ -52,7 +52,7 @@ def describe_language(seen: Preview) -> str:
             " with spaces first; otherwise whole clauses are counted as words."
         )
     if not seen.language:
-        return "No stop-word list matches its language."
+        return "No stop-word list matches the language of the text."
     share = f"{seen.language_share:.0%} of the words are its stop words"
     return f"Detected language: {seen.language.capitalize()} ({share})."
 

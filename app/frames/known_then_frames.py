@@ -18,8 +18,8 @@ NOT_LISTED = "not recorded yet"
 def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
     """A measure of topics of the first readings by period: `calendar_frame` with columns words and read.
 
-    Only documents that were read count. words: the topic's likeliest words in the last column of the word lists that
-    was recorded before the last document of the period was read, so no word appears before it was learned.
+    Only documents that were read count. words: the topic's most probable words in the last column of the word lists
+    that was recorded before the last document of the period was read, so no word appears before it was learned.
     read: how many documents had been learned when those of the period were read, as text. chosen: a topic's id.
     Raises ValueError if the reading has no first readings.
     """
@@ -61,7 +61,7 @@ def _name_moments(earliest: int, latest: int) -> str:
 
 
 def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[str]) -> str:
-    """The likeliest words of a topic at the last of these checkpoints."""
+    """The most probable words of a topic at the last of these checkpoints."""
     if topic_id == REST:
         return ""
     place = find_used(columns[-1], topic_id) if columns else None

@@ -111,7 +111,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
 
 
 def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
-    """The likeliest words of a topic at the last column where it was in use."""
+    """The most probable words of a topic at the last column where it was in use."""
     for point in reversed(progress.checkpoints):
         if point.lists is None:
             continue

@@ -16,14 +16,14 @@ SNIPPET_LETTERS = 160
 
 
 class Piece(NamedTuple):
-    """Consecutive characters of a text; topic_id: the likeliest topic of the word, None between counted words."""
+    """Consecutive characters of a text; topic_id: the most probable topic of the word, None between counted words."""
 
     text: str
     topic_id: int | None
 
 
 def tint(reading: Reading, row: int, text: str) -> list[Piece]:
-    """Cut a document's text into counted words, each with its likeliest topic θ_k φ_kw, and the rest between them.
+    """Cut a document's text into counted words, each with its most probable topic θ_k φ_kw, and the rest between them.
 
     Words are found as they were counted: in lower case, without regard to how letters and marks are joined. Two
     neighbouring words that were counted as one phrase have the topic of the phrase.

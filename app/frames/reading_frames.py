@@ -26,7 +26,7 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
-    f"Shown are up to {NUM_ROWS} topics: first those that are the largest in any period, then those that are the "
+    f"Up to {NUM_ROWS} topics are shown: first those that are the largest in any period, then those that are the "
     "second largest in any, and so on. The selected topic is always shown."
 )
 OF_WORDS, OF_WEIGHT = "of all words", "of the model's weight now (recent text counts more)"
@@ -73,7 +73,7 @@ def name_whole(reading: Reading) -> str:
 
 
 def top_words(reading: Reading, position: int, number: int = 5) -> str:
-    """Write the likeliest words of a topic."""
+    """Write the most probable words of a topic."""
     (words,) = find_top_words(reading.summary.topics[[position]], number)
     return ", ".join(reading.corpus.vocabulary[int(word)] for word in words)
 
@@ -208,7 +208,7 @@ def share_rows(reading: Reading, row: int, title: Title) -> list[dict[str, Any]]
 
 
 def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
-    """Words of a document, each with its count and the id of its likeliest topic, θ_k φ_kw, grouped by topic."""
+    """Words of a document, each with its count and the id of its most probable topic, θ_k φ_kw, grouped by topic."""
     counts = reading.corpus.counts[[row]]
     shares = _shares_of_document(reading, row)
     weights = shares[:, None] * reading.summary.topics[:, counts.indices]

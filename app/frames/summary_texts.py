@@ -51,8 +51,9 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
     score = progress.heldout["nats_per_word"]
     topics = progress.steps["num_topics"]
     has_topics = len(topics) and not has_no_topic(progress)
+    newest = f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE
     return (
-        Figure("Held-out words", f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE, "nats per word"),
+        Figure("Held-out likelihood", newest, "nats per word"),
         Figure("Topics in use, so far", f"{topics[-1]:,}" if has_topics else NO_VALUE, ""),
     )
 

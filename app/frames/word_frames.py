@@ -34,7 +34,7 @@ def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
     """A word in the topics that listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
 
     One row per topic and checkpoint, for the eight topics with the most tokens of the word at any checkpoint. At a
-    checkpoint where the word is not among the topic's fifty likeliest, value and rank are NaN, because its share is
+    checkpoint where the word is not among the topic's fifty most probable, value and rank are NaN, because its share is
     not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
     """
     _, places = run_places(progress)
@@ -102,6 +102,6 @@ def explain_no_word(progress: Progress, word: str) -> str:
         when = f" after {count(planned[0], 'document')}" if planned else ""
         return f"Words are first recorded at the first column of the word lists{when}."
     return (
-        f"“{word}” was not among the {NUM_LISTED} likeliest words of any topic at any column. Topics with a smaller "
-        "share of it are in the list above once the corpus has been read."
+        f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any column. Topics with a "
+        "smaller share of it are in the list above once the corpus has been read."
     )

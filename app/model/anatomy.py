@@ -53,7 +53,7 @@ class Question:
 class Dissection:
     """The answer; None marks parts that the algorithm does not have.
 
-    row: of the document in the corpus; is_chosen: somebody chose it. topic: its id, whose step `arrows` are.
+    row: of the document in the corpus; is_chosen: whether the user selected it. topic: its id, whose step `arrows` are.
     """
 
     model: Model

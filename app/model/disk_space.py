@@ -46,7 +46,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)
-        items.append(Item(f"Corpus {corpus.name}", size, "delete it under Your own text"))
+        items.append(Item(f"Corpus {corpus.name}", size, "delete it under Bring your own text"))
     return sorted(items, key=lambda item: item.size, reverse=True)
 
 

@@ -242,7 +242,7 @@ class KeptRuns:
             return _restore(arrays)
 
     def rename(self, key: str, name: str) -> None:
-        """Give a run a name; an empty one takes it back. Raises KeptRunError where it cannot be read."""
+        """Give a run a name; an empty one removes it. Raises KeptRunError where it cannot be read."""
         self._change(key, name=" ".join(name.split())[:MAX_NAME])
 
     def _change(self, key: str, shares: np.ndarray | None = None, **values: Any) -> None:
@@ -353,7 +353,7 @@ def make_key(now: datetime | None = None) -> str:
 
 
 def describe_run(progress: Progress) -> KeptRun:
-    """Put into words and numbers what a run was."""
+    """Describe a run as one row of the table."""
     now, heldout, seconds = datetime.now(UTC), progress.heldout["nats_per_word"], progress.steps["seconds"]
     return KeptRun(
         key=make_key(now),

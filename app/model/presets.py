@@ -16,8 +16,8 @@ class Preset:
 
     @property
     def label(self) -> str:
-        """What the preset sets, and whose values these are."""
-        return f"{describe_rates(self)} of {self.source}"
+        """Whose values these are, and what the preset sets."""
+        return f"{self.source}: {describe_rates(self)}"
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ class Checkpoint:
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
     expected_tokens: (K,) float64.
-    top_words: (K, 10) int32, positions in the vocabulary, the likeliest word first.
-    lists: the fifty likeliest words of the topics in use (`WordLists`); None but at the columns of the word lists.
+    top_words: (K, 10) int32, positions in the vocabulary, the most probable word first.
+    lists: the fifty most probable words of the topics in use (`WordLists`); None but at the columns of the word lists.
     read_tokens: (K,) float64, of all documents as read with this model; None if they have not been read with it.
     """
 
@@ -132,7 +132,7 @@ class Progress:
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the spec, for legends and titles.
     names: what people have called topics, by id. labels: of the topics at any column of the word lists, by id.
-    work: what the engine is at, told as a step begins; begun_at: when that was, by the runner's clock.
+    work: what the engine does, set when a step begins; begun_at: when that was, by the runner's clock.
     """
 
     version: int = 0

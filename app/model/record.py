@@ -49,7 +49,7 @@ MAX_NAME = 60
 # The note of a saved position with everything that is not an array.
 PAGE = "page"
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
-FALLEN = "Ended without converging: documents start again in each pass, and one more pass would lower the bound."
+FALLEN = "Stopped before it converged: each pass infers documents from the start, and one more would lower the bound."
 
 
 def read_spec(position: Position) -> RunSpec:
@@ -72,6 +72,11 @@ def with_names(position: Position, names: Mapping[int, str]) -> Position:
 def _with_page(position: Position, **values: Any) -> Position:
     about = json.loads(str(position.notes[PAGE])) | values
     return position.with_notes({**position.notes, PAGE: np.array(json.dumps(about))})
+
+
+def _measure(corpus: engine.Corpus) -> list[int]:
+    """The sizes by which a corpus is recognised: documents, words and tokens."""
+    return [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]
 
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
@@ -246,7 +251,7 @@ class Record:
     def _share_names(self, config: Any) -> None:
         """Share the names of topics with earlier and later runs of the same settings, which learn the same topics."""
         spec, corpus = self.spec, self._corpus
-        sizes = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens) if corpus is not None else ()
+        sizes = _measure(corpus) if corpus is not None else []
         shared = self._known.setdefault((spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings), {})
         shared.update(self._names)
         self._names = shared
@@ -260,7 +265,7 @@ class Record:
         for name, part in self._parts().items():
             arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
         about = {
-            "corpus": [spec.corpus_name, corpus.num_documents, corpus.vocab_size, corpus.num_tokens],
+            "corpus": [spec.corpus_name, *_measure(corpus)],
             "chosen": sorted(spec.chosen),
             "batch_size": self.batch_size,
             "date": write_date(self._date),
@@ -304,7 +309,7 @@ class Record:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
         about, corpus = json.loads(str(position.notes[PAGE])), self._corpus
         assert corpus is not None
-        if about["corpus"][1:] != [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]:
+        if about["corpus"][1:] != _measure(corpus):
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
             )

@@ -1,4 +1,4 @@
-"""Sample files to try the dialog for own texts with: passages of State of the Union as rows of a CSV file."""
+"""Sample files for trying the dialog for a user's own text: passages of State of the Union as rows of a CSV file."""
 
 import csv
 from pathlib import Path

@@ -88,7 +88,7 @@ def plan_sweep(
     requested = {name: tuple(each) for name, each in values.items() if each}
     count = max(1, len(algorithms)) * math.prod(len(each) for each in requested.values())
     if count > MAX_RUNS:
-        raise SweepError(f"These are {count:,} runs, but a sweep has at most {MAX_RUNS}: take fewer values.")
+        raise SweepError(f"These are {count:,} runs, but a sweep has at most {MAX_RUNS}: give fewer values.")
     bases = [
         (algorithm, base.config if algorithm.name == base.algorithm.name else algorithm.config())
         for algorithm in algorithms or (base.algorithm,)
@@ -98,7 +98,7 @@ def plan_sweep(
     except (ValueError, TypeError) as error:
         raise SweepError(str(error)) from error
     if len(points) < 2:
-        raise SweepError("This is one run: write two or more values of a setting, or tick two systems.")
+        raise SweepError("This is one run: give two or more values of a setting, or select two algorithms.")
     return tuple(
         replace(base, algorithm=point.algorithm, config=point.config, chosen=base.chosen | point.chosen.keys())
         for point in points
@@ -149,6 +149,6 @@ def describe_sweep(state: SweepState) -> str:
     if state.status == "running":
         waits = f" {state.message}" if state.message else ""
         return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits}"
-    ended = "All" if state.status == "finished" else f"Cancelled after {done} of"
+    ended = f"All {total} runs have ended" if state.status == "finished" else f"Cancelled after {done} of {total} runs"
     failed = "".join(f" {point.label} failed: {point.message}." for point in state.points if point.status == "failed")
-    return f"{ended} {total} runs. Each that finished is kept.{failed}"
+    return f"{ended}. Finished runs are kept.{failed}"

@@ -3,13 +3,14 @@
 A topic is there at a checkpoint where it is in use. By the checkpoints of a run so far:
 
 born    the first at which it is there, unless that is the run's first: those were there from the start.
-clear   the first from which on each of its lists of ten has at least nine of the ten words that it has now. One place
-        may change, since the tenth and eleventh word trade places by a hair. The newest checkpoint alone shows nothing,
-        and a list that changes later takes it back.
-alike   the first from which on the larger topic that is likest to it now has been like it by at least 0.8, by the
-        Bhattacharyya coefficient of their fifty likeliest words, 1 for copies: a merge into that one is proposed.
-gone    the first at which it is no longer there, and never was again; with the topic that it was alike to at its last
-        list, among those that stayed, if there was one, since it probably went into that.
+clear   the first from which on each of its lists of ten has at least nine of the ten words that it has now. One word
+        may differ, because the tenth and the eleventh word have nearly equal probabilities. The newest checkpoint
+        alone is not enough. If a list changes later, the topic is no longer clear.
+alike   the first from which on it has been similar to one larger topic, the most similar one now: the Bhattacharyya
+        coefficient of their fifty most probable words (1 for copies) is at least 0.8. A merge into that topic is
+        proposed.
+gone    the first at which it is no longer there, if it is never there again. If it was alike to a topic that stayed,
+        that topic is named, because it probably absorbed it.
 """
 
 from collections.abc import Sequence

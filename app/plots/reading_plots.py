@@ -258,7 +258,7 @@ class TreePlot:
             sizing_mode="stretch_width",
             tools="",
             toolbar_location=None,
-            x_axis_label="Jensen-Shannon distance (square root)",
+            x_axis_label="Jensen-Shannon distance",
             x_range=DataRange1d(range_padding=0.04),
             y_range=Range1d(-1, 1),
         )

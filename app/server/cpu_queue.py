@@ -6,7 +6,7 @@ from typing import Any
 
 
 class CpuQueue:
-    """Places to run, one per core; an owner calls `take` repeatedly until it has one, and `leave` when it stops.
+    """One place per core; an owner calls `take` repeatedly until it has one, and `leave` when it stops.
 
     >>> cpu_queue = CpuQueue(1)
     >>> cpu_queue.preview(), cpu_queue.take("a"), cpu_queue.take("b"), cpu_queue.take("c"), cpu_queue.preview()

@@ -30,7 +30,7 @@ POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
 MAX_LAG_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 15.0
-PAUSE = "The next step waits for the pace, one every {:.0f} s: a faster one can be chosen."
+PAUSE = "At this pace there is one step every {:.0f} s. Choose a faster pace to see the next step sooner."
 MAX_EARLIER = 6
 SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
 

@@ -48,7 +48,8 @@ SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
 SERVICE = "stickbreaker-service"
-# A look takes a page 10 to 25 ms of one core; with five a second for each, more would hold the presenter up.
+# An update of a page takes 10 to 25 ms of one core. With more pages than this, five updates a second for each would
+# delay the presenter's page.
 FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
@@ -205,7 +206,7 @@ class Service:
     def leave(self, run: Run, wakeup: Any) -> None:
         """Remove a page; the last one pauses the run, which is removed after five minutes.
 
-        Those who look on are a reason to go on, presenter or not.
+        As long as a page is open, the run goes on, even if it is only that of a watcher.
         """
         self.events.write("page_closed", run.key)
         with self._lock:

@@ -55,7 +55,7 @@ class Sweep:
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
-        """Take in the progress of the present run, and begin the next one at its end; on the runner's thread."""
+        """Note the progress of the present run, and begin the next run when it ends; called on the runner's thread."""
         progress = runner.progress
         with self._lock:
             state = self.state

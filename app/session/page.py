@@ -9,7 +9,13 @@ import panel as pn
 import panel_material_ui as pmui
 from panel_material_ui.template.base import Page
 
-from stickbreaker.app.panel_fixes import NO_BUSY_LINE, forget_views, keep_to_own_files, stop_following_the_server
+from stickbreaker.app.panel_fixes import (
+    NO_BUSY_LINE,
+    NO_LOST_TOAST,
+    forget_views,
+    keep_to_own_files,
+    stop_following_the_server,
+)
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.visitors import find_user
 from stickbreaker.app.session.session import Session
@@ -64,6 +70,7 @@ def create() -> Page:
     keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
     document.template_variables["opening"] = session.describe_opening()
+    document.template_variables["fixes"] = NO_LOST_TOAST
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

@@ -27,14 +27,14 @@ ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {
     NOW: "The topics of the documents of each period, as read with the model. " + ROWS_RULE,
-    THEN: "The topics of each document by the model just before it learned from the document, inferred from nine "
-    "tenths of its distinct words; the other tenth is its score. Topics that are gone are included. "
-    f"{ROWS_RULE}</p><p>Tooltips show the words of "
-    "the last word list recorded before the period was read. Held-out documents, the first mini-batch (read "
-    "before anything was learned) and documents of one word are not included.",
+    THEN: "Each document counts with the topics that the model inferred just before it learned from the document. They "
+    "are inferred from nine tenths of its distinct words; the other tenth gives the next-batch score."
+    f"</p><p>{ROWS_RULE}</p><p>Topics that are gone are included. Held-out documents, the first mini-batch (the model "
+    "had not learned yet) and documents of one word are not included.</p><p>A tooltip shows the words of the last word "
+    "list that was recorded before the period was read.",
 }
 WHOLE = (
-    "This algorithm reads the whole corpus at each step, so it never knew one period without the others. “As known "
+    "This algorithm reads the whole corpus at each step, so it never knows one period without the others. “As known "
     "then” needs an algorithm that reads mini-batches."
 )
 UNSCORED = (
@@ -53,7 +53,7 @@ class Calendar(Viewer):
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
         self.unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
-        self.kind = pmui.Select(label="Drawn as", options=list(KINDS), value=KINDS[0], **shared)
+        self.kind = pmui.Select(label="Chart type", options=list(KINDS), value=KINDS[0], **shared)
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
         self.known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)

@@ -16,12 +16,12 @@ from stickbreaker.app.widgets.qr_code import qr_code_html
 from stickbreaker.app.widgets.scripts import read_script
 
 HELP = (
-    "<p>Ask a question: it opens on the page of each watcher, who taps an answer and may change it until answers end. "
-    "Counts appear here as answers arrive, and on the pages of watchers after you reveal the right answer.</p>"
-    "<p>Export has the answers by question and topic as a table, with the key.</p>"
+    "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
+    "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
+    "<p>The page Export has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
-WAITING = "Your presenter has not asked a question yet. It will open here."
+WAITING = "No task yet. It will open here."
 NOT_KNOWN = "The right answer is not known yet: let the run continue."
 CODE_STYLE = """
 :host { display: block; } img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
@@ -166,15 +166,15 @@ def describe_answers(state: ClassState, num_watching: int) -> str:
 
 
 def describe_own(state: ClassState, page: str) -> str:
-    """Say to a watcher what has become of the answer."""
+    """Tell a watcher whether an answer is expected, was sent, or is right."""
     if state.is_open:
         return "Answer sent. You can change it until answers end." if page in state.answers else "Tap your answer."
     if not state.is_revealed:
-        return "Answers have ended. The right answer follows."
+        return "You cannot change your answer any more. The right answer will appear here."
     task = state.task
     if task is None or page not in state.answers:
         return "This is the right answer."
-    return "Your answer is right." if state.answers[page] == task.correct else "Your answer is not right."
+    return "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."
 
 
 def _make_button(label: str, icon: str, on_click: Callable[[Any], None]) -> pmui.Button:

@@ -46,23 +46,21 @@ from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
 MAX_TICKED = 8
 HELP = (
-    "<p>A run is kept with its settings and curves when "
-    f"it finishes, or ends early after its first held-out score. The newest {MAX_KEPT} are kept, and runs with a "
-    f"name longest.</p><p>A finished run keeps its model: <b>Open</b> shows it in full, with all pages, in place "
-    "of the present run. Then <b>Another pass</b> continues it. Models take most of the space; the oldest are removed "
-    f"where space is short, and the results stay.</p><p>Select up to {MAX_TICKED} runs to draw their curves. To name a "
-    "run, "
-    "type over its settings.</p>"
+    "<p>A run is kept with its settings and curves when it finishes, or when it ends early after its first held-out "
+    f"score. The newest {MAX_KEPT} runs are kept; runs without a name are removed first.</p>"
+    "<p>A finished run keeps its model: <b>Open</b> shows it on all pages in place of the present run, and <b>Another "
+    "pass</b> continues it. If models take too much space, the oldest are removed; the results stay.</p>"
+    f"<p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, type over its settings.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HELP = (
-    "<p>Topics are matched one to one so that the "
-    f"sum of the Jensen-Shannon divergences of their {NUM_KEPT_WORDS} most probable words is smallest. A divergence is "
-    "0 for equal topics, and 0.693 nats for topics without a common word.</p><p>"
-    f"<u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} of the other topic.</p><p>"
-    "Percentages are shares of all words, as read with the model of the run, or, where its documents have not been "
-    "read, weights in its model (recent text counts more). Topics under "
-    f"{100 * LEAST_SIZE:.1f} % are left out.</p>"
+    "<p>Topics are matched one to one, so that the sum of their Jensen-Shannon divergences (JSD) is smallest. A "
+    f"divergence compares the {NUM_KEPT_WORDS} most probable words of two topics: it is 0 for equal topics, and 0.693 "
+    "nats for topics without a common word.</p>"
+    f"<p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} most probable words of the other topic.</p>"
+    "<p>Percentages are shares of all words, as read with the model of the run. If the documents of a run have not "
+    "been read, they are weights in its model, where recent text counts more.</p>"
+    f"<p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }

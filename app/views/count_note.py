@@ -17,11 +17,11 @@ from stickbreaker.engine.runs.count_check import MOST_TOKENS, SWEEPS, can_check
 
 LABEL = "Check the count"
 HELP = (
-    "<p>The Gibbs sampler of the HDP starts from this model: the topic of each word is drawn from the model, and "
-    f"{SWEEPS} sweeps draw it again. In a sweep, topics can appear and disappear.</p>"
+    "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
+    f"draws it again in each of {SWEEPS} sweeps. Topics can appear and disappear in a sweep.</p>"
     f"<p>The result is the smallest and the largest number of topics in use over the last {SWEEPS // 2} sweeps, "
-    "counted by the same rule of 99 %. It is no confidence interval: a sampler seldom joins or divides large topics, "
-    "so from another start it can stay at another number.</p>"
+    "by the rule of 99 %. It is not a confidence interval: the sampler seldom joins or divides large topics, so from "
+    "another start it can stay at another number.</p>"
     f"<p>It reads the training documents, or a random part of them with about {MOST_TOKENS // 1_000_000} million "
     "words. The run and its model do not change.</p>"
 )

@@ -42,18 +42,14 @@ GRID_STYLE = """
 :host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); gap: 12px; }
 """
 HELP = (
-    "Higher is better for both likelihoods. Held-out passages come from all years; "
-    "each next batch is scored just before the model learns from it: progressive validation with known D and "
-    "vocabulary. "
+    "Higher is better for both likelihoods. {held_out}</p><p>Each next batch is scored just before the model learns "
+    "from it: progressive validation with known D and vocabulary."
 )
-HELP_WHOLE = (
-    "Higher is better for both likelihoods. Whole {texts} of all years are held out; "
-    "each next batch is scored just before the model learns from it: progressive validation with known D and "
-    "vocabulary. "
-)
+HELD_OUT = "Held-out passages come from all years."
+HELD_OUT_WHOLE = "Whole {texts} of all years are held out."
 MERGING_LINE = (
-    " Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can drop, "
-    "and another pass can change it."
+    "</p><p>Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can "
+    "drop, and another pass can change it."
 )
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
@@ -228,9 +224,9 @@ def first_value_note(progress: Progress, name: str) -> str:
 def help_html(progress: Progress) -> str:
     """Write what the curves show and how to read them."""
     is_whole = progress.held_out_by == "group"
-    reading = HELP_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELP
+    held_out = HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
     merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
-    return f"<p>{reading}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
+    return f"<p>{HELP.format(held_out=held_out)}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
 
 
 def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:

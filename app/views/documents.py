@@ -65,7 +65,7 @@ class DocumentBrowser(Viewer):
         self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
         self._topic = pmui.Checkbox(label="Selected topic only", value=True)
         self.least = pmui.IntSlider(
-            label="Smallest share of topic, %",
+            label="Minimum topic share, %",
             start=1,
             end=100,
             value=LEAST_PERCENT,
@@ -165,7 +165,7 @@ class DocumentBrowser(Viewer):
     def _draw_document(self) -> None:
         reading, row = self._reading(), self._selection.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
-            self.words.object = "<p>Open a document to read it, with its topics and words.</p>"
+            self.words.object = "<p>Open a document to see its text or its words, and its topics.</p>"
             self.topics.show([])
             self.before.visible = self.after.visible = False
             return
@@ -202,12 +202,12 @@ def explain_missing_text(corpus_name: str) -> str:
     """Say how the texts of a corpus can be stored."""
     command = TEXT_COMMANDS.get(corpus_name)
     if command is None:
-        return "This corpus was built without its texts. To read its documents, build it again and store the texts."
+        return "This corpus was built without its text. To read it, build it again with “Keep the document text”."
     return f"This corpus comes as word counts. To read its text here, run {command} in a checkout of the project."
 
 
 def prose_html(pieces: list[Piece], title: Title) -> str:
-    """Write a text, with each counted word in the colour and line of its likeliest topic, and a legend."""
+    """Write a text, with each counted word in the colour and line of its most probable topic, and a legend."""
     order = order_topics(pieces)
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
@@ -216,7 +216,7 @@ def prose_html(pieces: list[Piece], title: Title) -> str:
 
 
 def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its likeliest topic, below a note."""
+    """Write a document's counted words, each in the colour and line of its most probable topic, below a note."""
     words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}

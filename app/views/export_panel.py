@@ -90,7 +90,7 @@ def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
 EXPORTS = {
     "topics": Export(
         "Table of topics",
-        f"The topics in use with their labels, shares, coherence and {NUM_WORDS} likeliest words.",
+        f"The topics in use with their labels, shares, coherence and {NUM_WORDS} most probable words.",
         "documents",
         "",
         _table(lambda taken: topics_table(taken.read(), taken.progress)),
@@ -104,7 +104,7 @@ EXPORTS = {
     ),
     "word-lists": Export(
         "Word lists",
-        "The ten likeliest words of each topic of the run at each checkpoint.",
+        "The ten most probable words of each topic of the run at each checkpoint.",
         "steps",
         "",
         _table(lambda taken: history_table(taken.progress)),

@@ -45,6 +45,26 @@ PHASE_HELP = {
 }
 
 
+# On a phone the buttons of a finished run take two lines: three of them show their icons alone, as wide as a finger.
+PHONE = "@media (max-width: 600px)"
+ICON_ALONE = {
+    "width": "44px",
+    "minWidth": 0,
+    "minHeight": "36.5px",
+    "padding": 0,
+    "fontSize": 0,
+    "& .MuiButton-startIcon": {"margin": 0},
+    "& .MuiButton-startIcon > *": {"fontSize": "20px !important"},
+}
+# Panel writes the width into the style of the select and of what it contains.
+PACE_STYLE = f"""
+{PHONE} {{
+  :host {{ flex: 1 1 150px; max-width: 235px !important; }}
+  :host, :host > div {{ width: auto !important; min-width: 0 !important; }}
+}}
+"""
+
+
 class StatusBar(pn.custom.JSComponent):
     """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
@@ -110,33 +130,40 @@ class Header(pn.viewable.Viewer):
             label="Step",
             icon="skip_next",
             variant="outlined",
-            width=92,
             margin=0,
+            sx=_fit_phones(92),
             on_click=lambda event: actions.step(),
         )
         self.restart = pmui.Button(
             label="Restart",
             icon="replay",
             variant="outlined",
-            width=112,
             margin=0,
+            sx=_fit_phones(112),
             on_click=lambda event: actions.restart(),
         )
-        self.pace = pmui.Select(label="Pace", options=PACES, value="minute", size="small", width=235, margin=0)
+        self.pace = pmui.Select(
+            label="Pace", options=PACES, value="minute", size="small", width=235, margin=0, stylesheets=[PACE_STYLE]
+        )
         self.pace.param.watch(self._change_pace, "value")
         self.share = pmui.Button(
-            label="Share", icon="share", variant="outlined", width=98, margin=0, on_click=lambda event: actions.share()
+            label="Share",
+            icon="share",
+            variant="outlined",
+            margin=0,
+            on_click=lambda event: actions.share(),
+            sx=_fit_phones(98),
         )
         self.extend = pmui.Button(
             label="Another pass",
             icon="replay_circle_filled",
             variant="outlined",
-            width=158,
             margin=0,
+            sx={"width": "158px", PHONE: {"width": "144px", "padding": "5px 6px"}},
             visible=False,
             on_click=lambda event: actions.extend(),
         )
-        buttons = (self.run, self.step, self.restart, self.pace, self.share, self.extend)
+        buttons = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
         self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: actions.toggle())
@@ -167,6 +194,11 @@ class Header(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.bar
+
+
+def _fit_phones(width: int) -> dict[str, Any]:
+    """The look of a button that shows its label in a wide window only; screen readers always read the label."""
+    return {"width": f"{width}px", PHONE: ICON_ALONE}
 
 
 def describe_progress(progress: Progress) -> dict[str, Any]:

@@ -22,7 +22,7 @@ export function render({ model }) {
   const said = make("span", {class: "moment"})
   const pace = make("select", {"aria-label": "Length of the replay", title: "Length of the replay"})
   for (const seconds of model.lengths) pace.append(make("option", {value: seconds}, `${seconds} s`))
-  // Late answers of the server do not move a slider that the user has just moved.
+  // A late answer of the server does not move a slider that the user has just moved.
   let moved = -Infinity
   slider.addEventListener("input", () => { moved = performance.now(); send("place", Number(slider.value)) })
   slider.addEventListener("change", () => send("stop", 0))

@@ -15,7 +15,7 @@ const SILENCE_MILLISECONDS = 2500
 // A busy server can be silent for seconds: a page whose connection is open is only loaded again after this long.
 const REOPEN_MILLISECONDS = 15000
 const LOOK_MILLISECONDS = 250
-// A page that is busy itself hears nothing. Between two looks this much counts as silence at most.
+// A busy page receives nothing. At most this much time between two checks counts as silence.
 const MOST_MILLISECONDS = 1000
 const LOST = {icon: "M3.300 2 2 3.300 5.700 7A9 9 0 0 0 3 9.500l2 2a7 7 0 0 1 2.800-2.400L10 11.300a5 5 0 0 0-3 2.200l2 2a3 3 0 0 1 " +
   "3.800-.8l6 6L20.100 19.400zM12 5c-.7 0-1.400.1-2 .2l2.500 2.400a9 9 0 0 1 6.500 3.900l2-2A12 12 0 0 0 12 5z",
@@ -81,7 +81,7 @@ export function render({model, view}) {
   const buttons = model.get_child("buttons")
   if (buttons) { bar.append(buttons) }
   const note = make("p", "note", bar)
-  // What is being done is said once; the seconds are for the eye.
+  // Screen readers read what is being done once; the seconds are for the eye.
   const work = make("p", "note work", bar)
   const doing = make("span", "doing", work)
   doing.setAttribute("role", "status")
@@ -99,7 +99,7 @@ export function render({model, view}) {
     const seconds = Math.floor((performance.now() - begun) / 1000)
     const is_long = model.work !== "" && seconds >= LONG_SECONDS
     write(doing, is_long ? model.work : "")
-    write(since, is_long ? `, begun ${spell(seconds)} ago. Pause and settings act once it is done.` : "")
+    write(since, is_long ? `, started ${spell(seconds)} ago. Pause and settings take effect when it is done.` : "")
     work.style.display = is_long ? "" : "none"
   }
   const begin = () => {

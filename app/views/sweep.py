@@ -24,9 +24,9 @@ from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
-    "A sweep runs all combinations of these values and "
-    f"algorithms in the background, at most {MAX_RUNS}; an empty field takes the value of the controls. The final "
-    "scores are drawn over S with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011)."
+    "<p>A sweep runs all combinations of these values and algorithms in the background, at most "
+    f"{MAX_RUNS} runs. An empty field takes the present value of the settings.</p><p>The final scores are drawn over S "
+    "with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",
@@ -59,7 +59,7 @@ class SweepPanel(Viewer):
         self._state: SweepState | None = None
         self.values = {
             name: pmui.TextInput(
-                label=f"{symbol}: values",
+                label=f"Values of {symbol}",
                 placeholder=f"for example {EXAMPLES[name]}",
                 size="small",
                 sizing_mode="stretch_width",

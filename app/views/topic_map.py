@@ -20,11 +20,12 @@ SIDES_STYLE = """
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 """
 HELP = (
-    "<p>Distances approximate the Jensen-Shannon distances "
-    "between topics in two dimensions. The area of a dot is the topic's share of all words, or its weight in the model "
-    "until the corpus has been read. Click a dot to select the topic."
-    f"</p><p>The tree joins the most similar topics first: of the {NUM_LEAVES} largest, by average linkage of the same "
-    "distances. The farther right two topics join, the less similar they are.</p>"
+    "<p>Each dot is a topic. Dots near each other are topics with similar words; the distances approximate "
+    "Jensen-Shannon distances.</p>"
+    "<p>The area of a dot shows the topic's share of all words. Until the corpus has been read, it shows the topic's "
+    "weight in the model.</p><p>Click a dot to select the topic.</p>"
+    f"<p>The tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average linkage of "
+    "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )
 
 

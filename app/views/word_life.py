@@ -17,8 +17,8 @@ from stickbreaker.app.widgets.pick_list import PickList
 
 PICK = "Select a word in the word list of a topic, or search for one above, to see its topics over the run."
 RULE = (
-    "Each line is a topic with this word among its fifty likeliest at some column of the word lists; at a gap it was "
-    "not among them. Shown are the eight topics with the most tokens of the word."
+    "Each line is a topic that had this word among its fifty most probable words at some column of the word lists. A "
+    "line has a gap where the word was not among them. The eight topics with the most tokens of the word are shown."
 )
 
 

@@ -15,8 +15,8 @@ export function render({model}) {
   let last = null
   let timer = null
 
-  // A dialog gives the focus back to the host of the shadow root where it was, which cannot have it. Focus that moves
-  // within one such root is not told outside of it, so what is pressed tells where the focus is.
+  // A dialog returns the focus to the host of the shadow root where it was, and a host cannot have it. No event outside
+  // such a root says that the focus moves inside it, so key presses and clicks show where the focus is.
   const follow = (event) => {
     const path = event.composedPath()
     const overlay = path.find((node) => node.matches?.(".MuiModal-root"))

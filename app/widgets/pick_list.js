@@ -27,7 +27,7 @@ export function render({ model }) {
     put(item.lastChild, row.words)
   }
 
-  // Who pressed a row that is gone goes on from the one in its place.
+  // After a pressed row is removed, the focus moves to the row in its place.
   function find_focus() {
     const focused = list.getRootNode().activeElement?.closest?.("li")
     return focused ? [...list.children].indexOf(focused) : -1

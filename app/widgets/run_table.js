@@ -25,7 +25,7 @@ export function render({ model }) {
     name.addEventListener("keydown", event => { event.stopPropagation() })
     remove.addEventListener("click", () => {
       if (remove.textContent === "Delete") {
-        put(remove, "Really?")
+        put(remove, "Confirm")
         setTimeout(() => put(remove, "Delete"), SURE_MILLISECONDS)
       } else send("delete", null)
     })
@@ -52,7 +52,7 @@ export function render({ model }) {
     row.cells.forEach((text, place) => put(item.cells[place], text))
   }
 
-  // Who deleted a row goes on from the one in its place.
+  // After a row is deleted, the focus moves to the row in its place.
   function find_focus() {
     const focused = body.getRootNode().activeElement?.closest?.("tr")
     return focused ? [...body.children].indexOf(focused) : -1

@@ -25,7 +25,7 @@ class WordForm(pn.viewable.Viewer):
         )
         self.own = pmui.TextInput(
             label="Your stop words",
-            placeholder="with spaces or commas between",
+            placeholder="words, separated by spaces or commas",
             size="small",
             sizing_mode="stretch_width",
         )

@@ -72,6 +72,13 @@ def test_the_library_gives_the_buttons_of_a_number_no_name():
     assert "aria-label" not in source
 
 
+def test_the_library_reads_the_text_of_a_toast_that_it_was_told_not_to_show():
+    source = (PARTS / "NotificationArea.jsx").read_text()
+    assert "const msg = model.js_events.connection_lost.message" in source
+    assert "id={uuid ?? notification._uuid}" in source
+    assert "reconnect_id = `reconnect-notification-${" in source
+
+
 def test_the_library_collects_the_defaults_of_a_class_at_each_access():
     collect = collect_defaults.__wrapped__
     assert collect(Slider) is not collect(Slider)

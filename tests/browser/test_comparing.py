@@ -38,8 +38,8 @@ def swept(dashboard):
 
 def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     page = swept.page
-    page.get_by_role("textbox", name="S: values").fill("512, 1024")
-    page.get_by_role("textbox", name="κ: values").fill("0.7, 1")
+    page.get_by_role("textbox", name="Values of S").fill("512, 1024")
+    page.get_by_role("textbox", name="Values of κ").fill("0.7, 1")
     page.keyboard.press("Tab")
     expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
     swept.button("Start sweep").click()
@@ -56,7 +56,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
 
 def test_a_sweep_is_cancelled(swept):
     page = swept.page
-    page.get_by_role("textbox", name="S: values").fill("1, 2, 3")
+    page.get_by_role("textbox", name="Values of S").fill("1, 2, 3")
     page.keyboard.press("Tab")
     expect(page.get_by_text("3 runs.", exact=True)).to_be_visible()
     swept.button("Start sweep").click()

@@ -44,6 +44,10 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             server.kill()
             server.wait()
             dashboard.expect_state("No connection")
+            # Panel's own words for it are in a toast, which is not shown.
+            toast = dashboard.page.get_by_text("Server connection lost.")
+            expect(toast).to_be_attached()
+            expect(toast).to_be_hidden()
         with server_to_kill(tmp_path, "second", *origin) as (_, address):
             proxy.connect_to(urlsplit(address).port)
             dashboard.expect_state("Paused")

@@ -30,7 +30,7 @@ def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
     expect(page.get_by_text(re.compile(r"documents with the large one \(at least 10 %\)"))).to_be_visible()
-    page.get_by_role("slider", name="Smallest share of topic, %").fill("60")
+    page.get_by_role("slider", name="Minimum topic share, %").fill("60")
     expect(page.get_by_text(re.compile(r"documents with the large one \(at least 60 %\)"))).to_be_visible()
     dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
@@ -68,7 +68,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("as known then").click()
     expect(page.get_by_text("by the model just before it learned from the document")).to_be_attached()
     finished.button("as known now").click()
-    expect(page.get_by_text("as read with the model. Shown are up to 15 topics")).to_be_attached()
+    expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
     # No decade is blank: in each, a row has the topic that is its largest.
     largest = page.evaluate(FIND_LARGEST)
     assert len(largest) == 24

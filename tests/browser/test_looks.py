@@ -92,6 +92,18 @@ def test_pages_are_turned_before_their_figures_are_drawn(look_at_finished):
     expect(dashboard.page.get_by_role("heading", name="More curves", exact=True)).to_be_visible()
 
 
+def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_names(look_at_finished):
+    dashboard = look_at_finished(PHONE)
+    names = ("Run again", "Step", "Restart", "Share", "Another pass")
+    parts = [dashboard.button(name) for name in names] + [dashboard.page.get_by_role("combobox", name="Pace")]
+    boxes = [part.bounding_box() for part in parts]
+    assert all(box["height"] > 30 and box["width"] >= 44 for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"] for box in boxes)
+    middles = [box["y"] + box["height"] / 2 for box in boxes]
+    assert max(middles[:4]) - min(middles[:4]) < 2
+    assert abs(middles[4] - middles[5]) < 2
+
+
 def test_a_phone_shows_everything_without_scrolling_sideways(visit):
     dashboard = visit(PHONE)
     page = dashboard.page

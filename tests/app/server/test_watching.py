@@ -406,7 +406,7 @@ def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_
     correct = presenter.run.board.state.task.correct
     assert [each.correct for each in asked] == [correct] * 3
     assert [each.counts for each in asked] == [[0, 0, 2, 0, 0, 0]] * 3
-    assert asked[1].said == ("Your answer is right." if correct == 2 else "Your answer is not right.")
+    assert asked[1].said == ("Your answer is right." if correct == 2 else "Your answer is wrong.")
     (result,) = presenter.classroom.state.all_results
     assert (result.counts, result.task.topic_id is not None) == ((0, 0, 2, 0, 0, 0), True)
 

@@ -325,7 +325,7 @@ def test_a_text_file_that_cannot_be_read_leaves_the_counted_words(job, progress,
 def test_the_page_names_the_command_that_stores_the_texts_of_a_bundled_corpus():
     assert "python -m data.build_rfc --texts" in explain_missing_text("rfc")
     assert set(TEXT_COMMANDS) == set(FILES)
-    assert "build it again and store the texts" in explain_missing_text("mine")
+    assert "build it again with “Keep the document text”" in explain_missing_text("mine")
 
 
 def test_a_word_that_the_corpus_lacks_is_said_with_the_nearest(job, progress):

@@ -76,8 +76,8 @@ def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, act
 
 def test_the_name_of_a_preset_says_what_it_sets():
     assert [each.label for each in PRESETS][:2] == [
-        "κ 0.6, τ₀ 64, S 256 of Wang 2011",
-        "κ 0.6, τ₀ 64, S 1024 of Wang 2011, Table 1",
+        "Wang 2011: κ 0.6, τ₀ 64, S 256",
+        "Wang 2011, Table 1: κ 0.6, τ₀ 64, S 1024",
     ]
 
 
