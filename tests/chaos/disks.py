@@ -32,7 +32,7 @@ class Operation(NamedTuple):
 class Disk:
     """Counts writes, syncs and renames, fails at the one with the number `fails_at`, and records all operations.
 
-    A full or read-only disk fails from there on; an input/output error happens once.
+    A full or read-only disk fails from then on; an input/output error happens once.
     """
 
     fails_at: int | None = None
@@ -49,7 +49,7 @@ class Disk:
         self.operations.append(operation)
 
     def open_new(self, path: Path) -> io.BufferedRandom:
-        """In place of `whole_files.open_new`."""
+        """Replaces `whole_files.open_new`."""
         self.note(Operation("create", str(path)))
         return io.BufferedRandom(_File(self, path))
 
@@ -74,7 +74,7 @@ class Disk:
 
 
 class _File(io.FileIO):
-    """A file whose writes pass the disk."""
+    """A file whose writes go through the disk."""
 
     def __init__(self, disk: Disk, path: Path):
         self._disk, self._path = disk, str(path)
@@ -91,7 +91,7 @@ class _File(io.FileIO):
 
 
 class _System:
-    """The module `os`, whose syncs and renames pass the disk."""
+    """The module `os`, whose syncs and renames go through the disk."""
 
     def __init__(self, disk: Disk):
         self._disk = disk
