@@ -16,6 +16,7 @@ SITE = Path(__file__).parent
 sys.path[:0] = [str(SITE), str(SITE.parent / ".import"), str(SITE.parent)]
 
 from docstrings import to_restructured_text  # noqa: E402
+from slim_outputs import slim_pages  # noqa: E402
 from source_pages import copy_documents, write_algorithm_pages  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -114,6 +115,12 @@ def shorten_signature(app: Sphinx, kind: str, name: str, item: object, *rest: An
     return None if signature is None else (ARRAY_LIKE.sub("ArrayLike", signature), returned)
 
 
+def slim_notebooks(app: Sphinx, exception: Exception | None) -> None:
+    """Make the outputs of the notebooks smaller."""
+    if exception is None:
+        slim_pages(Path(app.outdir) / "notebooks")
+
+
 def setup(app: Sphinx) -> None:
     """Write the pages that are not in this folder, and connect what prepares texts."""
     copy_documents(SITE.parent, SITE)
@@ -122,3 +129,4 @@ def setup(app: Sphinx) -> None:
     app.connect("include-read", prepare_include)
     app.connect("autodoc-process-signature", shorten_signature)
     app.connect("autodoc-process-docstring", mark_up_docstring, priority=400)
+    app.connect("build-finished", slim_notebooks)

@@ -30,7 +30,7 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-# Quiet, without sandbox (CI runs as root) and without traffic of its own. Threads that compile scripts beforehand would
+# Quiet, without sandbox (CI runs as root) and without background traffic. Threads that compile scripts beforehand would
 # take the cores from the page and its server.
 BROWSER_FLAGS = (
     "--no-sandbox",
@@ -51,7 +51,7 @@ def find_browser() -> str | None:
 
 
 def name_tier(item: pytest.Item) -> str:
-    """A test's tier is the folder it lives in, or its marker."""
+    """A test's tier is the folder it is in, or its marker."""
     if item.path.suffix == ".ipynb":
         return "notebooks"
     if item.get_closest_marker("browser"):
@@ -61,7 +61,7 @@ def name_tier(item: pytest.Item) -> str:
 
 
 class CompileClock(event.Listener):
-    """Seconds that numba compiles in this process, those of kernels within kernels counted once."""
+    """Seconds that numba compiles in this process. Kernels that are compiled inside others count once."""
 
     def __init__(self):
         self.depth, self.began, self.seconds = 0, 0.0, 0.0
@@ -93,10 +93,10 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 def pytest_configure(config: pytest.Config):
-    # A busy machine must not fail a property that holds.
+    # A property that holds must not fail on a busy machine.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
-    # Kernels of notebooks inherit it: each then takes the small setting that fits into a minute.
+    # Kernels of notebooks inherit it, and then use small settings that take less than a minute.
     os.environ.setdefault("STICKBREAKER_FAST", "1")
     # Processes that tests start import the packages of this checkout too.
     root = config.rootpath
@@ -119,12 +119,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if tier == "browser" and not os.environ.get("STICKBREAKER_NO_RERUN"):
             # Until ten runs in a row pass without it (decision 0093): a failing test runs once more, and is named.
             item.add_marker(pytest.mark.flaky(reruns=1))
-    # Playwright leaves its event loop running, which notebooks and asyncio tests cannot bear: browsers come last.
+    # Playwright leaves its event loop running. Notebooks and asyncio tests fail while it runs, so browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
 
 def pytest_collection_finish(session: pytest.Session):
-    """Modules and tests stay to the end, so the garbage collector need not look through them each time."""
+    """Modules and tests live until the end, so the garbage collector need not examine them each time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -141,7 +141,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
     skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
-    # By part and process: processes run side by side, so the longest counts.
+    # By part and process: processes run at the same time, so the longest counts.
     seconds = {part: Counter() for part in SHARES}
     for report in (each for reports in terminalreporter.stats.values() for each in reports):
         tier = next((tier for tier in TIERS[1:] if tier in getattr(report, "keywords", ())), "fast")
@@ -162,7 +162,7 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_corpora(tmp_path_factory) -> Path:
-    """Tests, and the servers they start, keep corpora of their own away from the user's."""
+    """Tests, and the servers they start, keep their corpora apart from the user's."""
     folder = tmp_path_factory.mktemp("stickbreaker")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(folder))

@@ -1,5 +1,6 @@
 """The documentation site's sources; that the site builds without a warning or a dead link is checked by `.ci/run`."""
 
+import json
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -71,6 +72,23 @@ def test_dead_links_and_other_hosts_are_found_in_a_site(check_links, tmp_path, e
 def test_a_style_that_loads_from_another_host_is_found(check_links, tmp_path):
     (tmp_path / "a.css").write_text("@import 'https://example.org/b.css'; p { background: url(c.png) }")
     assert len(list(check_links.find_faults(tmp_path))) == 1
+
+
+def test_an_output_keeps_the_definitions_of_its_own_components_only():
+    button = {"type": "object", "name": "Button1", "attributes": {"label": "</script>"}}
+    roots = [{"type": "object", "name": "Column", "attributes": {"children": [button]}}]
+    definitions = [{"type": "model", "name": name} for name in ("Alert1", "Button1")]
+    written = json.dumps({"id": {"roots": roots, "defs": definitions}})
+    kept = load_module("slim_outputs").keep_used(written)
+    assert json.loads(kept)["id"] == {"roots": roots, "defs": definitions[1:]}
+    assert "</" not in kept
+
+
+def test_only_the_outputs_of_a_page_change(tmp_path):
+    page = 'Text.\n  var docs_json = {"id":{"roots":[],"defs":[]}};\n</script>\n'
+    (tmp_path / "a.html").write_text(page)
+    load_module("slim_outputs").slim_pages(tmp_path)
+    assert (tmp_path / "a.html").read_text() == page
 
 
 def add(first: int, second: int = 1) -> int:

@@ -92,7 +92,7 @@ def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]
     Parameters
     ----------
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
     name : str
         The name of the corpus.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
     name : str
         The name.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     name : str
         The name of the corpus.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
     name : str
         The name of the corpus.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Raises
     ------

@@ -40,8 +40,8 @@ def load_corpus(  # noqa: PLR0913
     Parameters
     ----------
     name_or_path : str or path
-        A name from `list_corpora()`, a path to one of `KINDS`, or the folder of a stored corpus (`engine.build`), which
-        is opened without reading its documents.
+        A name from `list_corpora()`; a file or folder of text or word counts; or the folder of a stored corpus
+        (`engine.build`), which is opened without reading its documents.
     text : str, optional
         The column with the documents. By default, the column called "text", or the only one.
     date : str, optional
@@ -112,7 +112,7 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------

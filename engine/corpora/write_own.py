@@ -80,7 +80,7 @@ def build_own(
     report : callable
         Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
     target : Path
         The file to write.
     folder : str or path, optional
-        The folder of the built corpora; see `find_folder`.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def test_awaiting_learn_reads_to_the_end_and_fills_the_views(live):
     assert np.isfinite(progress.heldout["nats_per_word"]).all()
 
 
-def test_a_function_of_ones_own_gives_the_labels_and_is_asked_once_for_the_same_words(tiny_corpus):
+def test_a_custom_function_gives_the_labels_and_is_called_once_for_the_same_words(tiny_corpus):
     asked = []
 
     def label(words):

@@ -1,4 +1,4 @@
-"""What it costs in held-out likelihood that a document considers only its best M topics.
+"""The loss of held-out likelihood if a document considers only its best M topics.
 
 python -m tests.benchmarks.active_topics [--seeds 3] [--json FILE]
 """
@@ -19,7 +19,7 @@ SIZES = (150, 64, 32, 16)
 
 
 def measure(seed):
-    """One row a size M: trained and scored with it, in shuffled order, and seconds of learning."""
+    """One row for each M: the score of a model with this M, in shuffled order, and the seconds of learning."""
     train, test = split_corpus(load_corpus(CORPUS), RunSettings(order="shuffled", seed=seed))
     split = split_words(test.documents(), test.doc_ids, seed)
     rows = []

@@ -1,4 +1,4 @@
-"""Routes to a number of topics that does not follow the limit K, compared on the same documents, one pass.
+"""Routes to a number of topics that does not follow the limit K, compared on the same documents in one pass.
 
     python -m tests.benchmarks.births [--corpus NAME ...] [--limits K ...] [--seeds N] [--json FILE]
 

@@ -1,12 +1,12 @@
-"""What the papers report of their systems, claim by claim, and what comes out here.
+"""What the papers report about their systems, claim by claim, and the results here.
 
     python -m tests.benchmarks.claims [--corpus NAME] [--documents N] [--seeds N] [--claims NAME ...] [--json FILE]
 
 All scores are nats per held-out word under `disjoint_words` by a system's own inference (claims of Wang 2011: under
-`tokens_90_10` by the fold-in of its sec. 4.1), the mean over the seeds; a claim holds where the means say so. Corpora
-are this project's and small, settings the papers' where they bear on the claim: what differs is a difference of corpora
-as well as of systems. Where a claim does not hold, other settings are tried, and the row says which and what came of
-it. Rows are written as claims are judged.
+`tokens_90_10` by the fold-in of its sec. 4.1), the means over the seeds decide whether a claim holds. The
+corpora are small and this project's; settings on which a claim depends are the paper's. So a difference can be due to
+the corpus. If a claim does not hold, other settings are tried, and the row has them with their result. Rows are written
+as soon as claims are judged.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from tests.benchmarks.trials import Outcomes, attempt
 
 
 class Laboratory:
-    """Makes each trial once a seed, when it is first asked for."""
+    """Runs each trial once for each seed, when it is first needed."""
 
     def __init__(self, pool, arguments):
         self.pool, self.arguments, self.tasks = pool, arguments, {}
@@ -36,7 +36,7 @@ class Laboratory:
 
 
 def tell(claim, laboratory):
-    """The row of a claim; `tried`: what else was, where it does not hold."""
+    """The row of a claim; `tried`: other settings that were tried because it does not hold."""
     measured, held = claim.judge(laboratory.outcomes(claim.trials), claim.trials)
     row = {"paper": claim.paper, "claim": claim.claim, "reported": claim.reported, "measured": measured}
     row |= {"held": bool(held), "tried": ""}

@@ -8,7 +8,7 @@ Topics of one token or more count; "below zero, counted" is of the fewest topics
 tokens. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600 sweeps from 100
 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its
 ten words, its share and its NPMI. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no
-name after it nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a
+name, nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a
 small corpus.
 """
 

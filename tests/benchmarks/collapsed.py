@@ -1,4 +1,4 @@
-"""What the approximations of CV-HDP cost, how often its bound falls, and what it finds from its own start.
+"""The error of the approximations of CV-HDP, how often its bound falls, and the topics it finds from its own start.
 
 python -m tests.benchmarks.collapsed [errors] [falls] [recovery] [--seeds 3] [--sweeps 100]
 
@@ -59,7 +59,7 @@ def sum_tables(expect, documents, shares, state):
 
 
 def measure_falls(seeds, sweeps):
-    """Rows of a run on State of the Union, both systems with as many topics."""
+    """Rows of a run on State of the Union, both systems with the same number of topics."""
     rows = []
     for name in ("cv-hdp", "cv-lda"):
         algorithm = find_algorithm(name)

@@ -1,4 +1,4 @@
-"""Topic models behind one face: learn a batch, infer shares of documents, and say what they learned."""
+"""Topic models of several libraries with one interface: learn a batch, infer shares of documents, return topics."""
 
 import time
 from itertools import pairwise
@@ -72,7 +72,7 @@ class Unigram:
         np.add.at(self.counts[0], batch.documents.words, batch.documents.counts)
 
     def infer(self, documents):
-        """One topic, of which every document is made."""
+        """The shares of the one topic: 1 for each document."""
         return np.ones((documents.num_documents, 1))
 
     def topics(self):
@@ -91,7 +91,7 @@ class Unigram:
 class ScikitLearnLDA:
     """scikit-learn's online LDA; its step count starts at 1, so its rate is (τ₀ + t)^-κ as ours is.
 
-    `partial_fit` cuts what it is given into batches of its own `batch_size` (128 unless told), hence that setting.
+    `partial_fit` splits its input into batches of its own `batch_size` (128 by default), so `batch_size` is set.
     """
 
     def __init__(self, size, train, seed, *, forgetting_rate=0.6, delay=64.0, batch_size=256):
@@ -145,7 +145,7 @@ def gensim_documents(train):
 
 
 class GensimHDP:
-    """gensim's online HDP at Wang's settings, whose T is our K and whose K is our T. It learns a corpus at once."""
+    """gensim's online HDP with Wang's settings; its T is our K, and its K our T. It learns a whole corpus at once."""
 
     doc_concentration = 1.0
 
@@ -220,7 +220,7 @@ class Tomotopy:
 
 
 class TomotopyHDP(Tomotopy):
-    """tomotopy's HDP; begun at 100 topics, which scores better than from 2."""
+    """tomotopy's HDP; it starts with 100 topics, which scores better than 2."""
 
     initial_topics = 100
 

@@ -1,9 +1,9 @@
-"""Seconds from starting Python to the first mini-batch learned, with every kernel to be compiled and with none.
+"""Seconds from starting Python to the first learned mini-batch, with all kernels to compile and with none.
 
     python -m tests.benchmarks.first_step [--corpus NAME] [--rounds 3] [--json FILE]
 
-Each time is a process of its own: import, opening the corpus, the kernels, one step of the online HDP at its defaults.
-The kernels' cache is a new folder, empty the first time, so nothing that was compiled before counts.
+Each time is that of a new process: import, opening the corpus, the kernels, one step of the online HDP at its defaults.
+The kernels' cache is a new, empty folder, so earlier compilations do not count.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The least that the two-level local step must compute and move, against what this machine computes and moves.
+"""The least that the two-level local step must compute and move, and the rates of this machine.
 
 For a document of n distinct words, in floating-point operations (a multiplication and an addition are two):
 
@@ -7,14 +7,14 @@ For a document of n distinct words, in floating-point operations (a multiplicati
                 first needs no mixture, its slots hold one topic each
     statistics  2 n T M: c_i Σ_t ζ_it φ_tk (Eq. 21)
 
-and in bytes, of float32 where nothing else is said:
+and in bytes, of float32 unless stated otherwise:
 
     read        4 n K weights B of its words, 8 n word ids and counts
     statistics  4 n M written
 
-Exponentials, logarithms, digammas, divisions, choosing topics and everything of size K or T M alone count nothing,
-nothing is moved twice and nothing is computed for padding: no program that does all this comes below the sum of
-flops at the rate of a matrix product and bytes at the rate of a copy.
+Exponentials, logarithms, digammas, divisions, the choice of topics and everything of size K or T M alone count as 0.
+Nothing is moved twice or computed for padding. So no program that does all this is faster than the flops at the rate of
+a matrix product plus the bytes at the rate of a copy.
 
 A program may do less: topics without tokens drop out of a document's later sweeps, and fewer than M may be left for
 its slots. `count_kept` counts what then remains, a stricter floor, from sweeps in plain numpy.

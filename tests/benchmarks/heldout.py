@@ -5,8 +5,8 @@
 A corpus has the same test documents for every seed; the seeds differ in the order, the start and the held-out words.
 Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
 documents, a tenth of the training documents. So no test document takes part in a choice. The HDP, direct assignment
-and the LDAs that are given its local step have nothing set. `--beside FILE` takes rows of an earlier run into the
-tables; with `--systems` and no name after it nothing is measured.
+and the LDAs with its local step use their defaults. `--beside FILE` adds rows of an earlier run to the tables; with
+`--systems` and no name, nothing is measured.
 """
 
 import argparse
@@ -71,7 +71,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Entry:
-    """A contestant: its system, K where it has to be given one, and κ and τ₀ where they are chosen for it."""
+    """A contestant: its system, K if it needs one, and κ and τ₀ if they are chosen for it."""
 
     system: str
     size: int | None = None
@@ -80,7 +80,7 @@ class Entry:
 
 @cache
 def load(name, split):
-    """The corpus; `split` is what a run sets aside, where not the corpus' own default."""
+    """The corpus; `split` is what a run holds out, if not the corpus' default."""
     corpus = load_corpus(name)
     return corpus if split is None else replace(corpus, split_by=split)
 
@@ -113,7 +113,7 @@ def enter(entry, train, seed):
 
 
 def learn(contestant, train, seed, next_batch=False):
-    """One pass; where asked for, nats per token of each batch held out before it is learned from, but the first."""
+    """One pass; on request, also nats per held-out token of each batch but the first, before it is learned from."""
     totals = np.zeros(3)
     for number, batch in enumerate(train.batches(contestant.batch_size)):
         if next_batch and number > 0:
@@ -146,7 +146,7 @@ def choose(setup, order, entry):
 
 
 def measure(setup, order, entry, seed):
-    """Rows of one contestant, order and seed: every protocol asked for."""
+    """Rows of one contestant, order and seed: one for each requested protocol."""
     train, test = divide(setup, order, seed)
     contestant = enter(entry, train, seed)
     ahead = learn(contestant, train, seed, next_batch="next_batch" in setup.protocols)
@@ -170,7 +170,7 @@ def measure(setup, order, entry, seed):
 
 
 def describe(setup, order, entry, seed, train):
-    """What a row says of its run."""
+    """The part of a row that describes its run."""
     rate, delay = entry.chosen or (None, None)
     return {
         "corpus": setup.corpus,
@@ -201,7 +201,7 @@ def to_matrix(documents, vocab_size):
 
 
 def measure_all(pool, setup, orders, systems, seeds):
-    """Rows of every contestant, its settings chosen first where they are."""
+    """Rows of every contestant; settings that are chosen are chosen first."""
     entries = [Entry(system, size) for system in systems for size in SIZES_OF.get(system, (None,))]
     pairs = list(product(orders, entries))
     chosen = pool.map(choose, repeat(setup), *zip(*pairs, strict=True))

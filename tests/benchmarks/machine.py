@@ -1,4 +1,4 @@
-"""What this machine can do, measured: arithmetic, memory, and what a second thread is worth."""
+"""Measured rates of this machine: arithmetic, memory, and the gain from a second thread."""
 
 import os
 import time
@@ -41,7 +41,7 @@ def gemm_rate(size=1024):
 
 
 def copy_rate(megabytes=128):
-    """Bytes a second, read and written, of copying what no cache holds, on all cores of this process."""
+    """Bytes a second, read and written, of copying more than the caches hold, on all cores of this process."""
     source = np.ones((count_cores(), megabytes * 2**20 // 4 // count_cores()), np.float32)
     out = np.empty_like(source)
     with ThreadPoolExecutor(count_cores()) as pool:

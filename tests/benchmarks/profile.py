@@ -2,17 +2,17 @@
 
     python -m tests.benchmarks.profile [--corpus NAME] [--json FILE]
 
-A run with all its scores is driven as the page drives it, with the defaults but for the order, which is shuffled.
-The clock is read where an algorithm's functions begin and end, and around held-out scores and snapshots: expectations
-are `expect`, the local step is what lies between it and `blend`, its shards on threads, the global step is `blend`.
-What is left of the time is the driver's.
+A run with all its scores goes as on the page, with the defaults except for the order, which is shuffled. The clock is
+read where an algorithm's functions begin and end, and around held-out scores and snapshots: expectations are `expect`,
+the local step is the time between it and `blend`, with its shards on threads, and the global step is `blend`. The rest
+of the time is the driver's.
 
-What a compiled local step does within is told by difference, on batches learned from once more with the learned
+The parts of a compiled local step follow from differences, on batches that are learned from once more with the learned
 topics. Dirichlet sweeps alone, without statistics, take `load` + one sweep, `load` + two of the same size, and
 `load` + all of them, which gives `load` (gathering words) and the sweeps. A joint iteration is half of what the
-whole step loses when it stops after the first of three; the first itself is a little cheaper, which this overlooks.
-What is left of the whole is choosing topics and writing statistics. These shares are then laid on the run's own
-seconds.
+whole step loses when it stops after the first of three; the first itself is a little cheaper, which this ignores.
+The rest of the whole is choosing topics and writing statistics. These shares are then applied to the seconds of the
+run.
 """
 
 import argparse
@@ -40,7 +40,7 @@ NUM_BATCHES, NUM_ROUNDS = 4, 30
 
 
 class Clock:
-    """An algorithm that says how long its expectations, local steps and global steps take."""
+    """An algorithm that measures how long its expectations, local steps and global steps take."""
 
     def __init__(self, algorithm):
         self.seconds, self.algorithm = Counter(), algorithm
@@ -108,7 +108,7 @@ def split_local_step(algorithm, config, state, train):
     load, joint = 2 * one - two, (whole - cut) * num_iterations / (num_iterations - 1)
     seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
     seconds["choosing topics, statistics"] = whole - sum(seconds.values())
-    # A difference of two times may fall below nothing.
+    # A difference of two times may be negative.
     total = sum(max(0.0, value) for value in seconds.values())
     return {part: max(0.0, value) / total for part, value in seconds.items()}
 

@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.race [--corpus NAME] [--minutes 10] [--json FILE]
 
-The line is the best of LDA's sizes after one pass, `disjoint_words`, by its own inference or the common fold-in,
-whichever is better. Both HDPs use all cores and are scored by the common fold-in, with the clock stopped: ours after
-every mini-batch of its first passes, tomotopy's Gibbs sampler after every ten sweeps until its minutes are over. The
-best score of each is reported, whoever is ahead.
+The line is the best score of LDA over its sizes after one pass, `disjoint_words`, by its own inference or the common
+fold-in, the better of the two. Both HDPs use all cores and are scored by the common fold-in, with the clock stopped:
+ours after every mini-batch of its first passes, tomotopy's Gibbs sampler after every ten sweeps until its minutes are
+over. The best score of each is reported in any case.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""What the papers report of their systems: each claim, the runs that bear on it, and what makes it hold.
+"""What the papers report about their systems: each claim, the runs that test it, and the condition for it to hold.
 
-The papers' runs take hours and read their corpora many times over; here online systems read theirs `PASSES` times.
+The papers' runs take hours and read their corpora many times; here online systems read theirs `PASSES` times.
 """
 
 from collections.abc import Callable

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.robust [--corpus NAME] [--seeds 1] [--json FILE] [--jobs N]
 
-Every cell of the grid must end finite, and those with less than `LITTLE_LEFT` of the start-up mass left within
-`TOLERANCE` of the best of them; the others took too few or too small steps to learn. Own inference, `disjoint_words`,
-shuffled; nothing is chosen by this.
+Every cell of the grid must end with finite numbers. Cells with less than `LITTLE_LEFT` of the start-up mass left must
+be within `TOLERANCE` of the best of them; the others took too few or too small steps to learn. Own inference,
+`disjoint_words`, shuffled; no setting is chosen by these scores.
 """
 
 import argparse

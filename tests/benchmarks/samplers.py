@@ -1,10 +1,10 @@
-"""Tokens a second of our Gibbs samplers and tomotopy's, on one thread.
+"""Tokens per second of our Gibbs samplers and tomotopy's, on one thread.
 
     python -m tests.benchmarks.samplers [--corpus NAME] [--sweeps 10] [--rounds 5] [--json FILE]
 
 Contestants alternate, round by round, so that other work on the machine affects both; a ratio is of two times
-measured one after the other. A round is some sweeps of each from where its last round ended, so that the first is
-the start and the last is learned. tomotopy runs with workers=1; its table weight is not the HDP's, so it has more
+measured one after the other. A round continues each sampler for some sweeps, so the first round is at the start and the
+last one with learned topics. tomotopy runs with workers=1; its table weight is not the HDP's, so it has more
 topics and only speed is compared; both numbers of topics are given.
 """
 

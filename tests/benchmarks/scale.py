@@ -7,11 +7,11 @@
 
 The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
-over, and the next call goes on from there; "from" and "to" are documents. `compare` takes the same steps from the first
+over, and the next call continues there; "from" and "to" are documents. `compare` takes the same steps from the first
 100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` does so for 8,000 to
 1,000,000 words, at the same number of tokens. The HDP has mini-batches of 4,096 documents and 150 topics everywhere.
 
-Every part works in a process of its own. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
+Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
 times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
 threads.
 """
@@ -68,7 +68,7 @@ class Clock(NamedTuple):
 
 
 def in_process(function, *arguments):
-    """Call a function in a process of its own; its row, with the peak of the process's memory."""
+    """Call a function in a separate process; return its row, with the peak of the process's memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_watched, function, *arguments).result()
 

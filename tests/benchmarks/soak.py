@@ -1,25 +1,25 @@
-"""How the page bears being used: memory, ticks, what watching costs the engine, how soon it shows and answers.
+"""The page in long use: memory, ticks, the cost of watching for the engine, and the time to show and to answer.
 
     python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME] [--json FILE]
                                     [--tables opening paint controls class engine soak] [--phones 10] [--watchers 50]
 
-A server of its own (`tests.benchmarks.watched`), with a folder of its own, and Chromium, all on this machine: what a
-browser takes to draw is missing to the engine, as for a reader with a server at home. In turn:
+A separate server (`tests.benchmarks.watched`) with a separate folder, and Chromium, run on this machine: the time that
+a browser takes to draw is lost to the engine, as for a reader with a server at home. In turn:
 
 * opening: milliseconds of the server's processor from the request for a page until it has sent all of it, without a
   browser; the run of the page learns at its usual pace meanwhile.
 * first paint: seconds from the request to the first text, to the state of the run, to the first curve and to the
   settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
-* controls: milliseconds from the press to the answer that is seen, with a run learning meanwhile.
+* controls: milliseconds from the press to the visible answer, while a run learns.
 * class: seconds until each of some phones that open the link of a run at the same time, in browsers of their size,
   shows the state of the run and its first curve; then milliseconds of the presenter's ticks while some watchers without
   browsers are connected, and the run learns at ten mini-batches a second.
-* the engine: documents a second of the same run, at full speed, alone in a process, and on the server with one
-  page and with all of them open on it; alternating, a ratio is of neighbours.
-* the soak: all browsers open runs of their own, run them again at full speed, turn through the pages and close,
-  again and again. A tick that waits for a core or for the engine's threads takes longer by the clock than it works.
-  Megabytes are the resident memory of the server after a collection. What a session leaves behind
-  is the slope of memory over sessions closed, in the last two thirds: before that, caches and kept runs fill up.
+* the engine: documents per second of the same run, at full speed, alone in a process, and on the server with one page
+  and with all pages open. The three alternate, and a ratio compares neighbours.
+* the soak: all browsers open separate runs, run them again at full speed, open each page and close, many times. A tick
+  that waits for a core or for the engine's threads takes more clock time than processor time. Megabytes are the
+  resident memory of the server after a garbage collection. The memory that a session leaves is the slope of memory
+  over closed sessions, in the last two thirds: before that, caches and kept runs fill up.
 """
 
 import argparse
@@ -92,7 +92,7 @@ AWAIT_ANSWER = """(node, attribute) => {
 
 
 class Server:
-    """The address of a watched server, and what it says of itself."""
+    """The address of a watched server, and its measurements."""
 
     def __init__(self, address):
         self.address = address
@@ -278,7 +278,7 @@ def close_all(dashboards):
 
 
 def visit_all(browser, places):
-    """Open every run in a browser of its own, run all of them again as fast as they go, turn through their pages."""
+    """Open every run in a separate browser, run all of them again at full speed, and open each of their pages."""
     dashboards = [open_page(browser, place, learns=False) for place in places]
     for dashboard in dashboards:
         again = dashboard.button("Run again")
@@ -322,7 +322,7 @@ def describe_looks(looks):
 
 
 def summarize(rows, speeds):
-    """What a session leaves behind, and what pages leave to the engine: medians of ratios of neighbours."""
+    """Memory that a session leaves, and speed that pages leave to the engine: medians of ratios of neighbours."""
     frame = pd.DataFrame(rows).iloc[len(rows) // 3 :]
     slope = np.polyfit(frame["closed_sessions"], frame["megabytes"], 1)[0] if len(frame) > 2 else None
     speeds = pd.DataFrame(speeds)
@@ -349,7 +349,7 @@ def watched_server():
 
 
 def measure(arguments):
-    """Every table that is asked for, by its name."""
+    """Every requested table, by its name."""
     with watched_server() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
         measures = {

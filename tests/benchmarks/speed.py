@@ -1,4 +1,4 @@
-"""How fast the engine learns, against others and against the machine's own limits.
+"""The speed of the engine, compared with other libraries and with the limits of the machine.
 
     python -m tests.benchmarks.speed [--json FILE] [--rounds 5] [--quick] [--race]
 
@@ -6,8 +6,8 @@ Contestants alternate, five times in one run unless told otherwise, so that othe
 all; a ratio is of two times measured one after the other, each the mean of as many passes as take a second. Each works
 in one of two processes, one held to a single core and one with two, which limits every library's threads alike; gensim
 and scikit-learn get one core, since neither uses a second by itself. Nothing is evaluated while the clock runs.
-Held-out scores are taken afterwards, `disjoint_words`: own against own where scikit-learn's LDA is the other, both by
-the common fold-in where it is gensim, which infers with another model.
+Held-out scores are computed afterwards, `disjoint_words`: own inference for the two LDAs; the common fold-in for the
+HDP and gensim, which infers with another model.
 
 Rows: one pass against gensim's HDP, ours on one thread and on two; our online LDA against scikit-learn's on the same
 mini-batches; the local step of a learned HDP against the floor of `tests/benchmarks/floor.py`; the global step
@@ -65,7 +65,7 @@ class Data(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """Seconds of one pass, from nothing; held-out nats per word."""
+    """Seconds of one pass from the start; held-out nats per word."""
 
     seconds: float
     own: float
@@ -94,7 +94,7 @@ def prepare():
 
 
 def time_passes(system, data):
-    """The mean of passes of a contestant, each from nothing, until they have taken LEAST_SECONDS together."""
+    """The mean of passes of a contestant, each from the start, until they have taken LEAST_SECONDS together."""
     train, held_out = load(data)
     seconds = []
     while sum(seconds) < LEAST_SECONDS:

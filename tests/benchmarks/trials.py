@@ -1,4 +1,4 @@
-"""One run as the papers' claims need it: an algorithm with settings, on a part of the corpus, and its outcome."""
+"""One run for the papers' claims: an algorithm with settings, on a part of the corpus, and its outcome."""
 
 import time
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ def sample(corpus_name, documents, seed, sweeps):
 
 
 def go_on(algorithm, config, train, sampled):
-    """(config, state) of a collapsed system where the sampler has come to; its K is at least the sampler's."""
+    """(config, state) of a collapsed system that continues from the sampler; its K is at least the sampler's."""
     config = replace(config, max_topics=max(config.max_topics, len(sampled.topic_ids)))
     batch = next(train.batches(train.num_documents))
     tokens = count_entries(batch, sampled, config.max_topics)

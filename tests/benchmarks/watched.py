@@ -1,6 +1,6 @@
-"""A served page that says how it fares: `panel serve app --plugins tests.benchmarks.watched`, then /watched.
+"""A served page that measures itself: `panel serve app --plugins tests.benchmarks.watched`, then /watched.
 
-Nothing of the page is changed but that the clock is read around each `Session.look` and each engine's run.
+The page is unchanged, except that the clock is read around each `Session.look` and each engine's run.
 """
 
 import gc
@@ -23,7 +23,7 @@ look, run = Session.look, engine.run
 
 @wraps(look)
 def timed_look(session):
-    """As ever; counts only where there was anything new to show, the look that first draws the page by itself."""
+    """As before; counts only looks with something new to show, and the look that first draws the page separately."""
     before, began, worked = session.seen, time.perf_counter(), time.thread_time()
     look(session)
     if session.seen is not before:

@@ -1,4 +1,4 @@
-"""A served page, browsers to open it in, and the rule that nothing goes wrong unseen."""
+"""A served page, the browsers that open it, and the check that no page reports an error."""
 
 import os
 import re
@@ -24,14 +24,14 @@ LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-u
 TOKEN = "the start-up token of these tests"
 OPTIONS = ("app", "--port", "0")
 SECONDS_TO_SERVE = 60
-# What `Session.report` writes.
+# `Session.report` writes this.
 PAGE_ERROR = "An error on the page"
 expect.set_options(timeout=30_000)
 
 
 @contextmanager
 def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME):
-    """Serve with this command; gives the address of the page. What the server says goes into `log`."""
+    """Serve the page with this command; yields its address. The output of the server goes into `log`."""
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
     with log.open("w") as output:
         server = subprocess.Popen(
@@ -49,7 +49,7 @@ def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME)
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str:
-    """Read the address in what the server says, as soon as it stands there."""
+    """Wait for the address in the output of the server, and return it."""
     end = time.monotonic() + SECONDS_TO_SERVE
     while time.monotonic() < end and server.poll() is None:
         found = ADDRESS.search(log.read_text())
@@ -61,7 +61,7 @@ def find_address(server: subprocess.Popen, log: Path) -> str:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory) -> str:
-    """Where the page is. In the end no view of any page has failed: such an error would be in the log."""
+    """The address of the page. At the end, the log is checked for errors of views."""
     log = tmp_path_factory.mktemp("server") / "log.txt"
     with serving(["-m", "panel", "serve"], log) as found:
         yield found
@@ -70,7 +70,7 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def dying_address(tmp_path_factory) -> str:
-    """Where a page is whose engine dies."""
+    """The address of a page whose engine fails."""
     script = str(Path(__file__).with_name("serve_dying_engine.py"))
     with serving([script], tmp_path_factory.mktemp("dying") / "log.txt") as found:
         yield found
@@ -78,7 +78,7 @@ def dying_address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def compiling_address(tmp_path_factory) -> str:
-    """Where a page is whose engine takes its time to compile for float64; of a server that has not done so yet.
+    """The address of a page whose engine takes long to compile for float64, on a server that has not compiled it yet.
 
     The kernels are in the cache of this machine, so that the time depends on nothing else.
     """
@@ -97,7 +97,7 @@ def noticed() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def faults(noticed) -> list[str]:
-    """Errors of any page in this test: there are none, and no exceptions from that."""
+    """Errors of all pages in this test. There must be none, without exceptions."""
     noticed.clear()
     yield noticed
     assert not noticed
@@ -105,7 +105,7 @@ def faults(noticed) -> list[str]:
 
 @pytest.fixture
 def visit(new_context, address, faults):
-    """Open the page in a browser of its own, of this size; returns it once the run has begun to learn.
+    """Open the page in a new browser of this size; returns it as soon as the run has begun to learn.
 
     prepare(context) is called before the page is asked for; a page that is not to learn is returned as soon as it is
     drawn; `emulated` is what else the browser is to be like.
@@ -165,7 +165,7 @@ def look_at_finished(finished_pages):
 
     def look(size=None, **emulated) -> Dashboard:
         dashboard = finished_pages(size or WIDE, **emulated)
-        # A run without a page is removed after minutes, and starts again.
+        # A run without a page is removed after some minutes, and would start again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
         dashboard.return_to_live()

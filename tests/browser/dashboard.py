@@ -1,4 +1,4 @@
-"""The page as a person meets it: what it says, and what can be pressed."""
+"""The page as a person uses it: what it says, and what can be pressed."""
 
 import re
 from contextlib import suppress
@@ -29,7 +29,7 @@ FIND_STEPS = """() => {
 
 
 class Dashboard:
-    """One page. Methods do what a person does, and wait for what they would wait for."""
+    """One page. Its methods do what a person does, and wait as a person would."""
 
     def __init__(self, page: Page):
         self.page = page
@@ -47,7 +47,7 @@ class Dashboard:
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
     def open(self, address: str, learns: bool = True) -> "Dashboard":
-        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it says anything."""
+        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it shows a message."""
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
@@ -61,7 +61,7 @@ class Dashboard:
         self.page.wait_for_function(IS_DRAWN)
 
     def return_to_live(self) -> None:
-        """Close what is open over the page, and show the present model on the page Live."""
+        """Close all dialogs and menus, and show the present model on the page Live."""
         self.page.keyboard.press("Escape")
         live = self.button("Live")
         if live.get_attribute("aria-pressed") != "true":
@@ -84,7 +84,7 @@ class Dashboard:
         self.expect_state("Paused")
 
     def leave(self) -> None:
-        """Give the core back, unless the run has ended or another page of it just has."""
+        """Pause the run, so that its core is free, unless the run has ended or another page has paused it."""
         pause = self.button("Pause")
         if not pause.is_visible():
             return
@@ -98,7 +98,7 @@ class Dashboard:
         expect(pause).to_be_hidden()
 
     def step(self) -> None:
-        """Take one mini-batch and wait until the page says so."""
+        """Take one mini-batch and wait until the page shows it."""
         before = self.documents.inner_text()
         self.step_button.click()
         expect(self.documents).not_to_have_text(before)
@@ -124,7 +124,7 @@ class Dashboard:
         self.expect_ground(dark=True)
 
     def expect_ground(self, dark: bool) -> None:
-        """Wait until the ground of the page is dark, or light."""
+        """Wait until the background of the page is dark, or light."""
         self.page.wait_for_function(
             "dark => { const ground = parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1])\n"
             "return dark ? ground < 60 : ground > 200 }",
@@ -151,7 +151,7 @@ class Dashboard:
         self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
 
     def expect_marks(self, text: str, at: int | None = None) -> None:
-        """Wait until each of the three curves has this label, and if asked stands at this number of documents."""
+        """Wait until each of the three curves has a mark with this label and, if given, at this number of documents."""
         self.page.wait_for_function(
             f"""([text, at]) => {{
                 const all = ({FIND_MARKS})()

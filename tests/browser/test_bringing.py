@@ -1,4 +1,4 @@
-"""Text of one's own, from the file to a run; and nothing in it is ever taken for markup."""
+"""A user's own text, from the file to a run. Nothing in it is ever treated as markup."""
 
 import io
 import random
@@ -37,7 +37,7 @@ FIND_DOT = """() => {
 
 
 def write_speeches(num_rows: int = 300) -> bytes:
-    """A table of speeches of three kinds with evil titles, one row without a date."""
+    """A table of speeches of three kinds with malicious titles; one row has no date."""
     draw = random.Random(0)
     rows = [
         {
@@ -53,7 +53,7 @@ def write_speeches(num_rows: int = 300) -> bytes:
 
 
 def write_counts(num_documents: int = 300) -> tuple[bytes, bytes]:
-    """Counts as LDA-C with a vocabulary of evil words."""
+    """Word counts in the format LDA-C, with a vocabulary of malicious words."""
     draw = random.Random(0)
     lines = []
     for number in range(num_documents):
@@ -64,7 +64,7 @@ def write_counts(num_documents: int = 300) -> tuple[bytes, bytes]:
 
 @pytest.fixture(autouse=True)
 def emptied():
-    """No corpus of its own is left to the next test."""
+    """Deletes the corpora that a test has built."""
     yield
     for own in list_own():
         delete_own(own.name)
@@ -75,7 +75,7 @@ def find_dialog(page) -> Locator:
 
 
 def drop(dashboard, *files: tuple[str, bytes]) -> None:
-    """Choose these files in the dialog, which is opened by its button."""
+    """Choose these files in the dialog; its button opens it."""
     page = dashboard.page
     if not find_dialog(page).is_visible():
         dashboard.button("Bring your own text").press("Enter")
@@ -92,7 +92,7 @@ def expect_no_markup(page) -> None:
     expect(page.locator("img[src=x]")).to_have_count(0)
 
 
-def test_own_text_is_dropped_looked_into_built_run_downloaded_and_deleted(dashboard):
+def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dashboard):
     page = dashboard.page
     dashboard.pause()
     drop(dashboard, ("speeches.csv", write_speeches()))
@@ -167,7 +167,7 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
         expect_no_markup(page)
 
 
-def test_what_cannot_be_read_is_said_in_place_and_a_long_build_can_be_cancelled(dashboard):
+def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(dashboard):
     page = dashboard.page
     dashboard.pause()
     drop(dashboard, ("picture.csv", bytes(range(256)) * 40))
@@ -223,7 +223,7 @@ def write_folder(folder: Path, num_files: int = 40) -> Path:
 
 
 def drop_path(page, path: Path) -> None:
-    """Drop a file or folder of this machine where the dialog takes files."""
+    """Drop a file or folder of this machine on the dialog."""
     page.get_by_text("or drop files here").scroll_into_view_if_needed()
     area = page.get_by_text("or drop files here").bounding_box()
     session = page.context.new_cdp_session(page)

@@ -1,4 +1,4 @@
-"""Runs that are kept, drawn over one another, matched and swept, as a person goes."""
+"""The page Compare: kept runs are drawn together and matched, and sweeps run."""
 
 import re
 import time
@@ -22,7 +22,7 @@ FIND_TOO_HIGH = """() => {
 
 
 def open_compare(dashboard):
-    """Turn to the page of kept runs."""
+    """Open the page Compare."""
     dashboard.button("Compare").click()
     expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
     return dashboard.page
@@ -30,7 +30,7 @@ def open_compare(dashboard):
 
 @pytest.fixture
 def swept(dashboard):
-    """The page of kept runs after a run has finished, which sweeps come after."""
+    """The page Compare after a run has finished, so that sweeps can run."""
     dashboard.finish()
     open_compare(dashboard)
     return dashboard
@@ -66,7 +66,7 @@ def test_a_sweep_is_cancelled(swept):
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
-def test_no_part_is_higher_than_its_place_and_nothing_serious_is_found(look_at_finished, size):
+def test_no_part_is_higher_than_its_place_and_axe_finds_nothing_serious(look_at_finished, size):
     page = open_compare(look_at_finished(size))
     expect(page.get_by_role("heading", name="Sweep", exact=True)).to_be_attached()
     assert page.evaluate(FIND_TOO_HIGH) == []

@@ -28,7 +28,7 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             expect(dashboard.page).to_have_url(re.compile("run="))
             seen, run = dashboard.documents.inner_text(), re.search("run=([^&]+)", dashboard.page.url)[1]
             expect_file(tmp_path, dashboard.page)
-            # A stalled connection shows; when it moves again, the same page goes on.
+            # The page shows a stalled connection; when it works again, the same page continues.
             dashboard.page.evaluate("window.isSame = true")
             proxy.stall()
             dashboard.expect_state("No connection")
@@ -36,7 +36,7 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             proxy.go_on()
             dashboard.expect_state("Paused")
             assert dashboard.page.evaluate("window.isSame")
-            # A cut connection of a live server: the page opens again on its run.
+            # The connection is cut while the server runs: the page opens again on its run.
             proxy.cut()
             dashboard.page.wait_for_function("!window.isSame")
             dashboard.expect_state("Paused")

@@ -1,14 +1,14 @@
-"""Every page of the dashboard as it looked when somebody last looked at it.
+"""Every page of the dashboard looks as in its stored picture.
 
     STICKBREAKER_WRITE_EXPECTED=1 python -m pytest tests/browser/test_expected.py
 
-writes the pictures in `tests/browser/expected` again; look at what has changed before it is committed.
+writes the pictures in `tests/browser/expected` again. Look at the changes before you commit them.
 
-A run of the default seed has finished. Fonts, the order of equals and figures of speed differ between machines, so
-pictures are compared by the mean luminance of coarse blocks. What counts as the same is taken from the pictures
-themselves: one may be half as far from its own as the nearest other page of the same size and theme is. A page that
-comes out empty, in the other theme or without a part is farther away. Under the hood the look at the finished model is
-waited for, whose first one in a process takes some seconds.
+The pages show a finished run of the default seed. Fonts, the order of equal values and measured speeds differ between
+machines, so pictures are compared by the mean luminance of coarse blocks. The limit follows from the stored pictures: a
+page may differ from its own picture by half the distance to the nearest other page of the same size and theme. A page
+that is empty, has the other theme or lacks a part differs by more. The test waits until Under the hood has computed its
+view of the finished model, which takes some seconds the first time in a process.
 """
 
 import io
@@ -53,7 +53,7 @@ def measure_blocks(picture):
 
 
 def is_like(dashboard, name, expected):
-    """Whether the page comes to look as expected before patience ends."""
+    """Whether the page looks as expected before the time is over."""
     own = expected[name]
     limit = SHARE_OF_DISTANCE * min(
         np.abs(own - other).mean() for page, other in expected.items() if page != name and other.shape == own.shape
@@ -68,7 +68,7 @@ def is_like(dashboard, name, expected):
 
 
 def take_settled(page):
-    """A picture of the page once three in a row have been the same."""
+    """A picture of the page, as soon as three in a row are the same."""
     pictures = [page.screenshot()]
     while len(pictures) < 3 or len(set(pictures[-3:])) > 1:
         page.wait_for_timeout(2 * SETTLE_MILLISECONDS)
@@ -77,7 +77,7 @@ def take_settled(page):
 
 
 def look_through(dashboard, size_name, theme):
-    """Names of pages that do not look as expected; writes them instead where that is asked for."""
+    """Names of pages that do not look as expected; with STICKBREAKER_WRITE_EXPECTED, writes their pictures instead."""
     files = {name: FOLDER / f"{name.lower().replace(' ', '-')}-{size_name}-{theme}.png" for name in PAGES}
     if not IS_WRITING:
         expected = {name: measure_blocks(file.read_bytes()) for name, file in files.items()}

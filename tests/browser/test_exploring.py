@@ -1,4 +1,4 @@
-"""From a topic to its words, its documents and its time, as a person goes."""
+"""From a topic to its words, its documents and its periods, as a person explores it."""
 
 import re
 
@@ -12,7 +12,7 @@ def finished(look_at_finished):
     return look_at_finished()
 
 
-def test_a_topic_is_named_looked_into_and_followed_to_a_document(dashboard):
+def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
@@ -69,7 +69,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     expect(page.get_by_text("by the model just before it learned from the document")).to_be_attached()
     finished.button("as known now").click()
     expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
-    # No decade is blank: in each, a row has the topic that is its largest.
+    # No decade is empty: the topic that is largest in it has a row.
     largest = page.evaluate(FIND_LARGEST)
     assert len(largest) == 24
     assert min(largest) > 0.05
@@ -84,7 +84,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)
 
 
-def test_nothing_serious_stands_in_the_way_of_a_screen_reader(finished):
+def test_axe_finds_nothing_serious_on_the_pages_of_a_finished_run(finished):
     for name in ("Topics", "Time", "Documents"):
         finished.button(name).click()
         expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)

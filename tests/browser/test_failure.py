@@ -1,4 +1,4 @@
-"""An engine that dies leaves everything it has computed, its reason, and a way on."""
+"""If the engine fails, the page keeps what was computed, shows the reason, and can restart."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""All that a mouse can press, drag or write in can be reached with the Tab and arrow keys, with visible focus."""
+"""Everything that a mouse can use can be reached with the Tab and arrow keys, with visible focus."""
 
 import re
 
@@ -8,7 +8,7 @@ from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE
 
 MOST_STOPS = 200
 SETTLE_MILLISECONDS = 300
-# What is there once a page is.
+# These elements exist when a page is drawn.
 LANDMARKS = {
     LIVE: ("region", "Word lists over time"),
     TOPICS: ("button", re.compile("^open: ")),
@@ -23,8 +23,8 @@ FOCUSED = """
   let focused = document.activeElement
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement
 """
-# What may be pressed: controls by their element or role, and elements with a control's pointer outside of controls.
-# A label stands for its box, an icon of a plot's tool for the tool around it, a slider's track for its thumb.
+# What can be pressed: controls by their element or role, and other elements that have the pointer of a control.
+# A label counts as its box, an icon as the tool of the plot around it, a slider's track as its thumb.
 COLLECT = """() => {
   const controls = "button, a[href], input:not([type=hidden]), select, textarea, summary, [tabindex], " +
     "[contenteditable=true], [role=button], [role=combobox], [role=slider], [role=switch], [role=checkbox]"
@@ -43,7 +43,7 @@ COLLECT = """() => {
   return found.map(node =>
     `${node.tagName} ${node.getAttribute("aria-label") || node.title || node.innerText || node.className}`.slice(0, 90))
 }"""
-# How a control and what is next to it and around it look: a ring, a frame or a ground that differs shows the focus.
+# The look of a control and of what is around it: a different ring, frame or background shows the focus.
 DESCRIBE_LOOK = """() => { window.describe_look = (node) => {
   const near = [node, node.parentElement, ...(node.parentElement?.children ?? [])].filter(Boolean)
   return near.map(each => { const style = getComputedStyle(each)
@@ -62,7 +62,7 @@ NAME_FOCUSED = f"""() => {{ {FOCUSED}
 
 
 def collect_settled(page):
-    """Name all controls, once there come no more."""
+    """Names of all controls, as soon as no more appear."""
     seen = [page.evaluate(COLLECT)]
     while len(seen) < 3 or seen[-3:] != 3 * seen[-1:]:
         page.wait_for_timeout(SETTLE_MILLISECONDS)
@@ -71,7 +71,7 @@ def collect_settled(page):
 
 
 class Round:
-    """A way by the Tab key from the row of pages: `reached` are places of controls, `unseen` do not show the focus."""
+    """A round with the Tab key: `reached` are places of controls, `unseen` are those that do not show the focus."""
 
     def __init__(self, page):
         self.page = page
@@ -79,11 +79,11 @@ class Round:
         self.reached, self.unseen = set(), set()
         self.start, _, _, size = page.evaluate(LOOK)
         self._walk_group(size)
-        # How it looks without the focus is seen from another page.
+        # Another page shows how it looks without the focus.
         self.unseen.discard(self.start)
 
     def go(self, is_whole):
-        """Press Tab to the end of the page, or all around to the start; fail where it stays or goes back."""
+        """Press Tab to the end of the page, or around to the start; fail if the focus stays or goes back."""
         for _ in range(MOST_STOPS):
             self.page.keyboard.press("Tab")
             place, tag, is_seen, size = self.page.evaluate(LOOK)
@@ -107,7 +107,7 @@ class Round:
             self.unseen.add(place)
 
     def _walk_group(self, size):
-        """Go through a row of buttons, which is one stop, by its arrow keys, and come back to where it was entered."""
+        """Go through a row of buttons, which is one Tab stop, with the arrow keys, and return to the first one."""
         for _ in range(size if size > 1 else 0):
             self.page.keyboard.press("ArrowRight")
             place, _, is_seen, _ = self.page.evaluate(LOOK)
@@ -115,7 +115,7 @@ class Round:
 
 
 def turn_by_keys(dashboard, name):
-    """Go on in the row of pages to the next one, and open it."""
+    """Move to the next page in the row of pages, and open it."""
     page = dashboard.page
     if name != LIVE:
         page.keyboard.press("ArrowRight")
@@ -127,7 +127,7 @@ def turn_by_keys(dashboard, name):
 
 
 def act_by_keys(dashboard):
-    """Choose a topic, name it, open a dialog and leave it; the focus stays or comes back."""
+    """Choose a topic, name it, open a dialog and close it; the focus stays or returns."""
     page, keys = dashboard.page, dashboard.page.keyboard
     topic = page.get_by_role("combobox", name="Topic").first
     expect(topic).to_be_visible()
@@ -173,7 +173,7 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     for name in PAGES:
         turn_by_keys(dashboard, name)
         around = Round(page)
-        # What is around the pages is the same on all of them.
+        # The parts around the pages are the same on all of them.
         found[name] = (around.go(is_whole=name == LIVE), around.not_seen())
         dashboard.button(name).focus()
     assert found == {name: ([], []) for name in PAGES}

@@ -1,4 +1,4 @@
-"""Light and dark, wide and narrow, for eyes and for screen readers."""
+"""The page in light and dark, wide and narrow, and for screen readers."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -36,7 +36,7 @@ LAY_OUT_UNDRAWN = """() => {
 
 
 def find_barriers(page) -> list[str]:
-    """What axe finds that is serious or critical."""
+    """Serious and critical faults that axe finds."""
     found = Axe().run(page).response["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['html'][:200]}"
@@ -53,7 +53,7 @@ def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(
     assert find_barriers(dashboard.page) == []
     dashboard.expect_ground(dark=False)
     dashboard.go_dark()
-    # Colours fade from one theme to the other for a moment, each component by itself.
+    # Colours fade from one theme to the other, each component separately.
     barriers, tries = find_barriers(dashboard.page), 10
     while barriers and tries:
         dashboard.page.wait_for_timeout(300)
@@ -65,7 +65,7 @@ def test_axe_finds_nothing_serious_and_dark_mode_darkens_the_page_and_goes_back(
 
 
 @SIZES
-def test_a_page_is_as_dark_as_the_system_until_a_person_chooses_and_remembers_that(look_at_finished, size):
+def test_a_page_follows_the_theme_of_the_system_until_a_person_chooses_one_and_remembers_it(look_at_finished, size):
     dashboard = look_at_finished(size, color_scheme="dark")
     dashboard.expect_ground(dark=True)
     # What is drawn later has the theme of the rest.
@@ -83,7 +83,7 @@ def test_a_page_is_as_dark_as_the_system_until_a_person_chooses_and_remembers_th
     dashboard.expect_ground(dark=False)
 
 
-def test_pages_are_turned_before_their_figures_are_drawn(look_at_finished):
+def test_pages_can_be_left_before_their_figures_are_drawn(look_at_finished):
     dashboard = look_at_finished()
     assert dashboard.page.evaluate(LAY_OUT_UNDRAWN) == "Figure"
     for name in ("Topics", "Compare", "Live", "Time", "Live"):

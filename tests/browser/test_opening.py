@@ -1,4 +1,4 @@
-"""Before the page is drawn: a text at once, and no jumps afterwards."""
+"""The opening of a page: text appears at once, and nothing jumps afterwards."""
 
 import pytest
 from playwright.sync_api import expect

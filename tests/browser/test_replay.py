@@ -33,7 +33,7 @@ def test_the_slider_moves_sentence_table_topics_and_curves_to_one_moment(look_at
     expect(page.get_by_text("Replay: the topics at 2,304 documents.")).to_be_attached()
     page.wait_for_function(f"() => ({NUM_POINTS})() === 2560")
     assert "moment=2560" in page.url
-    # Words fade in, and have less contrast meanwhile.
+    # Words have less contrast while they fade in.
     page.wait_for_timeout(1_500)
     assert find_barriers(page) == []
     assert page.evaluate(OVERFLOWS) == []

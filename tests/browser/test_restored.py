@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @contextmanager
 def server_to_kill(folder, name, *options):
-    """Serve the page with its data in this folder; gives the process and the address."""
+    """Serve the page with its data in this folder; yields the process and the address."""
     log, environment = (
         folder / f"{name}.txt",
         os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)},

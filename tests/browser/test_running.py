@@ -25,7 +25,7 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
     expect(dashboard.page.get_by_role("progressbar", name="Documents seen")).to_be_visible()
 
 
-def test_pause_stands_still_and_run_goes_on(dashboard):
+def test_pause_stops_the_run_and_run_continues_it(dashboard):
     dashboard.choose_pace("Four batches a second")
     dashboard.pause()
     seen = dashboard.num_seen()
@@ -97,7 +97,7 @@ def test_full_speed_reads_everything_and_can_run_again(dashboard):
     dashboard.expect_state("Running")
 
 
-def test_a_reload_goes_on_with_the_same_run(dashboard):
+def test_a_reload_continues_the_same_run(dashboard):
     seen = dashboard.num_seen()
     dashboard.press_key("batch_size", "ArrowLeft")
     dashboard.expect_marks("S 256 → 128")
@@ -110,7 +110,7 @@ def test_a_reload_goes_on_with_the_same_run(dashboard):
     assert dashboard.num_seen() >= seen
 
 
-def test_two_browsers_have_a_run_each(visit):
+def test_two_browsers_have_separate_runs(visit):
     one = visit()
     one.pause()
     seen = one.documents.inner_text()

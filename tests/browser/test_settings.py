@@ -25,10 +25,10 @@ def rates_of(settings: dict[str, float], *steps: int) -> list[float]:
     return [learning_rate(step, settings["delay"], settings["forgetting_rate"]) for step in steps]
 
 
-def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float], dict[str, float]]:
-    """Move, step: the steps before stay as they were, the one after has the new rate and size; returns both settings.
+def expect_applied_from_the_next_step(dashboard, move) -> tuple[dict[str, float], dict[str, float]]:
+    """Change a setting and take a step: earlier steps keep their rates and sizes, and the next one has the new ones.
 
-    A mark stands between them.
+    A mark is between them. Returns both settings.
     """
     old, taken, number = read_settings(dashboard), dashboard.steps(), dashboard.step_number()
     text = move()
@@ -46,7 +46,7 @@ def expect_obeyed_from_the_next_step(dashboard, move) -> tuple[dict[str, float],
 
 
 def pause_untouched(dashboard) -> None:
-    """Pause a run whose sliders were never moved: all its steps have their rates and sizes."""
+    """Pause a run whose sliders were never moved, so that all its steps have the rates and sizes of the sliders."""
     dashboard.pause()
     taken, number = dashboard.steps(), dashboard.step_number()
     rates = rates_of(read_settings(dashboard), *range(1, number + 1))
@@ -67,7 +67,7 @@ def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_e
             dashboard.press_key(name, key)
             return text
 
-        old, new = expect_obeyed_from_the_next_step(dashboard, move)
+        old, new = expect_applied_from_the_next_step(dashboard, move)
         assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
@@ -80,7 +80,7 @@ def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks
             dashboard.click_slider(name, share)
             expect(dashboard.slider(name)).not_to_have_attribute("aria-valuetext", before)
 
-        old, new = expect_obeyed_from_the_next_step(dashboard, move)
+        old, new = expect_applied_from_the_next_step(dashboard, move)
         assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
@@ -90,11 +90,11 @@ def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dash
         dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
 
     pause_untouched(dashboard)
-    _, new = expect_obeyed_from_the_next_step(dashboard, move)
+    _, new = expect_applied_from_the_next_step(dashboard, move)
     assert [new[name] for name in CHANGES] == [0.9, 1, 500]
 
 
-def test_settings_that_cannot_learn_are_warned_of_before_the_start(dashboard):
+def test_the_page_warns_of_settings_that_cannot_learn_before_the_start(dashboard):
     dashboard.pause()
     dashboard.press_key("batch_size", "End")
     expect(dashboard.page.get_by_text("S or τ₀, or use more passes").first).to_be_visible()
@@ -119,7 +119,7 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     expect(page.get_by_text("K 40, start warm")).to_be_visible()
 
 
-def test_a_precision_not_used_before_is_compiled_in_view_while_the_page_stays_usable(compiling_address, visit):
+def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(compiling_address, visit):
     dashboard = visit(at=compiling_address)
     page = dashboard.page
     dashboard.pause()

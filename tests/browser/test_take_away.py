@@ -1,4 +1,4 @@
-"""What a person takes away arrives as a file."""
+"""Exports of the page arrive as files."""
 
 import re
 

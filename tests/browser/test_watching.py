@@ -12,7 +12,7 @@ from tests.browser.dashboard import SLIDERS
 pytestmark = pytest.mark.browser
 
 
-def test_who_opens_the_link_follows_the_presenter_with_a_page_of_their_own_and_no_controls(visit):
+def test_a_watcher_follows_the_presenter_on_a_separate_page_without_controls(visit):
     presenter = visit()
     presenter.pause()
     presenter.button("Share").click()
@@ -31,7 +31,7 @@ def test_who_opens_the_link_follows_the_presenter_with_a_page_of_their_own_and_n
     expect(watcher.documents).to_have_text(presenter.documents.inner_text())
     expect(watcher.button("Curves")).to_be_enabled()
     expect(presenter.button("Curves")).to_have_count(0)
-    # A topic may have been chosen there meanwhile, as one is by itself.
+    # The page may have selected a topic by itself.
     expect(watcher.page).to_have_url(re.compile(re.escape(f"{link}&page=Export")))
 
     presenter.page.goto("about:blank")

@@ -10,7 +10,7 @@ from stickbreaker.app.frames.progress_frames import DEFAULT_TOPICS_RULE
 pytestmark = pytest.mark.browser
 
 
-def test_the_table_fills_column_by_column_marks_new_words_and_takes_a_topic_of_now(dashboard):
+def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_the_list(dashboard):
     page = dashboard.page
     expect(page.get_by_text(DEFAULT_TOPICS_RULE)).to_be_attached()
     expect(page.locator("thead th.planned")).to_have_count(9)

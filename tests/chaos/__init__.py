@@ -1,1 +1,1 @@
-"""Commands that damage files, kill processes, break disks and send odd uploads, and tests with a share of each."""
+"""Commands that damage files, kill processes, simulate disk failures and upload malformed files; tests run a part."""

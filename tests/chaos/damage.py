@@ -3,8 +3,8 @@
     python -m tests.chaos.damage [--number 10000] [--seed 0] [--json FILE]
 
 Flips a bit, truncates, swaps two blocks or the files of two items, or deletes, in every kind of file, and reads
-everything again as a new process would. Prints how many ended how: "silent" is other content without a sentence,
-"foreign" an error that is not the project's own, "others" a fault in an item that was not touched.
+everything again as a new process would. Prints the number of each outcome: "silent" is wrong content without a
+sentence, "foreign" an error that is not the project's own, "others" a fault in an item that was not touched.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def change(damage: str, path: Path, contents: dict[Path, bytes], rng: np.random.
 
 
 def judge(kind: Kind, folder: Path, before: Found, touched: set[str], damage: str) -> str:
-    """How reading ends after a damage: one of OUTCOMES, the worst of all items."""
+    """The outcome of reading after a damage: one of OUTCOMES, the worst of all items."""
     try:
         found = kind.read(folder)
     except Exception:
@@ -83,7 +83,7 @@ def judge(kind: Kind, folder: Path, before: Found, touched: set[str], damage: st
 
 
 def judge_item(found: str | None, before: str, damage: str) -> str:
-    """How reading one damaged item ends."""
+    """The outcome of reading one damaged item."""
     if found is None:
         return "gone" if damage == "delete" else "silent"
     if not isinstance(found, Refusal):
@@ -112,7 +112,7 @@ def count_outcomes(number: int, seed: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Print the table, and end with an error where an outcome is bad."""
+    """Print the table, and end with an error if an outcome is bad."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)

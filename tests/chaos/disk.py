@@ -1,4 +1,4 @@
-"""Disks that fail: the old content stays whole, nothing is left over, and one sentence says what to do.
+"""Disks that fail: the old content stays complete, nothing is left over, and one sentence says what to do.
 
     python -m tests.chaos.disk [--number 200] [--seed 0] [--json FILE]
 
@@ -114,7 +114,7 @@ def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
 
 
 def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
-    """Stop the machine after a random operation of an action, again and again; count what is lost."""
+    """Stop the machine after a random operation of an action, many times; count what is lost."""
     counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
     _restore(start, folder.parent)
     contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
@@ -133,7 +133,7 @@ def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Coun
 
 
 def has_lost(before: stored.Found, now: stored.Found, after: stored.Found | None) -> bool:
-    """Whether an item is neither as it was nor as it is to be; without `after`, whether one cannot be read."""
+    """Whether an item has neither its old nor its new content; without `after`, whether one cannot be read."""
     verified_files.digest_once.cache_clear()
     for name in before.keys() | now.keys():
         found = now.get(name)
@@ -172,7 +172,7 @@ def count_outcomes(number: int, seed: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Print the table, and end with an error where an outcome is bad."""
+    """Print the table, and end with an error if an outcome is bad."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)

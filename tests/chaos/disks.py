@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import whole_files
-from stickbreaker.engine.corpora import library
+from stickbreaker.engine.corpora import write_own
 
 ERRORS = {name: getattr(errno, name) for name in ("ENOSPC", "EIO", "EROFS")}
 
@@ -32,7 +32,7 @@ class Operation(NamedTuple):
 class Disk:
     """Counts writes, syncs and renames, fails at the one with the number `fails_at`, and records all operations.
 
-    A full or read-only disk fails from there on; an input/output error happens once.
+    A full or read-only disk fails from then on; an input/output error happens once.
     """
 
     fails_at: int | None = None
@@ -49,7 +49,7 @@ class Disk:
         self.operations.append(operation)
 
     def open_new(self, path: Path) -> io.BufferedRandom:
-        """In place of `whole_files.open_new`."""
+        """Replaces `whole_files.open_new`."""
         self.note(Operation("create", str(path)))
         return io.BufferedRandom(_File(self, path))
 
@@ -58,7 +58,7 @@ class Disk:
         """Put this disk between the project and the system."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(whole_files, "open_new", self.open_new)
-            patch.setattr(library, "open_new", self.open_new)
+            patch.setattr(write_own, "open_new", self.open_new)
             patch.setattr(whole_files, "os", _System(self))
             patch.setattr(Path, "mkdir", self._make_folder(Path.mkdir))
             yield self
@@ -74,7 +74,7 @@ class Disk:
 
 
 class _File(io.FileIO):
-    """A file whose writes pass the disk."""
+    """A file whose writes go through the disk."""
 
     def __init__(self, disk: Disk, path: Path):
         self._disk, self._path = disk, str(path)
@@ -91,7 +91,7 @@ class _File(io.FileIO):
 
 
 class _System:
-    """The module `os`, whose syncs and renames pass the disk."""
+    """The module `os`, whose syncs and renames go through the disk."""
 
     def __init__(self, disk: Disk):
         self._disk = disk

@@ -1,10 +1,10 @@
-"""Processes that are killed while they write: what they leave is whole, and the next one continues from it.
+"""Processes that are killed while they write: the files that they leave are complete, and the next one continues.
 
     python -m tests.chaos.kill [--number 100] [--json FILE]
 
 Kills (SIGKILL) each of these --number times, at a random moment: runs of all algorithms, which save a checkpoint after
 each mini-batch, builds of corpora, and studies with two processes. After each kill everything is read, and a run that
-continues from its checkpoint must end with the bits of an uninterrupted one. In the end the next writer must be able to
+continues from its checkpoint must end with the bits of an uninterrupted one. At the end the next writer must be able to
 remove what the killed processes have left.
 """
 
@@ -44,7 +44,7 @@ BAD = COLUMNS[2:]
 
 @contextmanager
 def starting() -> Iterator[Callable[[str], int]]:
-    """Give a function that starts a process for a job and returns its number."""
+    """Yield a function that starts a process for a job and returns its number."""
     command = [sys.executable, "-m", "tests.chaos.worker"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 
@@ -61,7 +61,7 @@ def starting() -> Iterator[Callable[[str], int]]:
 
 
 def kill_often(job: str, name: str, folder: Path, number: int, start: Callable[[str], int]) -> Counter:
-    """Start a process, kill it and read what it has left, again and again."""
+    """Start a process, kill it and read what it has left, many times."""
     counted, rng = Counter(), np.random.default_rng(number)
     while counted["kills"] < number:
         before = list_times(folder)
@@ -90,9 +90,9 @@ def count_leftovers(folder: Path) -> int:
 
 
 def list_times(folder: Path) -> dict[str, int]:
-    """When each file and folder was written last; those that go meanwhile are left out."""
+    """When each file and folder was last written; those that disappear meanwhile are left out."""
     found = {}
-    # Other than `Path.rglob`, `os.walk` passes over a folder that goes before it is opened.
+    # Unlike `Path.rglob`, `os.walk` skips a folder that disappears before it is opened.
     for parent, folders, files in os.walk(folder):
         for path in (os.path.join(parent, name) for name in (*folders, *files)):
             with suppress(FileNotFoundError):
@@ -101,7 +101,7 @@ def list_times(folder: Path) -> dict[str, int]:
 
 
 def wait_for_write(folder: Path, before: dict[str, int], process: int) -> None:
-    """Wait until a process writes into a folder; raises ProcessLookupError where it ends before."""
+    """Wait until a process writes into a folder; raises ProcessLookupError if it ends before."""
     while list_times(folder) == before:
         os.kill(process, 0)
         time.sleep(0.002)
@@ -176,7 +176,7 @@ def count_outcomes(number: int, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Print the table, and end with an error where an outcome is bad."""
+    """Print the table, and end with an error if an outcome is bad."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--json", type=Path)

@@ -11,7 +11,7 @@ READ_BYTES = 65_536
 class Proxy:
     """Passes bytes on in both directions. `port` stays the same for all servers.
 
-    stall(): nothing passes any more, and no connection is closed. go_on(): what waited passes.
+    stall(): passes nothing on, and closes no connection. go_on(): passes on what has waited.
     cut(): closes all connections.
     connect_to(port): the server of later connections; None refuses them.
     """
@@ -81,7 +81,7 @@ class Proxy:
                 await self._moves.wait()
                 writer.write(content)
                 await writer.drain()
-        # Each side closes when the other one has.
+        # Each side closes after the other one.
         with suppress(OSError):
             writer.close()
 
@@ -101,7 +101,7 @@ class Proxy:
 
 @contextmanager
 def proxying() -> Iterator[Proxy]:
-    """Give a proxy that listens."""
+    """Yield a proxy that listens."""
     proxy = Proxy()
     proxy.start()
     try:

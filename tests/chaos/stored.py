@@ -1,4 +1,4 @@
-"""Small examples of every kind of file that the project stores: how they are written, and what a reader gets."""
+"""Small examples of every kind of file that the project stores, written and read."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for 
 NAMES = ("one", "two")
 ERRORS = (CheckpointError, KeptRunError, CorpusError)
 
-# What a reader gets for each item of a folder: the digest of its content, or a sentence that says why not.
+# For each item of a folder: the digest of its content, or the sentence that refuses it.
 Found = dict[str, "str | Refusal"]
 
 
@@ -40,7 +40,7 @@ class Refusal(str):
 class Kind:
     """A kind of file: how to write two items into an empty folder, and how to read a folder.
 
-    has_own_name: whether a file knows its name, so that two exchanged files are found out.
+    has_own_name: whether a file contains its name, so that an exchange of two files is found.
     """
 
     name: str
@@ -96,7 +96,7 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
 
 
 def digest_position(position: Position) -> str:
-    """Everything that a position holds, but for the seconds that learning took."""
+    """Everything in a position, except for the seconds of learning."""
     arrays = dict(checkpoint.flatten("state", position.state))
     return digest(position.algorithm, position.config, position.settings, position.documents_seen, *arrays.values())
 
@@ -239,7 +239,7 @@ def write_cells(folder: Path) -> None:
 
 
 def read_cells(folder: Path) -> Found:
-    """The cells that are not run again; of the others, that they are."""
+    """The cells that are not run again; for the others, that they are."""
     keys = make_cells(folder.parent)[1]
     frames = {key: study.read_cell(folder / f"{key}.cell") for key in keys}
     again = Refusal("The cell is run again.")

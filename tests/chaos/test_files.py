@@ -1,4 +1,4 @@
-"""A share of the commands that damage files, kill processes and let disks fail; each command runs more of it."""
+"""A part of the commands that damage files, kill processes and simulate disk failures. Each command runs more."""
 
 from tests.chaos import damage, disk, kill
 

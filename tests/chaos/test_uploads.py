@@ -1,4 +1,4 @@
-"""Odd uploads that once failed, and a share of the generated ones."""
+"""Malformed uploads that once failed, and a part of the generated ones."""
 
 import gzip
 import zipfile
@@ -20,7 +20,7 @@ from stickbreaker.engine.corpora.dates import FIRST_YEAR, LAST_YEAR, read_dates
 from tests.chaos import uploads
 
 WORDS = WordChoices(min_documents=1, max_share=1.0)
-# Each once ended with an error that was not the project's own, or with a sentence of over 300 characters.
+# Each of these once ended with an error that was not the project's own, or with a sentence of over 300 characters.
 PAST_FAILURES = (42, 60, 521, 535, 551, 1_000_043)
 
 

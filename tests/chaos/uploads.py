@@ -1,4 +1,4 @@
-"""Odd uploads: generated files of every format, valid and broken, are read or refused with a short sentence.
+"""Malformed uploads: generated files of every format, valid and broken, are read or refused with a short sentence.
 
     python -m tests.chaos.uploads [--number 10000] [--seed 0] [--json FILE]
 
@@ -217,7 +217,7 @@ def take_page_path(path: Path, library: Path) -> None:
 
 
 def try_file(seed: int, library: Path) -> tuple[str, str, str]:
-    """The format of the file with this seed, the worst outcome, and what was said."""
+    """The format of the file with this seed, the worst outcome, and the messages."""
     rng = np.random.default_rng(seed)
     kind = pick(rng, tuple(WRITERS))
     with tempfile.TemporaryDirectory() as folder:
@@ -256,7 +256,7 @@ def count_outcomes(seeds: list[int] | range) -> tuple[pd.DataFrame, dict[int, st
 
 
 def main() -> None:
-    """Print the table and every fault with its seed, and end with an error where there is one."""
+    """Print the table and every fault with its seed, and end with an error if there is one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)

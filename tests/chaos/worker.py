@@ -1,4 +1,4 @@
-"""What the processes do that `tests.chaos.kill` kills: one job, again and again, in a folder of its own.
+"""The work of the processes that `tests.chaos.kill` kills: one job, repeated, in a separate folder.
 
 The first process has imported everything and forks one for each line of its input: job, algorithm and folder.
 """
@@ -44,7 +44,7 @@ def small_config(algorithm: Algorithm):
 
 
 def save_runs(folder: Path, name: str) -> None:
-    """Learn and save after each mini-batch, from the checkpoint where there is one, and begin again at the end."""
+    """Learn and save after each mini-batch, from the checkpoint if there is one, and begin again at the end."""
     prepared, path = prepare_run(name), folder / CHECKPOINT
     while True:
         resume = checkpoint.load(path) if path.exists() else None

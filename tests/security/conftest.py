@@ -1,4 +1,4 @@
-"""Two served pages to attack: one without a login, and one with."""
+"""Two servers to attack: one without a login, and one with."""
 
 import json
 
@@ -14,7 +14,7 @@ COOKIE_SECRET = "a cookie secret of these tests"
 
 @pytest.fixture(scope="session")
 def log(tmp_path_factory):
-    """Where the open server writes."""
+    """The log of the server without a login."""
     return tmp_path_factory.mktemp("open") / "log.txt"
 
 
@@ -42,7 +42,7 @@ def login_address(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def log_in(login_address):
-    """Log in as a user; gives the cookies."""
+    """Log in as a user; returns the cookies."""
 
     def log_in(user):
         answer = ask(login_address, "/login", form={"username": user, "password": PASSWORDS[user]})

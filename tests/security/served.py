@@ -1,4 +1,4 @@
-"""A served page as an attacker meets it: plain requests, and a websocket that says anything."""
+"""A served page as an attacker uses it: plain requests, and a websocket that sends any message."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ TOKEN_IN_PAGE = re.compile(rb'"token":"([^"]+)"')
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server says to one request."""
+    """The answer of a server to one request."""
 
     status: int
     headers: dict[str, str]
@@ -40,7 +40,7 @@ class Answer:
 
     @property
     def claims(self) -> dict:
-        """What the session token says of its user."""
+        """What the session token says about its user."""
         return get_token_payload(self.token)["stickbreaker"]
 
 
@@ -67,7 +67,7 @@ def open_page(address: str, query: str = "", cookie: str = "", **headers: str) -
 
 
 def knock(address: str, token: str, origin: str | None = None, cookie: str = "", **headers: str) -> int:
-    """Open the websocket; gives the status of the handshake, 101 where the server acknowledges the session."""
+    """Open the websocket; returns the status of the handshake, 101 if the server acknowledges the session."""
 
     async def try_once() -> int:
         try:
@@ -96,19 +96,19 @@ async def leave(socket: WebSocketClientConnection) -> None:
     socket.close()
     while await asyncio.wait_for(socket.read_message(), SECONDS) is not None:
         pass
-    # Its stream closes in the next turn of the loop.
+    # Its stream closes in the next iteration of the loop.
     await asyncio.sleep(0.05)
 
 
 class Page:
-    """One page as its browser drives it, without a browser."""
+    """One page, driven by the messages of a browser, without a browser."""
 
     def __init__(self, socket: WebSocketClientConnection):
         self._socket, self._number = socket, 0
 
     @classmethod
     async def open(cls, address: str, query: str = "", cookie: str = "") -> "Page":
-        """Open a page and say that it is drawn, upon which the server joins its run."""
+        """Open a page and report that it is drawn, so that the server connects it with its run."""
         answer = await asyncio.to_thread(open_page, address, query, cookie)
         page = cls(await connect(address, answer.token, cookie=cookie))
         await page._receive("ACK")
@@ -131,7 +131,7 @@ class Page:
         await self.patch(make_event(name, **values))
 
     async def pull(self) -> dict[str, dict]:
-        """Return every model of the document by its id, as the server has it after all that was sent before."""
+        """Return every model of the document by its id, as the server has it after all earlier messages."""
         await self.send("PULL-DOC-REQ", {})
         reply = await self._receive("PULL-DOC-REPLY")
         return {model["id"]: model for model in find_models(reply["doc"])}
@@ -167,7 +167,7 @@ def make_event(name: str, **values: object) -> dict:
 
 
 def put_in(content: object, buffers: dict[str, str]) -> Any:
-    """Put a hash of each buffer in the place of its id, which is another one each time."""
+    """Replace the id of each buffer, which differs each time, by a hash of its content."""
     if isinstance(content, dict):
         if content.get("type") == "bytes" and content["data"].get("id") in buffers:
             return {"type": "bytes", "hash": buffers[content["data"]["id"]]}

@@ -1,4 +1,4 @@
-"""Attacks with plain requests: redirects, passwords, frames, paths, and what every response has to say."""
+"""Attacks with plain requests: redirects, passwords, frames and paths; and the headers of every response."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_a_login_leads_to_no_other_site(login_address, url):
 
 
 @pytest.mark.parametrize("url", ["/", "/app", "/app?run=x&corpus=a%20b", "/app?page=Under+the+hood"])
-def test_a_login_leads_back_to_the_page_that_was_asked_for(login_address, url):
+def test_a_login_leads_back_to_the_requested_page(login_address, url):
     assert is_local_path(url)
     first = ask(login_address, f"/login?next={quote_once(url).replace('&', '%26')}")
     form = {"username": "anna", "password": PASSWORDS["anna"]}
@@ -93,7 +93,7 @@ def test_a_login_leads_back_to_the_page_that_was_asked_for(login_address, url):
     assert (answer.status, answer.headers["Location"]) == (302, url)
 
 
-def test_wrong_passwords_are_slowed_for_their_user_alone(login_address, log_in):
+def test_wrong_passwords_delay_only_their_user(login_address, log_in):
     begun, statuses = time.monotonic(), []
     for number in range(20):
         answer = ask(login_address, "/login", form={"username": "ben", "password": f"guess {number}"})
@@ -103,7 +103,7 @@ def test_wrong_passwords_are_slowed_for_their_user_alone(login_address, log_in):
     assert looked_at <= FREE_TRIES + 4
     assert statuses.count(429) == 20 - looked_at
     assert int(answer.headers["Retry-After"]) >= 1
-    # A right password is not looked at either while its user has to wait; other users do not wait.
+    # A right password is not checked either while its user has to wait; other users do not wait.
     assert ask(login_address, "/login", form={"username": "ben", "password": PASSWORDS["ben"]}).status == 429
     assert log_in("anna")
 
@@ -127,7 +127,7 @@ def test_waiting_times_double_to_a_minute_end_with_a_login_and_take_bounded_memo
     assert len(delay) == MAX_ENTRIES
 
 
-def test_the_login_page_shows_nothing_that_its_address_says(login_address):
+def test_the_login_page_shows_no_text_of_its_address(login_address):
     answer = ask(login_address, "/login?error=%3Cscript%3Ealert(1)%3C/script%3E")
     assert answer.status == 200
     assert b"alert(1)" not in answer.body
@@ -146,28 +146,28 @@ def check_headers(headers):
 
 
 @pytest.mark.parametrize("path", RESPONSES)
-def test_every_response_says_what_may_frame_and_load_it(address, path):
+def test_every_response_has_headers_against_frames_and_foreign_content(address, path):
     check_headers(ask(address, path).headers)
 
 
 @pytest.mark.parametrize("path", ["/login", "/logout", "/app", "/nothing", "/login?next=//evil.example"])
-def test_so_does_every_response_of_a_server_with_a_login(login_address, path):
+def test_every_response_of_a_server_with_a_login_has_these_headers_too(login_address, path):
     check_headers(ask(login_address, path).headers)
 
 
-def test_every_response_has_a_nonce_of_its_own(address):
+def test_every_response_has_a_new_nonce(address):
     policies = {open_page(address).headers["Content-Security-Policy"] for _ in range(3)}
     assert len(policies) == 3
 
 
-def test_cookies_stay_on_this_site_and_from_scripts(login_address):
+def test_cookies_are_hidden_from_other_sites_and_from_scripts(login_address):
     form = {"username": "anna", "password": PASSWORDS["anna"]}
     cookies = ask(login_address, "/login", form=form).cookies + ask(login_address, "/login?next=/app").cookies
     assert len(cookies) >= 3
     assert all("HttpOnly" in cookie and "SameSite=Lax" in cookie and "Secure" not in cookie for cookie in cookies)
 
 
-def test_the_health_check_tells_the_state_and_loads_nothing(address):
+def test_the_health_check_reports_the_state_and_loads_nothing(address):
     begun = time.monotonic()
     answers = [ask(address, "/healthz") for _ in range(50)]
     assert time.monotonic() - begun < 2.5
@@ -246,7 +246,7 @@ def neutral(word):
     return word if word.startswith("peace") else f"'{word}"
 
 
-def test_a_csv_file_holds_no_formula_and_ordinary_words_come_back_as_they_were(tmp_path):
+def test_a_csv_file_contains_no_formula_and_ordinary_words_do_not_change(tmp_path):
     evil = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "peace\r=1", '=HYPERLINK("http://evil.example")']
     words = ["peace", "well-known", "a=b", "x@y", "1+1", "", "“so”", "naïve", "'tis"]
     numbers = [-0.5, 1e-9, *range(len(evil) + len(words) - 2)]
@@ -274,13 +274,13 @@ UNSAFE = (
 
 
 @pytest.mark.parametrize(("options", "said"), UNSAFE)
-def test_an_unsafe_setting_is_refused_in_a_sentence(options, said):
+def test_an_unsafe_setting_is_refused_with_a_sentence(options, said):
     check_settings(SAFE)
     with pytest.raises(UnsafeSettingsError, match=said):
         check_settings(SAFE | options)
 
 
-def test_secrets_of_the_administrator_are_taken_where_they_are_long_enough():
+def test_secrets_of_the_administrator_are_used_if_they_are_long_enough():
     assert choose_secret({"BOKEH_SECRET_KEY": "x" * 32}) == "x" * 32
     assert choose_secret({}) != choose_secret({})
     for environment in ({"BOKEH_SECRET_KEY": "short"}, {"STICKBREAKER_TOKEN": "short"}):
@@ -299,7 +299,7 @@ NOT_STARTED = (
 
 
 def serve_unsafely(options, variables):
-    """Start a server with these options and variables; gives its exit code and what it says of errors."""
+    """Start a server with these options and variables; returns its exit code and its error messages."""
     command = [sys.executable, "-m", "panel", "serve", "app", "--port", "0", *options]
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN} | variables
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False)
@@ -308,7 +308,7 @@ def serve_unsafely(options, variables):
 
 @pytest.fixture(scope="module")
 def ended_servers():
-    """What all servers that are not to start say, two at a time."""
+    """The messages of all servers that must not start, two at a time."""
     with ThreadPoolExecutor(2) as threads:
         return list(threads.map(lambda each: serve_unsafely(*each[:2]), NOT_STARTED))
 

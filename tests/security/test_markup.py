@@ -31,7 +31,7 @@ NUM_DOCUMENTS = 300
 
 
 def write_table(folder):
-    """A table with evil titles, columns and file name."""
+    """A table with malicious titles, columns and file name."""
     draw = random.Random(0)
     path = folder / "<img src=x onerror=window.isTaken=1>.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -70,7 +70,7 @@ def names(address, log, tmp_path_factory):
 
 @pytest.fixture
 def open_corpus(browser, address):
-    """Open the page on a corpus and read all of it; no script runs and nothing goes wrong."""
+    """Open the page of a corpus and read all of it; no script runs and no error appears."""
     opened = []
 
     def open_corpus(name):

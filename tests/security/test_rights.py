@@ -53,7 +53,7 @@ def test_a_forged_cookie_gives_no_rights(address, cookie):
 
 
 @pytest.mark.parametrize("headers", PROXIES)
-def test_who_comes_through_a_proxy_names_no_paths(address, cookie, headers):
+def test_a_visitor_through_a_proxy_cannot_name_paths(address, cookie, headers):
     assert open_page(address, cookie=cookie, **headers).claims["rights"] == ["manage"]
 
 
@@ -85,7 +85,7 @@ def test_the_token_is_in_no_line_that_the_server_logs(address, log):
     assert "guessed-token" not in log.read_text()
 
 
-def test_a_server_with_a_login_prints_no_token_and_takes_none(login_address, log_in):
+def test_a_server_with_a_login_prints_and_accepts_no_token(login_address, log_in):
     cookie = log_in("anna")
     assert open_page(login_address, cookie=cookie).claims["rights"] == ["manage"]
     assert TOKEN not in str(open_page(login_address, cookie=cookie).body)
@@ -103,7 +103,7 @@ def test_the_cookie_of_one_server_is_not_that_of_another_on_the_same_host():
     assert name_cookie(request) == "stickbreaker-5006"
 
 
-def test_what_a_browser_sends_without_rights_reads_no_path(address, tmp_path):
+def test_a_message_of_a_browser_without_rights_reads_no_path(address, tmp_path):
     """The attack over the socket: open the dialog, then name a path in its hidden field."""
     secret = tmp_path / "secret.csv"
     secret.write_text("text\nthese words are secret\n")
@@ -132,7 +132,7 @@ def press(button):
 
 
 async def find(page, label, seconds=20):
-    """The id of the model with this label, as soon as there is one."""
+    """The id of the model with this label, as soon as it exists."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for key, model in (await page.pull()).items():

@@ -23,7 +23,7 @@ def forge(token, secret, **changes):
 
 @pytest.fixture(scope="module")
 def token(address):
-    """The token of one page; what is refused does not use it up."""
+    """The token of one page; a refused request does not use it up."""
     return open_page(address).token
 
 
@@ -51,7 +51,7 @@ def test_a_token_without_a_signature_or_with_a_foreign_one_is_refused(address, t
         assert knock(address, forged) == 403
 
 
-def test_a_session_id_that_a_client_chooses_is_refused_in_a_sentence(address):
+def test_a_session_id_that_a_client_chooses_is_refused_with_a_sentence(address):
     own = open_page(address).token
     for query, headers in (
         ("?bokeh-session-id=chosen", {}),
@@ -104,7 +104,7 @@ def test_claims_cover_those_of_the_same_user_with_no_more_rights():
     assert not anna.covers(Claims(None))
 
 
-def test_a_server_for_other_machines_allows_its_own_names_and_those_given():
+def test_a_server_for_other_machines_allows_its_own_names_and_the_given_ones():
     name = socket.gethostname().lower()
     origins = list_origins("0.0.0.0", 5006, ["Class.example:80"])
     assert {"localhost:5006", "127.0.0.1:5006", f"{name}:5006", "class.example:80"} <= set(origins)
@@ -112,7 +112,7 @@ def test_a_server_for_other_machines_allows_its_own_names_and_those_given():
     assert "192.0.2.7:5006" in list_origins("192.0.2.7", 5006, [])
 
 
-def test_the_command_asks_for_no_wildcard():
+def test_the_command_uses_no_wildcard():
     given = ["--port", "0", "--address", "0.0.0.0", "--allow-websocket-origin", "class.example:80"]
     command = make_command(read_options([*given, "--no-show"]))
     assert "*" not in json.dumps(command)

@@ -15,7 +15,7 @@ from tests.security.served import Page, make_event
 NUM_MESSAGES, AT_ONCE, SEED = 10_000, 1_000, 7
 RUN = re.compile(r"run=([\w-]+)")
 WATCH = re.compile(r"\?watch=[\w-]+")
-# How many watch and have answered is shown to the presenter too; the server counts beats.
+# The presenter also sees how many watch and have answered; the server counts beats.
 OWN = ("beat", "watching", "counts", "said")
 HOSTILE = (
     True,
@@ -90,7 +90,7 @@ def find_data(model):
 
 
 async def resolve(page):
-    """What the page shows, once two looks a second apart are the same."""
+    """What the page shows, as soon as it has not changed for a second."""
     before = None
     for _ in range(60):
         shown = describe(await page.pull())
@@ -102,7 +102,7 @@ async def resolve(page):
 
 
 def describe(models):
-    """Everything that a page holds, without what is not of the run."""
+    """Everything that a page shows about the run."""
     return {
         key: {name: refer(value) for name, value in model.get("attributes", {}).items() if name not in OWN}
         for key, model in models.items()
@@ -128,7 +128,7 @@ async def wait_for_text(page, pattern):
 
 
 def count_answers(models):
-    """How many answers the page of the presenter has counted."""
+    """The number of answers that the presenter's page has counted."""
     (counts,) = (data["counts"] for model in models.values() if "counts" in (data := find_data(model)))
     return sum(counts)
 

@@ -74,7 +74,7 @@ def kept(tmp_path):
     return KeptRuns(tmp_path / "runs")
 
 
-def test_a_run_comes_back_as_it_was_kept(kept, tmp_path):
+def test_a_kept_run_is_loaded_as_it_was_kept(kept, tmp_path):
     progress = make_progress()
     run = kept.keep(progress, make_model())
     again = KeptRuns(tmp_path / "runs")
@@ -118,7 +118,7 @@ def test_a_run_without_topics_has_no_coherence(kept):
     assert run_rows([run], ())[0]["cells"][3:6] == ["", "", ""]
 
 
-def test_topics_of_which_none_explains_a_word_are_none_and_the_table_says_so(kept):
+def test_the_table_says_that_no_topic_explains_a_word(kept):
     run = kept.keep(make_progress(now=make_checkpoint(tokens=(0.5, 0.4, 0.1))), make_model())
     other = kept.keep(make_progress(), make_model())
     rows = run_rows([run, other], ())
@@ -160,7 +160,7 @@ def test_the_fifty_newest_stay_and_those_with_a_name_longest(kept):
     assert (titles[0], titles[-1], titles[-2]) == (f"run {MAX_KEPT + 1}", "the first", "run 3")
 
 
-def test_damaged_files_are_passed_over_with_a_sentence_each(kept, tmp_path):
+def test_damaged_files_are_left_out_with_a_sentence_each(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
     folder, good = tmp_path / "runs", (tmp_path / "runs" / f"{run.key}.npz").read_bytes()
     (folder / "cut.npz").write_bytes(good[: len(good) // 2])
@@ -175,7 +175,7 @@ def test_damaged_files_are_passed_over_with_a_sentence_each(kept, tmp_path):
     assert all("delete the file" in fault for fault in listing.faults)
 
 
-def test_a_run_that_cannot_be_written_is_told_of_until_one_can(kept, tmp_path):
+def test_a_run_that_cannot_be_written_is_reported_until_one_can(kept, tmp_path):
     (tmp_path / "runs").touch()
     with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): make room"):
         kept.keep(make_progress(), make_model())
@@ -186,7 +186,7 @@ def test_a_run_that_cannot_be_written_is_told_of_until_one_can(kept, tmp_path):
     assert kept.listing().faults == ()
 
 
-def test_curves_that_are_damaged_are_said_to_be(kept, tmp_path):
+def test_damaged_curves_are_reported(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
     about, arrays = dataclasses.asdict(run), read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1]
     for damage in ({"top_words": arrays["top_words"] + 99}, {"heldout.seconds": np.zeros(1)}, {"words": np.zeros(0)}):
@@ -277,7 +277,7 @@ def test_algorithms_and_switches_are_compared_in_words(kept):
     ]
 
 
-def test_runs_of_several_systems_lie_on_one_axis(kept):
+def test_runs_of_several_systems_share_one_axis(kept):
     runs = [kept.keep(make_progress(label=label), make_model()) for label in ("one", "other")]
     frame = overlay_frame([(run, kept.load(run.key)) for run in runs], "seconds")
     assert frame["title"].tolist() == ["one", "other"]

@@ -35,7 +35,7 @@ def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_wor
         assert set(last.topic_title(topic_id).split(", ")) <= listed
 
 
-def test_a_name_goes_before_the_label_and_an_empty_name_brings_the_label_back(record):
+def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
     while not record.is_over:
         record.advance()
     topic_id, label = next(iter(record.progress(1).labels.items()))

@@ -164,7 +164,7 @@ def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, positio
     assert is_there == {"key 0": False, "key 1": False, "key 2": True, "the newest": True}
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, position):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path, position):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="make room there, or allow it"):
         SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, position))

@@ -68,7 +68,7 @@ def test_an_address_that_the_service_did_not_give_out_is_not_used(service, held_
     assert run.key != "chosen-by-a-visitor"
 
 
-def test_a_reload_comes_back_to_the_same_run(service, held_spec):
+def test_a_reload_returns_to_the_same_run(service, held_spec):
     page = Page()
     run = join(service, None, page, held_spec)
     service.leave(run, page)
@@ -151,7 +151,7 @@ def test_a_reload_stops_the_clock(service, clock, held_spec):
     assert len(service) == 1
 
 
-def test_leaving_twice_is_leaving_once(service, clock, held_spec):
+def test_leaving_twice_is_the_same_as_leaving_once(service, clock, held_spec):
     page = Page()
     run = join(service, None, page, held_spec)
     service.leave(run, page)
@@ -201,7 +201,7 @@ def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     assert (looks, document.callbacks) == ([], [])
 
 
-def test_a_run_goes_on_after_the_server_was_started_again(until):
+def test_a_run_continues_after_a_restart_of_the_server(until):
     service = Service(load_small, Compiled(), 2)
     run = join(service, None, Page(), small_spec)
     until(lambda: run.runner.progress.documents_seen)

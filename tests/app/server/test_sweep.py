@@ -58,7 +58,7 @@ def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
         ({"max_topics": (3, 0)}, "max_topics is 0: give a whole number"),
     ],
 )
-def test_values_that_make_no_sweep_are_refused_with_the_reason(values, said):
+def test_values_without_a_valid_sweep_are_refused_with_the_reason(values, said):
     with pytest.raises(SweepError, match=said):
         plan_sweep(small_spec(), [], values)
 

@@ -113,7 +113,7 @@ def link_of(presenter):
     return presenter.sharing.link.link.removeprefix(HERE)
 
 
-def test_whoever_opens_the_link_looks_on_at_the_same_run_and_never_learns_its_address(presenter, visit):
+def test_a_watcher_sees_the_same_run_and_never_receives_its_address(presenter, visit):
     link = link_of(presenter)
     run = presenter.run
     assert link == f"?watch={run.watch}"
@@ -133,14 +133,14 @@ def test_whoever_opens_the_link_looks_on_at_the_same_run_and_never_learns_its_ad
     assert presenter.sharing.link.watching == "2 watchers now."
 
 
-def test_neither_of_the_two_addresses_of_a_run_opens_the_other_door(presenter, visit):
+def test_the_two_addresses_of_a_run_are_not_interchangeable(presenter, visit):
     run = presenter.run
     assert min(len(run.key), len(run.watch)) >= 20
     for search in (f"?run={run.watch}", f"?watch={run.key}"):
         assert visit(search, "anna").run is not run
 
 
-def test_what_a_watcher_s_browser_asks_for_is_refused_by_the_server(presenter, visit, until):
+def test_the_server_refuses_the_requests_of_a_watcher_s_browser(presenter, visit, until):
     run = presenter.run
     presenter.toggle()
     until(lambda: run.runner.progress.status == "paused")
@@ -153,7 +153,7 @@ def test_what_a_watcher_s_browser_asks_for_is_refused_by_the_server(presenter, v
         assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
 
 
-def test_every_button_of_a_watcher_s_page_is_put_away_or_leads_to_what_is_refused(presenter, visit):
+def test_every_button_of_a_watcher_s_page_is_hidden_or_its_request_is_refused(presenter, visit):
     watcher = visit(link_of(presenter), "ben")
     assert not watcher.header.buttons.visible
     assert all(slider.disabled for slider in watcher.controls.sliders.values())
@@ -173,7 +173,7 @@ def test_every_button_of_a_watcher_s_page_is_put_away_or_leads_to_what_is_refuse
     assert presenter.run.runner.requests.number == number
 
 
-def test_kept_runs_are_as_they_were_for_a_watcher(presenter, visit, until):
+def test_a_watcher_does_not_change_kept_runs(presenter, visit, until):
     presenter.set_pace(0.0)
     kept = presenter.kept
     until(lambda: kept.listing().runs)
@@ -186,7 +186,7 @@ def test_kept_runs_are_as_they_were_for_a_watcher(presenter, visit, until):
     assert watcher.compare.table.is_fixed
 
 
-def test_watchers_have_selections_of_their_own_and_follow_the_presenter_s_controls(presenter, visit, until):
+def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(presenter, visit, until):
     watcher = visit(f"{link_of(presenter)}&page=Export&topic=2", "ben")
     other = visit(link_of(presenter), "cleo")
     assert (watcher.tabs.value, watcher.selection.topic) == ("Export", 2)
@@ -198,7 +198,7 @@ def test_watchers_have_selections_of_their_own_and_follow_the_presenter_s_contro
     assert f"watch={presenter.run.watch}&page=Export&topic=2" in watcher.address.query
 
 
-def test_a_run_goes_on_for_its_watchers_when_the_presenter_has_gone_and_they_are_told(presenter, visit):
+def test_a_run_continues_for_its_watchers_after_the_presenter_has_left_and_their_pages_say_so(presenter, visit):
     run, link = presenter.run, link_of(presenter)
     watcher = visit(link, "ben")
     presenter.stop()
@@ -237,7 +237,7 @@ def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presen
     assert watcher.run is not run
 
 
-def test_the_address_of_another_s_run_is_refused_in_a_sentence_and_tells_nothing_of_it(presenter, visit):
+def test_the_address_of_another_user_s_run_is_refused_with_a_sentence_that_reveals_nothing(presenter, visit):
     for user in ("ben", None):
         stranger = visit(f"?run={presenter.run.key}", user)
         assert stranger.run is not presenter.run
@@ -254,7 +254,7 @@ def build(user, name, words="peace war navy treaty"):
     build_own(BuildRequest(path, name, Columns("text"), WordChoices(max_share=1.0)), folder=folder)
 
 
-def test_own_corpora_are_seen_by_their_owner_only_also_under_the_same_name(visit, data):
+def test_only_their_owner_sees_own_corpora_even_under_the_same_name(visit, data):
     build("anna", "letters")
     build("ben", "letters", "cotton grain tariff trade")
     build("anna", "diary")
@@ -270,7 +270,7 @@ def test_own_corpora_are_seen_by_their_owner_only_also_under_the_same_name(visit
     assert list_own() == ()
 
 
-def test_the_shelf_of_a_user_holds_and_deletes_their_own_only(visit):
+def test_the_menu_of_a_user_lists_and_deletes_only_their_own_corpora(visit):
     build("anna", "letters")
     build("ben", "letters")
     ben = visit(user="ben")
@@ -282,7 +282,7 @@ def test_the_shelf_of_a_user_holds_and_deletes_their_own_only(visit):
     assert "letters" not in ben.controls.corpus.options.values()
 
 
-def test_a_run_loads_its_corpus_from_the_shelf_of_who_began_it(data, until):
+def test_a_run_loads_its_corpus_from_the_folder_of_its_owner(data, until):
     asked = []
 
     def load(name, folder):
@@ -298,7 +298,7 @@ def test_a_run_loads_its_corpus_from_the_shelf_of_who_began_it(data, until):
     assert [run.user for run in runs] == ["anna", None]
 
 
-def test_kept_runs_are_their_owner_s_also_when_another_has_watched(presenter, visit, service, until):
+def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(presenter, visit, service, until):
     watcher = visit(link_of(presenter), "ben")
     presenter.set_pace(0.0)
     until(lambda: service.find_kept("anna").listing().runs)
@@ -320,7 +320,7 @@ def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
     until(lambda: waiting.run.runner.progress.status == "running")
 
 
-def test_a_full_class_is_left_to_its_own_looks_and_the_presenter_is_woken_as_ever(service, until):
+def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_still_notified(service, until):
     presenter, watchers = Page(), [Page() for _ in range(FULL_CLASS + 1)]
     run = service.join(Visitor(), presenter, make_spec).run
     for page in watchers:
@@ -334,7 +334,7 @@ def test_a_full_class_is_left_to_its_own_looks_and_the_presenter_is_woken_as_eve
     until(lambda: all(page.num_rings > notified for page, notified in zip(watchers[1:], before[1][1:], strict=True)))
 
 
-def test_no_name_leads_out_of_the_users_folder_or_into_another_s(data):
+def test_no_user_name_leads_out_of_the_folder_of_users_or_into_another_one(data):
     folders = [find_data(name) for name in HOSTILE]
     assert len(set(folders)) == len(HOSTILE)
     assert {folder.parent for folder in folders} == {data / "users"}
@@ -360,7 +360,7 @@ def test_a_user_is_who_the_signed_token_of_the_session_names(payload, user, righ
         assert (may_manage(), may_name_paths()) == rights
 
 
-def test_without_a_server_there_is_no_user_and_the_built_in_corpora_are_everybody_s(data):
+def test_without_a_server_there_is_no_user_and_the_bundled_corpora_are_for_all(data):
     assert find_user() is None
     for user in (None, "anna"):
         assert engine.list_corpora(find_data(user) / "corpora") == engine.list_corpora()[:3]
@@ -438,7 +438,7 @@ def test_a_watcher_asks_and_reveals_nothing_and_a_presenter_does_not_answer(clas
 
 
 @pytest.mark.parametrize("sent", [None, {"task": 1}, {"task": True, "option": True}, {"task": 1, "option": -1}])
-def test_what_is_no_answer_to_the_present_task_changes_nothing(class_of_two, sent):
+def test_a_message_that_is_no_answer_to_the_present_task_changes_nothing(class_of_two, sent):
     presenter, ben, _ = class_of_two
     presenter.classroom.period()
     before = presenter.run.board.state

@@ -73,7 +73,7 @@ def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
     assert (link.run, link.spec) == ("key", spec)
 
 
-def test_settings_of_a_config_and_of_a_run_have_names_of_their_own():
+def test_settings_of_a_config_and_of_a_run_have_different_names():
     taken = {"run", "watch", "corpus", "algorithm", "page", "topic", "document", "from", "to"}
     for algorithm in engine.REGISTRY:
         names = [each.name for each in (*fields(algorithm.config), *fields(engine.RunSettings))]
@@ -87,13 +87,13 @@ def test_a_link_brings_back_page_topic_document_and_span(place):
     assert read(write_link("key", Progress(), place)).place == place
 
 
-def test_what_follows_the_corpus_size_is_left_to_it():
+def test_settings_that_follow_the_corpus_size_still_follow_it():
     spec = first_spec()
     settled = replace(spec, config=engine.resolve(spec.config, 9000))
     assert write_link("key", progress_of(settled), Place()) == "?run=key&corpus=state-of-the-union&algorithm=hdp"
 
 
-def test_an_empty_address_asks_for_the_first_recipe():
+def test_an_empty_address_gives_the_default_run():
     assert read("") == read("?theme=dark&utm=1")
     assert read("").spec == first_spec()
 
@@ -121,7 +121,7 @@ def test_an_empty_address_asks_for_the_first_recipe():
         "from=NaT",
     ],
 )
-def test_what_is_wrong_in_a_link_is_left_out_with_one_sentence(wrong):
+def test_faults_in_a_link_are_left_out_with_one_sentence_each(wrong):
     link = read(f"?{wrong}&topic=5" if "topic" not in wrong else f"?{wrong}")
     (fault,) = link.faults
     assert "in the link" in fault
@@ -131,7 +131,7 @@ def test_what_is_wrong_in_a_link_is_left_out_with_one_sentence(wrong):
     assert link.place.topic == (5 if wrong.startswith(("page", "document", "from")) else None)
 
 
-def test_settings_that_do_not_go_together_are_left_out_together():
+def test_settings_that_exclude_each_other_are_left_out_together():
     algorithm = engine.find_algorithm("hdp")
     link = read("?max_topics=2&max_slots=50&passes=2")
     pair = {"max_topics": 2, "max_slots": 50}
@@ -220,7 +220,7 @@ def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until
     assert read(location.search).place == Place()
 
 
-def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
+def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
     session, location = open_link(f"?topic=2&document=3&from={SPAN[0]}&to={SPAN[1]}")
     until(lambda: session.run.runner.progress.documents_seen, COMPILING_SECONDS)
     session.look()
@@ -239,7 +239,7 @@ def test_what_was_chosen_of_one_run_is_not_chosen_of_the_next(open_link, until):
 
 
 @pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
-def test_a_link_to_a_run_that_shows_another_corpus_by_now_chooses_nothing_of_it(open_link, until, corpus, place):
+def test_a_link_to_a_run_that_now_shows_another_corpus_selects_nothing_of_it(open_link, until, corpus, place):
     session, _ = open_link("")
     until(lambda: session.run.runner.progress.documents_seen, COMPILING_SECONDS)
     other, location = open_link(f"?run={session.run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
@@ -247,7 +247,7 @@ def test_a_link_to_a_run_that_shows_another_corpus_by_now_chooses_nothing_of_it(
     assert read(location.search).place == place
 
 
-def test_a_reading_of_the_run_before_chooses_no_topic_for_the_next(open_link, until):
+def test_a_reading_of_the_previous_run_selects_no_topic_of_the_next(open_link, until):
     session, _ = open_link("?page=Topics")
     session.set_pace(0.0)
 

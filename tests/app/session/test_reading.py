@@ -71,7 +71,7 @@ def progress(model):
     return Progress(run_id=1, status="finished", documents_seen=model.documents_seen)
 
 
-def test_a_reading_covers_all_documents_once_asked_and_again_only_when_the_model_has_moved_on(model):
+def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_model_has_changed(model):
     jobs, models = [], [model]
     reader = Reader(lambda: models[-1], lambda: jobs.append(reader.job))
     reader.ask()
@@ -174,7 +174,7 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
     assert not browser.least.visible
 
 
-def test_every_word_of_a_document_is_given_to_the_topic_that_explains_it_best(job):
+def test_every_word_of_a_document_has_the_topic_that_explains_it_best(job):
     reading = job.reading
     counts = reading.corpus.counts[[0]]
     words = word_topics(reading, 0)
@@ -198,7 +198,7 @@ def test_the_calendar_adds_up_over_topics_and_is_drawn_in_every_kind(job, unit, 
         assert calendar_plot(frame, kind, measure) is not None
 
 
-def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_room_a_phone_has(job):
+def test_rows_of_the_heat_map_keep_their_whole_title_and_have_labels_that_fit_on_a_phone(job):
     named = {0: "w" * 60}
     frame = calendar_frame(job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7"))
     drawn = calendar_plot(frame, "heat map", MEASURES[0])
@@ -208,7 +208,7 @@ def test_rows_of_the_heat_map_keep_their_whole_title_and_are_labelled_in_what_ro
     assert all(label.startswith(("topic 7", "www")) for label in narrow.values())
 
 
-def test_a_new_reading_moves_the_heat_map_that_is_there_and_leaves_what_one_has_zoomed_to(job, progress):
+def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
     calendar = Calendar(Selection())
     calendar.read(job, progress)
     (drawn,) = (pane.object for pane in calendar.pane)
@@ -223,7 +223,7 @@ def test_a_new_reading_moves_the_heat_map_that_is_there_and_leaves_what_one_has_
     assert (drawn.x_range.start, drawn.x_range.end) == (-0.5, len(drawn.xaxis[0].major_label_overrides) - 0.5)
 
 
-def test_a_map_is_finite_and_stays_where_it_was_when_nothing_changes(job):
+def test_a_map_is_finite_and_does_not_move_when_nothing_changes(job):
     first = map_frame(job.reading, title, None)
     places = first[["x", "y"]].to_numpy()
     again = map_frame(job.reading, title, (first["topic_id"].to_numpy(), places))
@@ -231,7 +231,7 @@ def test_a_map_is_finite_and_stays_where_it_was_when_nothing_changes(job):
     np.testing.assert_allclose(again[["x", "y"]], places, atol=1e-6)
 
 
-def test_a_topic_chosen_in_one_view_is_chosen_in_all_and_its_name_stands_everywhere(job, progress):
+def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(job, progress):
     selection, named = Selection(), []
     views = [TopicExplorer(selection, lambda *name: named.append(name)), TopicMap(selection), Calendar(selection)]
     views.append(DocumentBrowser(selection))
@@ -328,7 +328,7 @@ def test_the_page_names_the_command_that_stores_the_texts_of_a_bundled_corpus():
     assert "build it again with “Keep the document text”" in explain_missing_text("mine")
 
 
-def test_a_word_that_the_corpus_lacks_is_said_with_the_nearest(job, progress):
+def test_a_word_that_the_corpus_lacks_is_reported_with_the_most_similar_ones(job, progress):
     explorer = TopicExplorer(Selection(), lambda *name: None)
     explorer.read(job, progress)
     explorer.search_field.value = "nosuchword"

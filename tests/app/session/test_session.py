@@ -72,7 +72,7 @@ def test_a_page_takes_its_style_sheets_from_its_own_server():
     assert all(url.startswith("static/extensions/panel/") for url in sheets)
 
 
-def test_space_and_the_main_button_pause_and_go_on(session, until):
+def test_space_and_the_main_button_pause_and_continue_the_run(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.status == "running")
     session.toggle()
@@ -81,7 +81,7 @@ def test_space_and_the_main_button_pause_and_go_on(session, until):
     until(lambda: runner.progress.status == "running")
 
 
-def test_a_restart_takes_the_sliders_and_the_forms_along(session, until):
+def test_a_restart_uses_the_sliders_and_the_forms(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.documents_seen > 0)
     session.controls.set_live({"forgetting_rate": 0.75})
@@ -93,7 +93,7 @@ def test_a_restart_takes_the_sliders_and_the_forms_along(session, until):
     assert (config.forgetting_rate, config.max_topics, settings.passes) == (0.75, 5, 7)
 
 
-def test_a_restart_takes_the_chosen_algorithm_along(session, until):
+def test_a_restart_uses_the_chosen_algorithm(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.documents_seen > 0)
     session.look()
@@ -105,7 +105,7 @@ def test_a_restart_takes_the_chosen_algorithm_along(session, until):
     assert [run.label.split(",")[0] for run in runner.earlier] == ["Online HDP"]
 
 
-def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until, caplog):
+def test_a_view_that_cannot_draw_does_not_stop_the_others(session, until, caplog):
     def fail(progress, earlier):
         raise ZeroDivisionError("no width")
 
@@ -118,7 +118,7 @@ def test_a_view_that_cannot_draw_does_not_keep_the_others_from_it(session, until
     assert "An error on the page" in caplog.text
 
 
-def test_a_page_is_sent_with_what_is_known_already(session, until):
+def test_a_page_is_sent_with_everything_known_so_far(session, until):
     until(lambda: session.run.runner.progress.documents_seen > 0)
     column, (export,), sent = session.pages.columns[1 + PAGES.index(EXPORT)], session.readers.parts(EXPORT), []
     assert export.buttons["curves"].disabled
@@ -127,7 +127,7 @@ def test_a_page_is_sent_with_what_is_known_already(session, until):
     assert sent == [False]
 
 
-def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
+def test_a_closed_page_leaves_nothing_in_the_service(session):
     run = session.run
     assert len(run.subscribers) == 1
     session.stop()
@@ -137,7 +137,7 @@ def test_a_page_that_has_gone_leaves_nothing_behind_in_the_service(session):
     session.stop()
 
 
-def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_if_wished(session, service, until):
+def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(session, service, until):
     before = {run.key for run in service.find_kept(None).listing().runs}
     session.set_pace(0.0)
 
@@ -203,7 +203,7 @@ def test_a_page_is_not_told_of_what_other_pages_do(session):
         pn.state._remove_busy_event("elsewhere")
 
 
-def test_what_a_sampler_would_remember_is_weighed_on_the_corpus_of_the_run(session, tiny_corpus, monkeypatch):
+def test_the_memory_of_a_sampler_is_estimated_for_the_corpus_of_the_run(session, tiny_corpus, monkeypatch):
     monkeypatch.setattr(session, "_run", SimpleNamespace(runner=SimpleNamespace(corpus=tiny_corpus)))
     sampler, plain = find_algorithm("gibbs-hdp"), find_algorithm("hdp")
     expected = sampler.memory(sampler.config(), tiny_corpus.documents())

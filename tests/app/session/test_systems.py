@@ -50,7 +50,7 @@ def test_it_runs_to_its_end_and_every_live_view_shows_it(algorithm, make_progres
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_the_menu_says_in_a_sentence_what_it_is(algorithm):
+def test_the_menu_describes_it_in_a_sentence(algorithm):
     sentence = describe_algorithm(algorithm)
     assert sentence.endswith(".")
     assert len(sentence) <= 130

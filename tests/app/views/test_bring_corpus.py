@@ -95,7 +95,7 @@ def look(view, path, columns=None):
     asyncio.run(view.look(path, columns or {}))
 
 
-def test_a_file_is_shown_with_a_guess_made_and_nothing_of_it_is_markup(view, path):
+def test_a_file_is_shown_with_guessed_columns_and_without_markup(view, path):
     look(view, path)
     assert {part: select.value for part, select in view.columns.selects.items()} == {
         "text": EVIL,
@@ -130,7 +130,7 @@ def test_a_sample_is_previewed_like_a_file_and_the_button_follows_the_preview(vi
     assert not folder.exists()
 
 
-def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, path, begun):
+def test_a_choice_of_columns_updates_the_preview_and_keeps_the_file_when_refused(view, path, begun):
     look(view, path)
     assert begun == []
     view.columns.selects["title"].value = NONE
@@ -146,7 +146,7 @@ def test_a_choice_of_columns_looks_again_and_keeps_the_file_when_refused(view, p
     assert 'role="alert"' in view.fault.object
 
 
-def test_the_effect_of_word_choices_is_shown_and_wrong_ones_say_why(view, path):
+def test_the_effect_of_word_choices_is_shown_and_wrong_ones_are_explained(view, path):
     look(view, path)
     assert re.search(r"In all 4 documents: a vocabulary of \d+ words", view.effect.object)
     view.words.widgets["min_letters"].value = 8
@@ -218,7 +218,7 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     assert (view.done[-1], view.corpus_menu.is_shown) == (None, False)
 
 
-def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_again(view, tmp_path):
+def test_the_dialog_says_that_a_file_was_built_before(view, tmp_path):
     path = tmp_path / "Mine.csv"
     pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
     look(view, path)
@@ -230,7 +230,7 @@ def test_a_file_that_was_built_before_is_said_to_have_been_before_it_is_built_ag
 
 
 @pytest.mark.parametrize("name", ["", "rfc"])
-def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, name):
+def test_an_invalid_name_is_refused_before_anything_is_built(view, path, name):
     look(view, path)
     view.name_field.value = name
     asyncio.run(view.build_corpus(None))
@@ -241,7 +241,7 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_built(view, path, n
 @pytest.mark.parametrize(
     ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
 )
-def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, path, error, said):
+def test_errors_are_shown_in_the_dialog_which_stays_usable(view, path, error, said):
     view.text_tasks.fails = error
     look(view, path)
     assert said in view.fault.object
@@ -252,7 +252,7 @@ def test_what_goes_wrong_is_said_in_place_and_leaves_the_dialog_usable(view, pat
     assert view.fault.object == ""
 
 
-def test_columns_of_before_come_back_when_a_look_at_others_is_cancelled(view, path):
+def test_earlier_columns_return_when_a_preview_of_others_is_cancelled(view, path):
     look(view, path)
     before = {part: select.value for part, select in view.columns.selects.items()}
     view.columns.selects["text"].value = "who"
@@ -299,7 +299,7 @@ def test_a_dialog_that_is_never_opened_costs_nothing_and_can_be_closed():
     assert view.text_tasks.asked == ["close"]
 
 
-def test_paths_are_for_those_at_the_server_only(path, begun):
+def test_only_visitors_on_the_serving_machine_can_name_paths(path, begun):
     document = Document()
     with set_curdoc(document):
         assert may_name_paths()
@@ -325,7 +325,7 @@ def test_a_text_file_is_called_one_document_with_any_number_of_paragraphs(tmp_pa
     assert f"<p>{said} Each text file is one document. For more documents" in shown
 
 
-def test_what_there_is_one_of_is_not_said_to_be_many():
+def test_a_count_of_one_has_a_noun_in_the_singular():
     effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
     said = describe_effect(effect, WordChoices())
     assert "In the only document: a vocabulary of 1 word, and 1 of 1 token counted (100%)." in said
@@ -335,7 +335,7 @@ def test_what_there_is_one_of_is_not_said_to_be_many():
     )
 
 
-def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
+def test_a_page_lists_at_most_a_hundred_bad_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,year\n" + "peace,1900\n" * 3 + ",\n" * 300)
     text = describe_preview(TextTaskRunner(lambda share, said: None).look(path, {}))
@@ -344,5 +344,5 @@ def test_a_page_says_at_most_a_hundred_bad_rows(tmp_path):
 
 
 @pytest.mark.parametrize(("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)])
-def test_a_small_sample_without_a_word_does_not_forbid_to_build(sample, is_told):
+def test_a_corpus_can_be_built_even_if_a_small_sample_has_no_words(sample, is_told):
     assert bool(explain_no_word(WordEffect(0, 0, 50, sample, (), sample, 1_000))) == is_told

@@ -99,7 +99,7 @@ def test_a_complete_preset_sets_everything_and_restarts(acts, preset, before):
     assert not open_settings(config)
 
 
-def test_a_slider_between_its_places_gets_the_place_it_lacks(controls):
+def test_a_slider_gets_a_new_place_for_a_value_between_its_places(controls):
     slider = controls.sliders["batch_size"]
     show_value(slider, 500)
     assert slider.value == 500
@@ -112,7 +112,7 @@ def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(co
     assert acts == []
 
 
-def test_a_number_typed_while_a_restart_is_on_its_way_is_not_replaced_by_that_of_the_new_run(controls):
+def test_a_number_typed_during_a_restart_is_not_replaced_by_that_of_the_new_run(controls):
     field = controls.forms[0].widgets["max_topics"]
     controls.update(progress_of(ToyConfig(max_topics=3), algorithm="toy"))
     controls.apply()
@@ -139,7 +139,7 @@ def sized_controls(acts):
     return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), actions_into(acts))
 
 
-def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_is_known(sized_controls):
+def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(sized_controls):
     assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
     sized_controls.update(progress_of(SizedConfig()))
     sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
@@ -147,7 +147,7 @@ def test_what_is_left_to_the_corpus_size_stands_as_numbers_before_and_after_it_i
     assert sized_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
 
 
-def test_another_corpus_gets_its_own_defaults_but_for_what_a_person_has_set(sized_controls, acts):
+def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(sized_controls, acts):
     sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
     config, _ = sized_controls.read()
     assert (config["delay"], config["batch_size"]) == (18.0, 256)
@@ -203,7 +203,7 @@ def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
     assert controls.sliders["forgetting_rate"].value == 0.95
 
 
-def test_the_defaults_come_back_by_the_size_of_this_corpus(sized_controls, acts):
+def test_the_defaults_of_this_corpus_can_be_restored(sized_controls, acts):
     sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
     sized_controls.choose(PRESETS[-1])
     sized_controls.choose_defaults()
@@ -222,7 +222,7 @@ def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(sized_contr
     assert sized_controls.algorithm.value == "plain"
 
 
-def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
+def test_a_form_with_a_fault_stops_a_restart_and_opens(controls):
     controls.forms[0].widgets["max_topics"].value = 99
     assert controls.read() is None
     assert controls.advanced.active == [0]
@@ -231,7 +231,7 @@ def test_a_form_with_a_fault_holds_up_a_restart_and_opens(controls):
     assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, 1)
 
 
-def test_settings_that_leave_too_little_to_learn_are_said_before_they_start(controls):
+def test_the_page_warns_of_settings_that_learn_too_little_before_the_start(controls):
     controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000, algorithm="toy"))
     assert controls.forecast.object == ""
     controls.set_live({"batch_size": 4096})
@@ -257,7 +257,7 @@ def test_no_smaller_steps_are_advised_where_documents_are_few():
     assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
 
 
-def test_the_status_bar_says_where_the_stream_has_come_to():
+def test_the_status_bar_says_how_far_the_stream_is():
     progress = progress_of(
         ToyConfig(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
         date=np.datetime64("1863", "Y"), documents_per_second=158.7,
@@ -268,21 +268,21 @@ def test_the_status_bar_says_where_the_stream_has_come_to():
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
 
 
-def test_the_warm_up_is_shown_with_its_temperature_and_says_what_that_is():
+def test_the_warm_up_is_shown_and_explained_with_its_temperature():
     texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
     assert texts["phase"] == "warm-up, temperature 1.8"
     assert "then the warm-up ends" in texts["phase_help"]
     assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
 
 
-def test_a_failed_engine_is_named_with_its_reason_and_an_empty_page_says_nothing_false():
+def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_nothing_false():
     failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
     assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far stay below."
     empty = describe_progress(Progress())
     assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
 
 
-def test_a_step_under_way_is_told_to_the_page_with_the_time_it_has_taken_and_taken_back_after_it(header):
+def test_a_running_step_is_shown_with_its_time_until_it_ends(header):
     began = time.perf_counter() - 40
     header.update(progress_of(ToyConfig(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
     assert header.bar.work == "Pass 1 over all 9,384 documents"
@@ -301,7 +301,7 @@ def test_notes_appear_below_the_buttons_so_that_a_press_does_not_miss_them(heade
 @pytest.mark.parametrize(
     ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
 )
-def test_the_main_button_says_what_pressing_it_does(status, label, header):
+def test_the_label_of_the_main_button_says_what_it_does(status, label, header):
     header.update(progress_of(toy_recipe().config, status=status))
     assert header.run.label == label
     assert header.step.disabled == (status == "finished")
@@ -319,7 +319,7 @@ BATCH = replace(
 )
 
 
-def test_sliders_and_presets_that_an_algorithm_has_no_setting_for_are_put_away(acts):
+def test_sliders_and_presets_without_a_setting_of_the_algorithm_are_hidden(acts):
     sketch = RateSketch()
     controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), sketch, actions_into(acts))
     controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
@@ -341,7 +341,7 @@ def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
     assert spec.with_live({"delay": 8.0}) == spec
 
 
-def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_chosen(acts):
+def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_was_chosen(acts):
     @dataclass(frozen=True)
     class Open(SizedConfig):
         max_topics: int | None = setting(None, "K", bounds=(1, 9))
@@ -360,7 +360,7 @@ def test_a_setting_left_to_the_corpus_is_left_to_the_next_one_too_unless_it_was_
     assert controls.read()[0]["max_topics"] == 7
 
 
-def test_what_an_algorithm_would_remember_is_said_before_it_is_begun(acts):
+def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
     actions = actions_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0)
     controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), actions)
     controls.update(progress_of(SizedConfig(batch_size=16, delay=1.0), corpus_size=64))

@@ -81,7 +81,7 @@ def sources(view):
 
 
 @pytest.mark.parametrize("view", [Curves, WordTable, TopicsNow, RateSketch])
-def test_every_view_shows_nothing_one_topic_only_dead_topics_an_end_and_a_failure(view):
+def test_every_view_can_show_an_empty_run_one_topic_only_unused_topics_an_end_and_a_failure(view):
     shown = view()
     for each in (
         Progress(),
@@ -94,7 +94,7 @@ def test_every_view_shows_nothing_one_topic_only_dead_topics_an_end_and_a_failur
     assert shown.__panel__() is not None
 
 
-def test_curves_stream_the_new_points_alone(monkeypatch):
+def test_curves_send_only_new_points(monkeypatch):
     view = Curves()
     view.update(progress(3))
     streamed = []
@@ -120,7 +120,7 @@ def test_curves_are_small_until_they_are_opened_except_that_of_held_out_words():
     assert all(heights[0][name] < heights[1][name] for name in ON_PAGE if name != "heldout")
 
 
-def test_the_same_points_again_touch_no_source():
+def test_the_same_points_again_change_no_source():
     view = Curves()
     run = progress(5, marks=(Mark(200, 4.0, np.datetime64("1802"), "κ 0.6 → 0.8"),))
     view.update(run, (progress(9, run_id=0),))
@@ -137,7 +137,7 @@ def test_the_same_points_again_touch_no_source():
     assert changed == []
 
 
-def test_a_restart_and_a_thinned_curve_replace_what_stood_there():
+def test_a_restart_and_a_thinned_curve_replace_the_old_points():
     view = Curves()
     view.update(progress(6))
     view.update(progress(2, run_id=2), (progress(6),))
@@ -149,7 +149,7 @@ def test_a_restart_and_a_thinned_curve_replace_what_stood_there():
     assert view.plots["num_topics"].points.data["documents_seen"].tolist() == [100, 300, 500]
 
 
-def test_the_x_axis_can_be_chosen_and_a_reader_who_zoomed_in_is_left_alone():
+def test_the_x_axis_can_be_chosen_and_a_zoom_stays():
     view = Curves()
     view.update(progress(3))
     view.axis = "seconds"
@@ -160,7 +160,7 @@ def test_the_x_axis_can_be_chosen_and_a_reader_who_zoomed_in_is_left_alone():
     assert view.x_range.reset_end > 8.0
 
 
-def test_empty_curves_say_what_will_come_or_why_nothing_will():
+def test_empty_curves_say_what_they_will_show_or_why_they_stay_empty():
     assert "after about 45 documents" in first_value_note(progress(0, settings=SHUFFLED), "heldout")
     assert "first mini-batch" in first_value_note(progress(0), "num_topics")
     assert "failed" in first_value_note(progress(0, status="failed"), "heldout")
@@ -184,7 +184,7 @@ def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
     assert len(counted.points.data["x"]) == 4
 
 
-def test_a_corpus_of_which_nothing_is_held_out_has_no_score_to_wait_for():
+def test_a_corpus_without_held_out_documents_has_no_score():
     assert "too few" in first_value_note(progress(0, num_held_out=0, status="finished"), "heldout")
     assert "few RFCs" in first_value_note(
         progress(0, num_held_out=0, held_out_by="group", corpus_name="rfc"), "heldout"
@@ -198,7 +198,7 @@ def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates
     assert "Held-out passages come from all years" in help_html(progress(3))
 
 
-def test_where_whole_texts_are_held_out_the_help_says_which():
+def test_if_whole_texts_are_held_out_the_help_names_them():
     text = help_html(progress(3, held_out_by="group", corpus_name="rfc"))
     assert "Whole RFCs of all years are held out" in text
 
@@ -226,7 +226,7 @@ def test_the_table_has_its_columns_from_the_start_and_fills_them():
     assert not any(row[0][1] for row in cells)
 
 
-def test_the_readers_choice_stays_until_it_is_given_back_or_a_new_run_begins():
+def test_the_choice_of_topics_stays_until_it_is_reset_or_a_new_run_begins():
     view = WordTable()
     view.update(progress(3))
     by_rule = list(view.topics)
@@ -241,7 +241,7 @@ def test_the_readers_choice_stays_until_it_is_given_back_or_a_new_run_begins():
     assert len(view.topics) == 2
 
 
-def test_a_picker_that_sends_back_what_it_was_told_before_chooses_nothing():
+def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
     now = [0.0]
     view = WordTable(lambda: now[0])
     view.update(progress(0))
@@ -257,7 +257,7 @@ def test_a_picker_that_sends_back_what_it_was_told_before_chooses_nothing():
     assert (view.topics, view.is_chosen) == ([], True)
 
 
-def test_a_topic_that_is_out_of_use_can_still_be_looked_at():
+def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
     view = WordTable()
     view.update(progress(3))
     view.show(2)
@@ -274,7 +274,7 @@ def test_the_table_is_not_written_between_checkpoints():
     assert view.cells.blocks is blocks
 
 
-def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press():
+def test_the_largest_topics_are_few_and_ordered_and_each_press_adds_one_to_the_table():
     view = TopicsNow()
     view.update(progress(3, tokens=range(1, 21)))
     rows = view.rows.rows
@@ -287,7 +287,7 @@ def test_the_largest_topics_are_few_ordered_and_ask_for_the_table_at_every_press
     assert picked == [19, 19]
 
 
-def test_topics_that_still_look_alike_are_said_to_be_in_the_warm_up():
+def test_the_table_says_that_similar_topics_are_in_the_warm_up():
     view = TopicsNow()
     view.update(progress(1, phase="warm-up"))
     assert "still similar" in view.rows.note
@@ -304,7 +304,7 @@ def test_a_view_that_is_empty_says_why():
     assert view.rows.note == ""
 
 
-def test_the_sketch_shows_the_rates_taken_the_present_step_and_those_to_come():
+def test_the_sketch_shows_past_rates_the_present_step_and_later_rates():
     view = RateSketch()
     view.update(progress(3))
     assert view.plot.taken.data["x"].tolist() == [1, 2, 3]
@@ -313,7 +313,7 @@ def test_the_sketch_shows_the_rates_taken_the_present_step_and_those_to_come():
     assert "Mini-batch 3 of 9" in view.text.object
 
 
-def test_a_delay_of_zero_chosen_late_does_not_undo_the_start_that_is_left():
+def test_a_delay_of_zero_chosen_late_does_not_change_how_much_of_the_start_is_left():
     view = RateSketch()
     view.update(progress(3, config=Config(batch_size=100, delay=0.0, forgetting_rate=1.0), startup_share=0.6))
     assert "60 % now, 20 % at the end" in view.text.object

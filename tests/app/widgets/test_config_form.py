@@ -5,12 +5,12 @@ from stickbreaker.app.widgets.config_form import ConfigForm, ask, find_faults, m
 from tests.app.small_configs import SizedConfig, ToyConfig, ToySettings
 
 
-def test_a_form_asks_for_what_acts_on_restart_and_not_for_what_acts_at_once():
+def test_a_form_has_fields_for_settings_that_act_on_restart_only():
     assert [question.name for question in ask(ToyConfig)] == ["max_topics", "word_concentration", "start"]
     assert len(ask(ToyConfig, only_on_restart=False)) == 6
 
 
-def test_the_kind_of_a_question_follows_the_type_and_its_bounds_and_help_the_metadata():
+def test_the_kind_of_a_field_follows_the_type_and_its_bounds_and_help_the_metadata():
     questions = {question.name: question for question in (*ask(ToyConfig), *ask(ToySettings))}
     kinds = {name: question.kind for name, question in questions.items()}
     assert kinds["max_topics"] == "whole"
@@ -39,7 +39,7 @@ def test_a_fault_is_shown_at_its_field_until_it_is_corrected():
     assert not form.widgets["max_topics"].error_state
 
 
-def test_an_emptied_field_is_a_fault_and_not_a_traceback():
+def test_an_empty_field_is_a_fault_and_not_a_traceback():
     assert find_faults(ToyConfig, {"max_topics": None}) == {"max_topics": "enter a value"}
 
 
@@ -57,7 +57,7 @@ def test_a_filled_form_shows_the_config_it_was_given():
     assert form.answers() == {"max_topics": 7, "word_concentration": 0.01, "start": "wang"}
 
 
-def test_a_recipe_and_a_change_of_it_are_named_by_their_symbols():
+def test_settings_and_changes_of_them_are_named_by_their_symbols():
     config = ToyConfig()
     assert describe_config(config) == "κ 0.6, τ₀ 64, S 10, K 3, start warm"
     assert describe_change(config, replace(config, delay=1.0)) == "τ₀ 64 → 1"
