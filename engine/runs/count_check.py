@@ -148,7 +148,7 @@ def check_count(
     settings, batch = _share_settings(config, plan), next(sample.batches(sample.num_documents))
     counts: list[int] = []
     for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
-        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * len(counts) / plan.sweeps):
+        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.sweeps)):
             return None
         counts.append(count_topics(swept.expected_tokens))
     return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
