@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 # Moves a bar to a position, with a message in front of it.
 Move = Callable[[float, str], None]
+# Receives the share of the work that is done, from 0 to 1, and a message.
+Report = Callable[[float, str], None]
 SHARE_FORMAT = "{desc}{percentage:3.0f}%|{bar}| {elapsed}"
 
 
@@ -40,7 +42,7 @@ def show_progress(is_shown: bool, total: int | None = None, unit: str = "") -> I
 
 
 @contextmanager
-def show_share(is_shown: bool, callback: Callable[[float], object] | None) -> Iterator[Move]:
+def show_share(is_shown: bool, callback: Callable[[float], object] | None) -> Iterator[Report]:
     """Yield a function that reports the share of the work that is done, from 0 to 1, and a message.
 
     The share goes to a progress bar if it is shown, and to the callback if there is one.

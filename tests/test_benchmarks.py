@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine import RunSettings, load_corpus
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
     births,
     claims,
     coherence,
+    digests,
     heldout,
     local_steps,
     profile,
@@ -283,3 +284,14 @@ def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
     rows = scale.time_steps({"one": few(NAME), "other": few(NAME)})
     assert [row["read"] for row in rows] == [100, 100]
     assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+
+
+def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
+    algorithm, corpus = find_algorithm("batch-lda"), digests.simulate_corpus(40)
+    found = []
+    for chosen in digests.list_choices(algorithm) * 2:
+        config = digests.make_config(algorithm, chosen)
+        found.append(digests.digest_run(algorithm, config, corpus, RunSettings(passes=2, num_test=4)))
+    half = len(found) // 2
+    assert found[:half] == found[half:]
+    assert half == len(set(found)) == 4

@@ -13,6 +13,7 @@ from stickbreaker.engine.corpora.dates import explain_date, read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.sources import TOO_LARGE, name_source, open_source
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
+from stickbreaker.engine.progress_bars import Report
 
 # Columns that an error lists.
 NUM_LISTED = 8
@@ -22,7 +23,6 @@ MAX_TITLE = 300
 NO_TEXT = "the text is empty"
 WORDLESS = "no counted words remain in the text"
 
-Report = Callable[[float, str], None]
 # Counts (D, V) and their V words.
 Counts = tuple[csr_array, list[str]]
 Limit = Callable[[csr_array, Sequence[str], WordChoices], Counts]

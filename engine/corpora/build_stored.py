@@ -20,7 +20,7 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
-    Sources,
+    PlanFiles,
     choose_words,
     count_pieces,
     describe_plan,
@@ -46,7 +46,7 @@ from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.progress_bars import show_share
+from stickbreaker.engine.progress_bars import Report, show_share
 from stickbreaker.engine.whole_files import replacing, sync_folder
 
 DATE_UNITS = ("Y", "M", "D", "s")
@@ -194,7 +194,7 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
         )
 
 
-def _build(plan: BuildPlan, work: Path, target: Path, report: Callable[[float, str], None]) -> None:
+def _build(plan: BuildPlan, work: Path, target: Path, report: Report) -> None:
     folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Callable[[float, s
     seal_corpus(corpus, manifest, words, list(shards.groups) if manifest.has_groups else None)
     os.rename(corpus, target)
     sync_folder(target.parent)
-    for note in Sources(plan).table(0).notes:
+    for note in PlanFiles(plan).table(0).notes:
         logger.warning(note)
     if bad.count:
         listed = "; ".join(map(str, bad.listed[:5]))
@@ -230,7 +230,7 @@ class _Shards:
         self._ids = {word: number for number, word in enumerate(words)}
         units = [piece.date_unit for piece in pieces if piece.num_documents]
         self._unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
-        self._sources = Sources(plan)
+        self._sources = PlanFiles(plan)
         self._sizes: list[ShardSize] = []
         self.groups: dict[str, int] = {}
 

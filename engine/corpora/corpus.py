@@ -378,10 +378,8 @@ class Corpus:
         CorpusError
             If `num_test` is not a whole number, 0 or more, or `by` is unknown.
         """
-        if not isinstance(num_test, (int, np.integer)):
+        if not isinstance(num_test, (int, np.integer)) or num_test < 0:
             raise CorpusError(f"num_test is {num_test!r}. Use a whole number, 0 or more.")
-        if num_test < 0:
-            raise CorpusError(f"num_test is {num_test}. Use a whole number, 0 or more.")
         by = by or self.split_by
         _check_choice("split", by, SPLITS)
         ids = self.groups if by == "group" else self.doc_ids

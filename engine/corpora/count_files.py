@@ -8,7 +8,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -19,6 +19,7 @@ from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows
 from stickbreaker.engine.corpora.text_files import check_unpacked
+from stickbreaker.engine.progress_bars import Report
 
 BLOCK = 1 << 23
 MAX_DOCUMENTS = 50_000_000
@@ -26,9 +27,8 @@ MAX_WORDS = 5_000_000
 MAX_ENTRIES = 500_000_000
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
-Report = Callable[[float, str], None]
 # Counts, bad lines, and the documents that were skipped.
-Read = tuple[csr_array, BadRows, list[int]]
+ReadCounts = tuple[csr_array, BadRows, list[int]]
 
 
 class Counted(NamedTuple):
@@ -222,7 +222,7 @@ class _Unpacking(gzip.GzipFile):
         return content
 
 
-def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
+def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
     head = [stream.readline(100).strip() for _ in range(3)]
     if not all(line.isdigit() for line in head):
         raise CorpusError(f"{path} must begin with three lines: the numbers of documents, words and entries.")
@@ -234,7 +234,7 @@ def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> 
     return _read_entries(path, stream, (num_documents, num_words, num_entries), 4, report)
 
 
-def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
+def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
     head, line_number = stream.readline(1000).decode("ascii", "replace").lower().split(), 2
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
         raise CorpusError(f"{path} does not begin with %%MatrixMarket. Save it as Matrix Market.")
@@ -258,7 +258,7 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
 
 def _read_entries(
     path: Path, stream: IO[bytes], shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
-) -> Read:
+) -> ReadCounts:
     """Read lines of document, word and count, with ids from 1; `line` is the number of the first line."""
     num_documents, num_words, num_entries = shape
     _check_size(path, num_documents, num_entries)
@@ -354,7 +354,7 @@ def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
     return BadRow(str(path), int(line), reason)
 
 
-def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -> Read:
+def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
     size = max(1, path.stat().st_size)
     parts = [np.zeros((0, 2), np.int64)]
     lengths: list[int] = []

@@ -94,7 +94,7 @@ class PieceDocuments(NamedTuple):
     columns: Any
 
 
-class Sources:
+class PlanFiles:
     """The files of a plan as one stream of chunks."""
 
     def __init__(self, plan: BuildPlan) -> None:
@@ -156,7 +156,7 @@ def count_pieces(plan: BuildPlan, folder: Path, report: Callable[[float], object
     pieces: list[Piece] = []
     while (piece := read_piece(folder, len(pieces))) is not None:
         pieces.append(piece)
-    sources = Sources(plan)
+    sources = PlanFiles(plan)
     file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (0, 0)
     form = sources.date_form()
     counter = _PieceCounter(plan, folder)
@@ -195,7 +195,7 @@ class _PieceCounter:
         num_bytes = self._counter.num_bytes + 4 * sum(map(len, self._texts))
         return len(self._rows) >= self._plan.shard_documents or num_bytes >= self._plan.max_memory
 
-    def add(self, sources: Sources, number: int, chunk: Chunk, form: str) -> None:
+    def add(self, sources: PlanFiles, number: int, chunk: Chunk, form: str) -> None:
         """Count the rows of a chunk."""
         table, columns, cells, bad = sources.table(number), sources.columns(number), Cells([], [], [], []), BadRows()
         texts = take_chunk(chunk, columns, cells, bad, table)

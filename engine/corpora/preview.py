@@ -1,7 +1,7 @@
 """Preview a file before a corpus is built from it, and try word choices on it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, is_stored, open_stored
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
+from stickbreaker.engine.progress_bars import Report
 
 MAX_SAMPLE = 2_000
 MAX_SAMPLE_TEXT = 3_000_000
@@ -33,8 +34,6 @@ DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issu
 LEAST_HASH = 12
 HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 TITLE_NAMES = re.compile(r"(?i)title|name|headline|subject|heading|label|\bid\b")
-
-Report = Callable[[float, str], None]
 
 
 class ShownDocument(NamedTuple):

@@ -1,6 +1,6 @@
 """Build a corpus from a user's file and store it in the user's data folder, and export it to one file."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -30,6 +30,7 @@ from stickbreaker.engine.corpora.library import (
 )
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.progress_bars import Report
 from stickbreaker.engine.verified_files import seal_folder
 from stickbreaker.engine.whole_files import FileError, building, open_new, open_synced, replacing
 
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE = 1_000
-
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)

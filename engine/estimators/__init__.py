@@ -85,7 +85,8 @@ def from_position(position: Position, words: tuple[str, ...] | None, corpus_size
     model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
     model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
     model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
-    model.words_, model.history_, model.topic_names_ = words, empty_history(), {}
+    model.words_, model.topic_names_ = words, {}
+    model.history_ = empty_history()
     if words is not None:
         model.n_features_in_ = len(words)
     return model

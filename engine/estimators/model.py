@@ -181,7 +181,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         self.config_ = self.algorithm.config(**self._parameters())
         self.seed_ = _draw_seed(self.random_state)
-        self.documents_seen_, self.history_, self.topic_names_ = 0, empty_history(), {}
+        self.documents_seen_, self.topic_names_ = 0, {}
+        self.history_ = empty_history()
         for name in ("state_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         corpus = self._read(X, is_new=True)

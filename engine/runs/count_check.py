@@ -133,25 +133,30 @@ def check_count(
         If the documents have no words.
     """
     plan = plan or CheckPlan()
-    if not can_check(algorithm):
-        raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
-    if plan.sweeps < 1 or plan.max_tokens < 1:
-        raise ValueError(f"The check has {plan.sweeps} sweeps and {plan.max_tokens} tokens: give at least 1 of each.")
-    if not corpus.num_tokens:
-        raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
+    _refuse_impossible(algorithm, corpus, plan)
     sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
     parts: list[np.ndarray] = []
     for part in _draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
-    settings, batch = _share_settings(config, plan), next(sample.batches(sample.num_documents))
+    settings = _share_settings(config, plan)
+    batch = next(sample.batches(sample.num_documents))
     counts: list[int] = []
     for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
         if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.sweeps)):
             return None
         counts.append(count_topics(swept.expected_tokens))
     return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
+
+
+def _refuse_impossible(algorithm: Algorithm, corpus: Corpus, plan: CheckPlan) -> None:
+    if not can_check(algorithm):
+        raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
+    if plan.sweeps < 1 or plan.max_tokens < 1:
+        raise ValueError(f"The check has {plan.sweeps} sweeps and {plan.max_tokens} tokens: give at least 1 of each.")
+    if not corpus.num_tokens:
+        raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
 
 
 def _sweep(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:

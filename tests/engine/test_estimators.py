@@ -429,6 +429,21 @@ def test_a_loaded_model_equals_the_saved_one_and_learns_on_in_the_same_way(kind,
     assert bits(loaded.fit(tiny_corpus)) == bits(model.set_params(random_state=model.seed_).fit(tiny_corpus))
 
 
+def test_a_model_of_a_run_has_an_empty_history_and_no_names_also_from_a_file(tiny_corpus, tmp_path):
+    learned = make(engine.OnlineHDP).fit(tiny_corpus)
+    position = engine.Position("hdp", learned.config_, RunSettings(), learned.state_, 12, 0.0)
+    model = estimators.from_position(position, tiny_corpus.vocabulary.words, 12)
+    model.save(tmp_path / "model.npz")
+    for each in (model, engine.load(tmp_path / "model.npz")):
+        assert each.history_.empty
+        assert list(each.history_) == list(learned.history_)
+        assert each.topic_names_ == {}
+        assert each.topic_labels() == learned.topic_labels()
+    model.partial_fit(tiny_corpus)
+    assert list(model.history_) == list(learned.history_)
+    assert model.history_["checkpoint"].unique().tolist() == [0]
+
+
 def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tiny_corpus, tmp_path):
     model = make(engine.OnlineHDP).fit(tiny_corpus.counts)
     model.save(tmp_path / "model.npz")
