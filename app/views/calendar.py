@@ -1,6 +1,5 @@
 """Topics over calendar time as a heat map, stacked areas or small multiples."""
 
-from dataclasses import asdict
 from html import escape
 from typing import Any
 
@@ -197,5 +196,5 @@ def explain_missing(reading: Reading, progress: Progress) -> str:
     """Say why the run has no first readings."""
     if reading.model.algorithm.reads is Reads.CORPUS:
         return WHOLE
-    settings = {} if progress.settings is None else asdict(progress.settings)
-    return TOO_EARLY if settings.get("score_next_batch", True) else UNSCORED
+    is_scored = progress.settings is None or progress.settings.score_next_batch
+    return TOO_EARLY if is_scored else UNSCORED

@@ -185,12 +185,12 @@ def make_widget(question: Question) -> pn.widgets.WidgetBase:
             options=list(question.choices), value=question.default, helper_text=question.explanation, **shared
         )
     if question.kind == "switch":
-        return pmui.Switch(value=question.default, description=question.explanation, **shared)
+        return pmui.Switch(value=question.default, description=_begin(question.explanation), **shared)
     widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput
     return widget(
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
-        placeholder=f"by {question.left_to}" if question.default is None else "",
+        placeholder=f"set by {question.left_to}" if question.default is None else "",
         # The input takes an empty answer for 0, and 0 is out of bounds for these settings.
         **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if question.default is None and question.low else {}),
         helper_text=_explain(question),
@@ -209,8 +209,13 @@ def _explain(question: Question) -> str:
         bounds = f"{low} to {high}"
     else:
         bounds = f"at least {low}" if low else f"at most {high}" if high else ""
-    text = question.explanation.rstrip(".")
+    text = _begin(question.explanation.rstrip("."))
     return f"{text} ({bounds})." if text and bounds else text or bounds
+
+
+def _begin(text: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def _choose_step(value: float) -> float:

@@ -43,7 +43,7 @@ class RunSettings:
     )
     seed: int = setting(0, "", (0, 2**32 - 1), "seed of the start, the split and the shuffle")
     num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
-    num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores a pass")
+    num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores per pass")
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(
         True, "", None, "score each mini-batch before learning: progressive validation with known D and vocabulary"

@@ -19,7 +19,7 @@ def test_the_kind_of_a_field_follows_the_type_and_its_bounds_and_help_the_metada
     assert kinds["is_shuffled"] == "switch"
     assert (questions["max_topics"].low, questions["max_topics"].high) == (1, 9)
     assert questions["max_topics"].label == "Maximum topics K"
-    assert ConfigForm(ToyConfig).widgets["max_topics"].helper_text == "what K does (1 to 9)."
+    assert ConfigForm(ToyConfig).widgets["max_topics"].helper_text == "What K does (1 to 9)."
 
 
 def test_untouched_forms_give_the_defaults():
@@ -46,7 +46,7 @@ def test_an_empty_field_is_a_fault_and_not_a_traceback():
 def test_a_setting_that_may_be_left_to_the_corpus_size_may_stay_empty():
     questions = {question.name: question for question in ask(SizedConfig, only_on_restart=False)}
     assert (questions["delay"].kind, questions["batch_size"].kind) == ("number", "whole")
-    assert make_widget(questions["batch_size"]).placeholder == "by the corpus' size"
+    assert make_widget(questions["batch_size"]).placeholder == "set by the corpus' size"
     assert make_widget(questions["delay"]).value is None
     assert find_faults(SizedConfig, {"delay": None, "batch_size": None}) == {}
 
