@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 
 PARAMETER = re.compile(r"(?P<name>\w+)(?P<more>( \([^)]*\))?(, [^:]{1,40})?): (?P<text>\S.*)")
 UNDERLINE = re.compile(r"\s*-{3,}\s*")
+EXAMPLE = re.compile(r"\s*(>>>|\.\.\.) ")
+# A symbol at the start of a description, as in "K. Number of topics", begins no numbered list.
+SYMBOL = re.compile(r"^(\s*)(\w\. )")
 BULLET = re.compile(r"(?P<mark>[*-]|\d+\.) (?P<text>\S.*)")
 
 
 def to_restructured_text(lines: Sequence[str], item: object) -> list[str]:
     """The lines of an item's docstring with valid markup; sections as numpydoc has them keep their form."""
     if any(UNDERLINE.fullmatch(line) for line in lines):
-        return [_escape(line) for line in lines]
+        return [line if EXAMPLE.match(line) else SYMBOL.sub(r"\1\\\2", _escape(line)) for line in lines]
     names = _parameter_names(item)
     result: list[str] = []
     for paragraph in _paragraphs(lines):

@@ -108,3 +108,9 @@ def test_examples_code_and_sections_of_a_docstring_stay(line):
     lines = [line, "----------", "first : int"] if line == "Parameters" else [line]
     found = load_module("docstrings").to_restructured_text(lines, add)
     assert set(lines) <= set(found)
+
+
+def test_examples_have_no_escapes_and_symbols_begin_no_numbered_list():
+    lines = ["Parameters", "----------", "first : int", "    K. A number.", "", ">>> add(batch_size=1)", "1"]
+    found = load_module("docstrings").to_restructured_text(lines, add)
+    assert found == [*lines[:3], r"    \K. A number.", *lines[4:]]
