@@ -88,7 +88,7 @@ class LiveRun(Viewer):
         self.now.param.watch(self._pick, "picked", onlychanged=False)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
-        self._layout = pn.Column(*self._views, sizing_mode="stretch_width")
+        self._layout = pn.Column(self.curves.held_out, *self._views, sizing_mode="stretch_width")
         self._show()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -121,7 +121,7 @@ class LiveRun(Viewer):
         views = Curves(), WordTable(), TopicsNow()
         for view in views:
             view.update(self.progress)
-        return pn.Column(*views, sizing_mode="stretch_width")
+        return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
         """Read the whole corpus with the present model. Raises ValueError before the first mini-batch."""

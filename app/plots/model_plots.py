@@ -48,7 +48,8 @@ def draw_bars(frame: pd.DataFrame) -> Any:
         height=HEIGHT,
         xlabel="",
         ylabel="share of tokens",
-        yformatter="%.2f",
+        # The axes are exchanged: this is the format of the shares. That of the names would be an error in the browser.
+        xformatter="%.2f",
         title="Largest topics",
         tools=[HoverTool(tooltips=TOOLTIPS)],
         default_tools=[],

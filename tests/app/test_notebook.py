@@ -6,7 +6,7 @@ import holoviews as hv
 import numpy as np
 import pytest
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, Plot
+from bokeh.models import ColumnDataSource, Plot, PrintfTickFormatter
 from pyviz_comms import Comm
 
 from stickbreaker import engine
@@ -132,7 +132,14 @@ def test_finished_views_hold_the_whole_run_and_stay_as_they_are(live):
     sources = kept.get_root().select({"type": ColumnDataSource})
     assert max(max(source.data.get("x", [0]), default=0) for source in sources) == 8
     asyncio.run(live.learn())
-    assert kept[0] is not live.curves
+    assert live.curves not in list(kept)
+
+
+def test_the_curve_of_held_out_words_is_among_the_views_of_a_run(live):
+    asyncio.run(live.learn())
+    for views in (live.__panel__(), live.finished_views()):
+        titles = [plot.title.text for plot in views.get_root().select({"type": Plot})]
+        assert sum(title.startswith("Held-out log likelihood") for title in titles) == 1
 
 
 def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
@@ -154,6 +161,12 @@ def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_la
     over_time = plot_time(model, tiny_corpus)
     assert set(over_time["title"]) == labels
     assert set(over_time["period"]) == {str(year) for year in range(1790, 1796)}
+
+
+def test_shares_of_the_bars_have_a_format_and_names_of_topics_have_not(model, tiny_corpus):
+    drawn = hv.renderer("bokeh").get_plot(plot_bars(model, tiny_corpus)).state
+    assert isinstance(drawn.xaxis[0].formatter, PrintfTickFormatter)
+    assert not isinstance(drawn.yaxis[0].formatter, PrintfTickFormatter)
 
 
 def test_without_the_page_show_says_what_to_install():
