@@ -9,7 +9,7 @@ PROGRAM = """
 import hashlib
 import numpy as np
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.kernels.collapsed import Priors, sweep_documents
+from stickbreaker.engine.kernels.collapsed import SweepPriors, sweep_documents
 rng = np.random.default_rng(1)
 documents = Documents(np.array([0, 30, 60]), np.arange(60, dtype=np.int32) % 40, rng.integers(1, 9, 60, dtype=np.int32))
 for precision in (np.float32, np.float64):
@@ -17,7 +17,7 @@ for precision in (np.float32, np.float64):
     weighed = documents.counts[:, None] * shares
     np.add.at(counts[:, 0], documents.words, weighed)
     np.add.at(counts[:, 1], documents.words, weighed * (1 - shares))
-    priors = Priors(np.full(19, 0.1, precision), np.full(40, 0.01, precision), 0.4)
+    priors = SweepPriors(np.full(19, 0.1, precision), np.full(40, 0.01, precision), 0.4)
     sweep_documents(documents, priors, counts, counts.sum(0, dtype=np.float64), shares)
     print(hashlib.sha256(shares).hexdigest())
 print(sum(sweep_documents.stats.cache_hits.values()))
