@@ -66,7 +66,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("Time").click()
     expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
     finished.button("as known then").click()
-    expect(page.get_by_text("by the model just before it learned from the document")).to_be_attached()
+    expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
     finished.button("as known now").click()
     expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
