@@ -85,7 +85,7 @@ def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
             "weight": f"{100 * each.share:.1f} %",
             "share": float(each.share),
             "words": f"φ {each.held:.2f} · {number[each.slot - 1]:.1f} words",
-            "action": "choose topic",
+            "action": "select topic",
         }
         for each in frame.sort_values("tokens", ascending=False).head(NUM_SLOTS_LISTED).itertuples()
     ]

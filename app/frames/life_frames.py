@@ -104,7 +104,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
             "weight": f"{places[events[place].column]:,.0f} {'passes' if label.startswith('passes') else 'read'}",
             "share": places[events[place].column] / end,
             "words": f"{describe_event(events[place], progress)} · {last_words(progress, events[place].topic_id)}",
-            "action": "choose",
+            "action": "select",
         }
         for place in order
     ]

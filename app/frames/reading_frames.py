@@ -124,7 +124,7 @@ def _topic_row(reading: Reading, position: int, title: Title, weight: str, share
         "weight": weight,
         "share": float(share),
         "words": top_words(reading, position),
-        "action": "choose",
+        "action": "select",
     }
 
 

@@ -85,7 +85,7 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
                 "weight": _write(now.iloc[0], measure) if len(now) else "",
                 "share": float(now.iloc[0] / largest) if len(now) else 0.0,
                 "words": f"{since}{until}; {most}",
-                "action": "choose",
+                "action": "select",
             }
         )
     return rows

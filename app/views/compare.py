@@ -114,7 +114,7 @@ class Compare(Viewer):
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
             for label in ("Left run", "Right run")
         )
-        self.pair = _text("Choose two runs.")
+        self.pair = _text("Select two runs.")
         self._offered: tuple[str, ...] = ()
         self._is_writing, self._may_act = False, True
         for switch in (self._axis, self.early):
@@ -275,7 +275,7 @@ class Compare(Viewer):
         if self._is_writing or len(sides) < 2:
             return
         if sides[0] is sides[1]:
-            self.pair.object = "<p>Both sides show the same run: choose another run on one side.</p>"
+            self.pair.object = "<p>Both sides show the same run: select another run on one side.</p>"
             return
         contents = [keep_large(content) for run in sides if (content := self._load(run.key)) is not None]
         if len(contents) == len(sides):

@@ -66,7 +66,7 @@ class WordTable(Viewer):
             label="Topics in the table",
             options={},
             max_items=MAX_TOPICS,
-            placeholder="Choose topics",
+            placeholder="Select topics",
             sizing_mode="stretch_width",
         )
         self.picker.param.watch(self._choose, "value")

@@ -66,7 +66,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("Time").click()
     expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
     finished.button("as known then").click()
-    expect(page.get_by_text("by the model just before it learned from the document")).to_be_attached()
+    expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
     finished.button("as known now").click()
     expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
@@ -98,7 +98,7 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     expect(page.get_by_text("The model after 9,384 documents.")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("These rounds maximise the document")).to_be_visible()
     expect(page.get_by_text(re.compile("up to the dashed line. In round [0-9]+, less than 0.1 %"))).to_be_visible()
-    slot = page.get_by_role("button", name=re.compile("^choose topic: slot")).last
+    slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last
     topic = re.search(r"slot \d+: (.+)$", slot.get_attribute("aria-label") or slot.inner_text())[1]
     slot.click()
     expect(page.get_by_text(f"Shown for {topic}, from")).to_be_visible()

@@ -16,7 +16,7 @@ LANDMARKS = {
     DOCUMENTS: ("button", re.compile("^open: ")),
     COMPARE: ("checkbox", re.compile("^Draw ")),
     EXPORT: ("button", "Save figure"),
-    HOOD: ("button", re.compile("^choose topic: slot")),
+    HOOD: ("button", re.compile("^select topic: slot")),
 }
 # The control that has the focus, through all shadow roots.
 FOCUSED = """
@@ -144,10 +144,10 @@ def act_by_keys(dashboard):
     keys.press("Enter")
     expect(topic).to_have_text(re.compile("^by keys"))
     expect(page.get_by_role("textbox", name="Topic name")).to_be_focused()
-    nearest = page.get_by_role("button", name=re.compile("^choose: ")).first
+    nearest = page.get_by_role("button", name=re.compile("^select: ")).first
     nearest.press("Enter")
     expect(topic).not_to_have_text(re.compile("^by keys"))
-    assert page.evaluate(NAME_FOCUSED).startswith("choose: ")
+    assert page.evaluate(NAME_FOCUSED).startswith("select: ")
     bring = dashboard.button("Bring your own text")
     bring.press("Enter")
     expect(page.get_by_role("dialog").get_by_role("button", name="Choose files")).to_be_visible()

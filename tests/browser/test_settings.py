@@ -86,7 +86,7 @@ def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks
 
 def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
     def move():
-        dashboard.page.get_by_role("button", name="κ 0.9, τ₀ 1, S 500 of SVI 2013").click()
+        dashboard.page.get_by_role("button", name="SVI 2013: κ 0.9, τ₀ 1, S 500").click()
         dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
 
     pause_untouched(dashboard)
