@@ -19,6 +19,7 @@ from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide, f
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
 
+SMALLEST_HOLDER = 0.005
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
 NUM_ROWS = 15
 NUM_LEAVES = 30
@@ -130,10 +131,17 @@ def _topic_row(reading: Reading, position: int, title: Title, weight: str, share
 
 def holder_rows(reading: Reading, word: int, title: Title) -> list[dict[str, Any]]:
     """List the topics of a word's tokens, p(topic | word)."""
+    places, shares = find_holders(reading, word)
+    return [_topic_row(reading, k, title, percent(share), share) for k, share in zip(places, shares, strict=True)]
+
+
+def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the topics with the most tokens of a word, and their shares of these tokens, p(topic | word)."""
     joint = reading.summary.topics[:, word] * reading.summary.expected_tokens
     shares = joint / max(joint.sum(), 1e-30)
-    order = [k for k in np.argsort(-shares, kind="stable")[:NUM_NEAREST] if shares[k] >= 0.005]
-    return [_topic_row(reading, k, title, percent(shares[k]), shares[k]) for k in order]
+    places = np.argsort(-shares, kind="stable")[:NUM_NEAREST]
+    places = places[shares[places] >= SMALLEST_HOLDER]
+    return places, shares[places]
 
 
 def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dict[str, Any]]:

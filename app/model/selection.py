@@ -12,12 +12,14 @@ class Selection(param.Parameterized):
 
     topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
     word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
+    pointed_topic = param.Integer(default=None, allow_None=True, doc="Topic that the pointer or the focus is on.")
+    pointed_word = param.Integer(default=None, allow_None=True, doc="Word that the pointer or the focus is on.")
     document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
     moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
 
     def leave_run(self, is_same_corpus: bool) -> None:
         """Clear the topic and the moment of a run; for another corpus also its word, document and span."""
-        self.param.update(topic=None, moment=None)
+        self.param.update(topic=None, moment=None, pointed_topic=None, pointed_word=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)

@@ -1,6 +1,6 @@
 """Plots of a reading: three kinds of plots of topics over time, and the map. Pure: frames in, figures out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 from bokeh.layouts import gridplot
 from bokeh.models import (
     ColumnDataSource,
+    CustomJS,
     CustomJSTickFormatter,
     DataRange1d,
     FactorRange,
@@ -36,6 +37,7 @@ MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
 LEAF, LEAF_CHOSEN = 8, 14
+DOT_ALPHA, FAINT_ALPHA = 0.7, 0.15
 # Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
 LABEL_GAP, BAR_HEIGHT = 4, 14
@@ -50,6 +52,11 @@ CHIP = {
 }
 MOST_LABEL, MOST_PHONE_LABEL = 40, 18
 # Long topic names must not use up the width of a phone.
+TELL_POINTED = """
+const [index] = cb_obj.event_name === "mouseleave" ? [] : source.inspected.indices
+const topic_id = index === undefined ? [] : [source.data.topic_id[index]]
+if (topic_id[0] !== pointed.data.topic_id[0]) pointed.data = {topic_id}
+"""
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
 
 
@@ -185,10 +192,15 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
 
 
 class MapPlot:
-    """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
+    """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`.
 
-    def __init__(self, on_pick: Callable[[int], None]) -> None:
-        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line")
+    on_point(topic_id): called with the topic that the pointer is on, and with None when it has left all dots.
+    """
+
+    def __init__(
+        self, on_pick: Callable[[int], None], on_point: Callable[[int | None], None] = lambda topic_id: None
+    ) -> None:
+        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line", "alpha")
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = figure(
             height=MAP_HEIGHT,
@@ -208,11 +220,13 @@ class MapPlot:
             size="size",
             source=self.source,
             fill_color="color",
-            fill_alpha=0.7,
+            fill_alpha="alpha",
             line_color="line",
+            line_alpha="alpha",
             line_width=2,
-            nonselection_fill_alpha=0.7,
+            nonselection_fill_alpha="alpha",
             nonselection_line_color="line",
+            nonselection_line_alpha="alpha",
             selection_fill_alpha=0.9,
         )
         self.labels = ColumnDataSource({"x": [], "y": [], "text": [], "offset": []})
@@ -220,8 +234,20 @@ class MapPlot:
         self.figure.add_glyph(self.labels, name)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
-        self._on_pick = on_pick
+        self._on_pick, self._on_point = on_pick, on_point
         self.source.selected.on_change("indices", self._tap)
+        self.pointed = ColumnDataSource({"topic_id": []})
+        tell = CustomJS(args={"source": self.source, "pointed": self.pointed}, code=TELL_POINTED)
+        for event in ("mousemove", "mouseleave"):
+            self.figure.js_on_event(event, tell)
+        self.pointed.on_change("data", self._tell)
+
+    def light(self, topic_ids: Collection[int | None] | None) -> None:
+        """Make the other dots faint; None draws all dots alike."""
+        shown = self.source.data["topic_id"]
+        alphas = [DOT_ALPHA if topic_ids is None or each in topic_ids else FAINT_ALPHA for each in shown]
+        if alphas != list(self.source.data["alpha"]):
+            self.source.patch({"alpha": [(slice(len(alphas)), alphas)]})
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
         """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a dark outline."""
@@ -230,6 +256,7 @@ class MapPlot:
         frame = frame.assign(
             size=np.maximum(sizes, SMALLEST_DOT),
             line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
+            alpha=DOT_ALPHA,
         )
         self.source.data = frame.to_dict("list")
         named = frame.nlargest(NUM_NAMED_DOTS, "share")
@@ -245,6 +272,11 @@ class MapPlot:
         if new:
             self._on_pick(int(self.source.data["topic_id"][new[0]]))
             self.source.selected.indices = []
+
+    def _tell(self, _name: str, _old: Any, new: Mapping[str, Sequence[Any]]) -> None:
+        """What a browser says counts only if it is a topic of the map."""
+        said = list(new.get("topic_id", ()))[:1]
+        self._on_point(next((int(each) for each in self.source.data["topic_id"] if [each] == said), None))
 
 
 class TreePlot:
@@ -275,6 +307,12 @@ class TreePlot:
         self.figure.yaxis.ticker = FixedTicker()
         self._on_pick = on_pick
         self.leaves.selected.on_change("indices", self._tap)
+
+    def light(self, topic_ids: Collection[int | None]) -> None:
+        """Make the leaves of these topics larger."""
+        sizes = [LEAF_CHOSEN if each in topic_ids else LEAF for each in self.leaves.data["topic_id"]]
+        if sizes != list(self.leaves.data["size"]):
+            self.leaves.patch({"size": [(slice(len(sizes)), sizes)]})
 
     def show(self, tree: TopicTree, chosen: int | None) -> None:
         """Draw a tree; the leaf of the selected topic is larger."""

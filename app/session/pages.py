@@ -29,6 +29,10 @@ SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
 @media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 5fr) minmax(300px, 2fr); } }
 """
+TOPICS_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
+@media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
+"""
 
 
 class Readers:
@@ -83,7 +87,10 @@ class Readers:
         if name == DOCUMENTS:
             return (self._documents,)
         own = self._own(name)
-        return (own[0], self.explorer, *own[1:]) if name == TOPICS else own
+        if name != TOPICS:
+            return own
+        topic_map, quality = own
+        return lay_topics(topic_map, self.explorer.chosen), self.explorer.related, quality
 
     def on_page(self, name: str) -> tuple[Any, ...]:
         """Return the views that follow a reading while a page is open.
@@ -145,6 +152,11 @@ class Pages:
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     """Lay out two views side by side, or one below the other in a narrow window."""
     return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)
+
+
+def lay_topics(topic_map: Any, topic: Any) -> pn.Column:
+    """Lay out the selected topic next to the map, so that both are seen together, or below it in a narrow window."""
+    return pn.Column(topic_map, topic, sizing_mode="stretch_width", stylesheets=[TOPICS_STYLE], margin=0)
 
 
 def lay_at_end(wide: Any, narrow: Any) -> pn.Column:

@@ -26,6 +26,7 @@ from stickbreaker.app.panel_fixes import offer
 from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6
+WORDS = "Words"
 EMPTY = "Available once the corpus has been read."
 
 
@@ -33,6 +34,7 @@ class TopicExplorer(Viewer):
     """One topic. It follows and sets the selected topic and word; a new name calls `rename(topic_id, name)`.
 
     of_word: a view of the selected word, shown below the topics that contain it.
+    chosen: the topic's name and words; related: everything else, below each other in a narrow window.
     """
 
     def __init__(
@@ -69,11 +71,14 @@ class TopicExplorer(Viewer):
             margin=(5, 20),
             sizing_mode="stretch_width",
         )
-        self.words, self._holders = PickList(self._pick_word), PickList(self.pick_topic)
-        self.near, self.typical = PickList(self.pick_topic), PickList(self._pick_document)
-        self._facts, self._holders_heading = _text(), _heading("")
+        self.words = PickList(self._pick_word, self._point_at_word)
+        self._holders = PickList(self.pick_topic, self._point_at_topic)
+        self.near = PickList(self.pick_topic, self._point_at_topic)
+        self.typical = PickList(self._pick_document)
+        self._facts, self._words_heading, self._holders_heading = _text(), _heading(WORDS), _heading("")
         self._watch()
-        self._layout = self._lay_out()
+        self.chosen, self.related = self._lay_out_topic(), self._lay_out_related()
+        self._layout = pn.Column(self.chosen, self.related, sizing_mode="stretch_width", margin=0)
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -106,43 +111,45 @@ class TopicExplorer(Viewer):
         self._weight.param.watch(lambda event: self._draw_words(), "value_throttled")
         self._selection.param.watch(lambda *events: self._draw(), ["topic", "span"])
         self._selection.param.watch(lambda event: self._draw_holders(), "word")
+        self._selection.param.watch(lambda event: self._draw_words(), "pointed_topic")
 
-    def _lay_out(self) -> pn.viewable.Viewable:
-        left = pn.Column(
+    def _lay_out_topic(self) -> pn.viewable.Viewable:
+        return pn.Column(
             self.topic,
             self.name_field,
             self._facts,
-            _heading("Words"),
+            self._words_heading,
             self._weight,
             _text(
                 "1 ranks words by probability, 0 by how much more frequent they are in the topic than in the corpus."
             ),
             self.words,
             sizing_mode="stretch_width",
-            styles={"flex": "1 1 420px", "min-width": "0"},
+            margin=0,
         )
-        right = pn.Column(
-            self.search_field,
-            self._holders_heading,
-            self._holders,
-            *([] if self._of_word is None else [self._of_word]),
-            _heading("Nearest topics"),
-            self.near,
-            _heading("Typical documents"),
-            self.typical,
-            sizing_mode="stretch_width",
-            styles={"flex": "1 1 420px", "min-width": "0"},
-        )
-        return pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
 
-    def _position(self) -> int | None:
+    def _lay_out_related(self) -> pn.viewable.Viewable:
+        of_word = [] if self._of_word is None else [self._of_word]
+        parts = (
+            (self.search_field, self._holders_heading, self._holders, *of_word),
+            (_heading("Nearest topics"), self.near, _heading("Typical documents"), self.typical),
+        )
+        columns = (
+            pn.Column(*part, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"})
+            for part in parts
+        )
+        return pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+
+    def _position(self, topic_id: int | None) -> int | None:
+        """The place of a topic in use; None without it."""
         if self._reading is None:
             return None
-        position = self._reading.position(self._selection.topic)
+        position = self._reading.position(topic_id)
         return position if position is not None and position in self._reading.used else None
 
     def _draw(self) -> None:
-        reading, position, topic_id = self._reading, self._position(), self._selection.topic
+        reading, topic_id = self._reading, self._selection.topic
+        position = self._position(topic_id)
         self._is_writing = True
         try:
             options = {} if reading is None else topic_options(reading, self._progress.topic_title, topic_id)
@@ -160,15 +167,21 @@ class TopicExplorer(Viewer):
         return EMPTY if self._reading is None or len(self._reading.used) else NO_TOPIC
 
     def _draw_words(self) -> None:
-        reading, position = self._reading, self._position()
+        """List the words of the topic that is pointed at, or else of the selected one."""
+        reading, pointed = self._reading, self._selection.pointed_topic
+        position, heading = self._position(self._selection.topic), WORDS
+        shown = position if (at := self._position(pointed)) is None else at
         rows, text = [], ""
         if reading is not None and position is not None:
-            rows = word_rows(reading, position, self._weight.value)
             tokens = reading.summary.expected_tokens[position]
             about = f", about {tokens:,.0f}" if reading.is_read else ""
             text = f"{percent(topic_share(reading, position))} {name_whole(reading)}{about}."
+        if reading is not None and shown is not None:
+            rows = word_rows(reading, shown, self._weight.value)
+        if pointed is not None and shown != position:
+            heading = f"{WORDS} of “{self._progress.topic_title(pointed)}”"
         self.words.show(rows, self._explain())
-        self._facts.object = _paragraph(text)
+        self._facts.object, self._words_heading.object = _paragraph(text), _heading_html(heading)
 
     def _draw_neighbours(self, reading: Reading | None, position: int | None) -> None:
         if reading is None or position is None:
@@ -210,6 +223,12 @@ class TopicExplorer(Viewer):
 
     def pick_topic(self, topic_id: int) -> None:
         self._selection.topic = topic_id
+
+    def _point_at_topic(self, topic_id: int | None) -> None:
+        self._selection.pointed_topic = topic_id
+
+    def _point_at_word(self, word: int | None) -> None:
+        self._selection.pointed_word = word
 
     def _pick_word(self, word: int) -> None:
         self._selection.word = word

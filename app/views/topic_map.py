@@ -1,4 +1,4 @@
-"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree next to it."""
+"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree below it."""
 
 from typing import Any
 
@@ -6,50 +6,53 @@ import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.reading_frames import NUM_LEAVES, TopicTree, map_frame, map_then, topic_tree
+from stickbreaker.app.frames.reading_frames import NUM_LEAVES, TopicTree, find_holders, map_frame, map_then, topic_tree
 from stickbreaker.app.model.progress import Checkpoint, Progress
-from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.reading_plots import MapPlot, TreePlot
 from stickbreaker.app.widgets.help_button import make_heading
 
-SIDES_STYLE = """
-:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px; }
-@media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
-"""
 HELP = (
     "<p>Each dot is a topic. Dots near each other are topics with similar words; the distances approximate "
     "Jensen-Shannon distances.</p>"
     "<p>The area of a dot shows the topic's share of all words. Until the corpus has been read, it shows the topic's "
-    "weight in the model.</p><p>Click a dot to select the topic.</p>"
+    "weight in the model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a "
+    "word in a list to see its topics.</p>"
     f"<p>The tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average linkage of "
     "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )
 
 
 class TopicMap(Viewer):
-    """The map of topics. It follows and sets the selected topic."""
+    """The map of topics and the tree. They follow and set the selected topic.
+
+    A topic or word that the pointer is on, here or in a list, stands out: the dots of other topics are faint.
+    """
 
     def __init__(self, selection: Selection, **params: Any) -> None:
         super().__init__(**params)
         self._selection = selection
-        self.plot = MapPlot(self._pick)
+        self.plot = MapPlot(self._pick, self._point)
         self._shown: tuple[Any, ...] = ()
         self._frame: pd.DataFrame | None = None
         self._moment: Checkpoint | None = None
         self._is_replayed = False
         selection.param.watch(lambda event: self._draw(), "topic")
+        selection.param.watch(lambda *events: self._light(), ["pointed_topic", "pointed_word"])
         self._tree_plot = TreePlot(self._pick)
         self._tree: TopicTree | None = None
         self._chart = hideable(self.plot.figure, margin=0)
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
-        sides = pn.Column(
-            self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
+        self._layout = pn.Column(
+            make_heading("Map of topics", HELP),
+            self._chart,
+            self._tree_chart,
+            sizing_mode="stretch_width",
+            margin=0,
         )
-        heading = make_heading("Map of topics", HELP)
-        self._layout = pn.Column(heading, sides, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -83,6 +86,29 @@ class TopicMap(Viewer):
         self._tree_chart.visible = self._tree is not None
         if self._tree is not None:
             self._tree_plot.show(self._tree, self._selection.topic)
+        self._light()
+
+    def _light(self) -> None:
+        topic_ids = self._find_pointed()
+        self.plot.light(topic_ids)
+        self._tree_plot.light({self._selection.topic, *(topic_ids or ())})
+
+    def _find_pointed(self) -> set[int] | None:
+        """The topics that stand out; None where no topic and no word is pointed at."""
+        topic, word, reading = self._selection.pointed_topic, self._selection.pointed_word, self._shown_reading
+        if topic is not None:
+            return {topic}
+        if word is None or reading is None or word >= len(reading.corpus.vocabulary):
+            return None
+        places, _ = find_holders(reading, word)
+        return set(reading.summary.topic_ids[places].tolist())
+
+    @property
+    def _shown_reading(self) -> Reading | None:
+        return self._shown[0] if self._shown else None
+
+    def _point(self, topic_id: int | None) -> None:
+        self._selection.pointed_topic = topic_id
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id

@@ -1,7 +1,22 @@
+// A pointer that only passes over a row is not told.
+const POINT_MILLISECONDS = 120
+
 export function render({ model }) {
   const list = make("ol", {})
   const note = make("p", {})
   const items = new Map()
+  let told = null
+  let waiting = null
+
+  function point(key) {
+    if (!model.tells_pointed) return
+    clearTimeout(waiting)
+    waiting = setTimeout(() => {
+      if (key === told) return
+      told = key
+      model.send_msg({pointed: key})
+    }, POINT_MILLISECONDS)
+  }
 
   function make_item(row) {
     const button = make("button", {type: "button"})
@@ -9,7 +24,10 @@ export function render({ model }) {
     const bar = make("span", {class: "bar", "aria-hidden": "true"}, make("span", {}))
     const head = make("div", {class: "head"}, make("span", {class: "chip", "aria-hidden": "true"}),
       make("strong", {}), make("span", {class: "weight"}), bar, button)
-    return make("li", {}, head, make("p", {class: "words"}))
+    const item = make("li", {}, head, make("p", {class: "words"}))
+    item.addEventListener("mouseenter", () => point(row.key))
+    item.addEventListener("focusin", () => point(row.key))
+    return item
   }
 
   function write_item(item, row) {
@@ -49,6 +67,8 @@ export function render({ model }) {
     if (place >= 0 && find_focus() < 0) list.children[Math.min(place, list.children.length - 1)]?.querySelector("button").focus()
   }
 
+  list.addEventListener("mouseleave", () => point(null))
+  list.addEventListener("focusout", () => point(null))
   model.on(["rows", "note"], write)
   write()
   return make("div", {}, note, list)

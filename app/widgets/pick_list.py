@@ -11,20 +11,28 @@ from stickbreaker.app.widgets.scripts import read_script
 
 
 class PickList(pn.custom.JSComponent):
-    """Rows have keys; only changes are written, always as text. `on_pick(key)` is called when one is pressed."""
+    """Rows have keys; only changes are written, always as text.
+
+    on_pick(key): called when a row is pressed. on_point(key): called with the row that the pointer or the focus is on,
+    and with None when it has left the rows.
+    """
 
     rows = param.List(
         doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action, and if the button "
         "has a shorter text, button."
     )
     note = param.String(doc="The text above the rows, or instead of them.")
+    tells_pointed = param.Boolean(False, doc="Whether the browser tells which row the pointer or the focus is on.")
 
     _esm = read_script(Path(__file__).with_name("pick_list.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("pick_list.css").read_text(encoding="utf-8")]
 
-    def __init__(self, on_pick: Callable[[int], None], **params: Any):
-        self._on_pick = on_pick
-        super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
+    def __init__(
+        self, on_pick: Callable[[int], None], on_point: Callable[[int | None], None] | None = None, **params: Any
+    ):
+        self._on_pick, self._on_point = on_pick, on_point
+        own = {"sizing_mode": "stretch_width", "margin": (0, 10), "tells_pointed": on_point is not None}
+        super().__init__(**own | params)
 
     def show(  # type: ignore[override]  # JSComponent.show serves a component by itself
         self, rows: list[dict[str, Any]], empty: str = "", note: str = ""
@@ -34,6 +42,11 @@ class PickList(pn.custom.JSComponent):
         self.param.update(**{name: new for name, new in changes.items() if new != getattr(self, name)})
 
     def _handle_msg(self, message: Any) -> None:
-        key = message.get("key") if isinstance(message, dict) else None
-        if isinstance(key, int) and any(row["key"] == key for row in self.rows):
-            self._on_pick(key)
+        said = message if isinstance(message, dict) else {}
+        if self._has(said.get("key")):
+            self._on_pick(said["key"])
+        elif self._on_point is not None and "pointed" in said:
+            self._on_point(said["pointed"] if self._has(said["pointed"]) else None)
+
+    def _has(self, key: Any) -> bool:
+        return isinstance(key, int) and any(row["key"] == key for row in self.rows)

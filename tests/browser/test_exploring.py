@@ -52,6 +52,50 @@ def test_the_back_button_returns_from_a_document_to_its_topic(finished):
     expect(page).to_have_url(re.compile("&document="))
 
 
+# The dots of the map: where each is on the screen, and how opaque.
+FIND_DOTS = """() => {
+  const find = (view) => view.model?.type === "Figure"
+    && view.model.renderers.some(each => each.data_source?.data?.alpha) ? view
+    : (view.child_views ?? []).map(find).find(Boolean)
+  const view = Bokeh.index.roots.map(find).find(Boolean)
+  const {data} = view.model.renderers.find(each => each.data_source?.data?.alpha).data_source
+  const place = view.canvas_view.el.getBoundingClientRect()
+  return [...data.title].map((title, i) => ({title, alpha: data.alpha[i],
+    x: place.x + view.frame.x_scale.compute(data.x[i]), y: place.y + view.frame.y_scale.compute(data.y[i])}))
+}"""
+IS_LIT = f"([least, most]) => {{ const lit = ({FIND_DOTS})().filter(dot => dot.alpha > 0.5).length\n" + (
+    "return lit >= least && lit <= most }"
+)
+
+
+def test_a_word_lights_its_topics_on_the_map_and_a_topic_its_words(finished):
+    page = finished.page
+    finished.button("Topics").click()
+    words = page.get_by_role("button", name=re.compile("^show topics: "))
+    expect(words).to_have_count(20)
+    own = words.first.get_attribute("aria-label")
+    dots = page.evaluate(FIND_DOTS)
+    assert {dot["alpha"] for dot in dots} == {0.7}
+    words.nth(1).hover()
+    page.wait_for_function(IS_LIT, arg=[1, 6])
+    # With the keyboard too: the focus does what the pointer does.
+    page.mouse.move(5, 5)
+    page.wait_for_function(IS_LIT, arg=[len(dots)] * 2)
+    words.nth(2).focus()
+    page.wait_for_function(IS_LIT, arg=[1, 6])
+    words.nth(2).blur()
+    page.wait_for_function(IS_LIT, arg=[len(dots)] * 2)
+    # The largest topic is selected; the second one has other words.
+    page.mouse.move(dots[1]["x"] - 3, dots[1]["y"] - 3)
+    page.mouse.move(dots[1]["x"], dots[1]["y"])
+    page.mouse.move(dots[1]["x"] + 1, dots[1]["y"] + 1)
+    expect(page.get_by_role("heading", name=f"Words of “{dots[1]['title']}”")).to_be_visible()
+    page.wait_for_function(IS_LIT, arg=[1, 1])
+    page.mouse.move(5, 5)
+    expect(page.get_by_role("heading", name="Words", exact=True)).to_be_visible()
+    expect(words.first).to_have_attribute("aria-label", own)
+
+
 FIND_LARGEST = """() => {
   const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
   const {data} = models.find(m => m.type === "ColumnDataSource" && m.data.documents?.length && "place" in m.data)

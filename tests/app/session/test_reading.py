@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from stickbreaker.app.frames import reading_frames
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     calendar_frame,
@@ -24,13 +25,13 @@ from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Model, Reader, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.plots.reading_plots import KINDS, MOST_PHONE_LABEL, calendar_plot
+from stickbreaker.app.plots.reading_plots import DOT_ALPHA, KINDS, MOST_PHONE_LABEL, calendar_plot
 from stickbreaker.app.session.pages import Readers
 from stickbreaker.app.session.tabs import DOCUMENTS, READING_PAGES
 from stickbreaker.app.views.calendar import Calendar
 from stickbreaker.app.views.documents import DocumentBrowser, explain_missing_text
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
-from stickbreaker.app.views.topic_explorer import TopicExplorer
+from stickbreaker.app.views.topic_explorer import RELEVANCE, TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.corpora.bundled import FILES
@@ -397,3 +398,51 @@ def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_r
     assert view.plot.source.data["share"] == [1.0]
     view.replay(progress)
     assert len(view.plot.source.data["topic_id"]) == shown
+
+
+def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, progress, monkeypatch):
+    # The corpus is so small that every word is in every topic, if only little.
+    monkeypatch.setattr(reading_frames, "SMALLEST_HOLDER", 0.3)
+    selection = Selection()
+    explorer, view = TopicExplorer(selection, print), TopicMap(selection)
+    for each in (explorer, view):
+        each.read(job, progress)
+    assert set(view.plot.source.data["alpha"]) == {DOT_ALPHA}
+    topics, tokens = job.reading.summary.topics, job.reading.summary.expected_tokens
+    shares = (topics.T * tokens / (topics.T @ tokens)[:, None])[:, job.reading.used]
+    (word, *_) = np.flatnonzero((shares < 0.3).any(1) & (shares > 0.5).any(1))
+    selection.pointed_word = int(word)
+    ids = job.reading.summary.topic_ids[job.reading.used]
+    lit = {int(topic_id) for topic_id, share in zip(ids, shares[word], strict=True) if share >= 0.3}
+    dots = zip(view.plot.source.data["topic_id"], view.plot.source.data["alpha"], strict=True)
+    assert {topic_id for topic_id, alpha in dots if alpha == DOT_ALPHA} == lit
+    word = explorer.words.rows[0]["key"]
+    # A row that is not in the list counts as none.
+    for message in ({"pointed": -1}, {"pointed": "x"}, {"pointed": None}):
+        send(explorer.words, {"pointed": word})
+        send(explorer.words, message)
+        assert selection.pointed_word is None
+    assert set(view.plot.source.data["alpha"]) == {DOT_ALPHA}
+
+
+def test_a_topic_that_is_pointed_at_shows_its_words_until_the_pointer_leaves_it(job, progress):
+    selection = Selection()
+    explorer, view = TopicExplorer(selection, print), TopicMap(selection)
+    for each in (explorer, view):
+        each.read(job, progress)
+    own, chosen = explorer.words.rows, selection.topic
+    other = next(topic_id for topic_id in view.plot.source.data["topic_id"] if topic_id != chosen)
+    view.plot.pointed.data = {"topic_id": [other]}
+    assert (selection.topic, selection.pointed_topic) == (chosen, other)
+    place = job.reading.position(other)
+    assert explorer.words.rows == word_rows(job.reading, place, RELEVANCE)
+    assert explorer.words.rows != own
+    assert [alpha for alpha in view.plot.source.data["alpha"] if alpha == DOT_ALPHA] == [DOT_ALPHA]
+    for message in ([], [10**9], ["x"], [[other]]):
+        view.plot.pointed.data = {"topic_id": [other]}
+        view.plot.pointed.data = {"topic_id": message}
+        assert selection.pointed_topic is None
+        assert explorer.words.rows == own
+    near = explorer.near.rows[0]["key"]
+    send(explorer.near, {"pointed": near})
+    assert explorer.words.rows == word_rows(job.reading, job.reading.position(near), RELEVANCE)
