@@ -114,9 +114,8 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("as known now").click()
     expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
-    largest = page.evaluate(FIND_LARGEST)
-    assert len(largest) == 24
-    assert min(largest) > 0.05
+    are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
+    page.wait_for_function(are_large)
     expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first column"))).to_be_visible()
     expect(page.get_by_text(re.compile("^clear from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
