@@ -102,8 +102,8 @@ def hash_secret(secret: str) -> str:
 def write_date(date: Any) -> list[str] | None:
     """Write a date with its unit, as JSON holds it.
 
-    >>> write_date(np.datetime64("1790")), read_date(["1790", "Y"])
-    (['1790', 'Y'], np.datetime64('1790'))
+    >>> write_date(np.datetime64("1790")), str(read_date(["1790", "Y"]))
+    (['1790', 'Y'], '1790')
     """
     return None if date is None else [str(date), np.datetime_data(date)[0]]
 

@@ -220,7 +220,7 @@ class _PieceCounter:
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
         frequency = np.bincount(counts.indices, minlength=len(words)).astype(np.int64)
         described = {"word": pa.array(words, pa.large_string()), "documents": frequency, "total": totals}
-        write_arrow(self._folder / f"words-{number:05}.arrow", pa.record_batch(described), WORDS_AT_ONCE)
+        write_arrow(self._folder / f"words-{number:05}.arrow", pa.RecordBatch.from_pydict(described), WORDS_AT_ONCE)
         indices = pa.array(counts.indices.astype(np.int32, copy=False))
         entries = pa.StructArray.from_arrays([indices, pa.array(counts.data)], ["word", "count"])
         columns = {
@@ -231,7 +231,7 @@ class _PieceCounter:
             "title": pa.array(self._titles, pa.large_string()),
             "group": pa.array(self._groups, pa.large_string()),
         }
-        write_arrow(self._folder / f"piece-{number:05}.arrow", pa.record_batch(columns))
+        write_arrow(self._folder / f"piece-{number:05}.arrow", pa.RecordBatch.from_pydict(columns))
         if self._plan.keeps_text:
             write_table(self._folder / f"texts-{number:05}.parquet", {"text": pa.array(self._texts, pa.large_string())})
         bad = [(row.file, row.row, row.reason) for row in self._bad.listed]

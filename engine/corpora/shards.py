@@ -133,7 +133,7 @@ def write_shard(path: Path, shard: Shard) -> ShardSize:
     }
     if shard.groups is not None:
         columns["group"] = pa.array(shard.groups)
-    write_arrow(path, pa.record_batch(columns))
+    write_arrow(path, pa.RecordBatch.from_pydict(columns))
     return ShardSize(path.name, shard.documents.num_documents, len(words), int(sizes.sum()))
 
 
