@@ -74,4 +74,4 @@ def _write_file(path: Path, batches: Iterator[Batch], infer: Infer, names: Seque
         for batch in batches:
             shares = infer(batch.documents).astype(np.float32)
             columns = [pa.array(batch.doc_ids), *(pa.array(column) for column in shares.T)]
-            file.write_batch(pa.RecordBatch.from_pydict(columns, schema=schema))
+            file.write_batch(pa.record_batch(columns, schema=schema))
