@@ -1,11 +1,12 @@
 """Two servers to attack: one without a login, and one with."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from tests.browser.conftest import serving
+from tests.browser.conftest import LIFETIME, serving
 from tests.security.served import ask
 
 PASSWORDS = {"anna": "correct horse battery staple", "ben": "hunter2 hunter2"}
@@ -30,13 +31,19 @@ def address(log):
 @pytest.fixture(scope="session")
 def login_address(tmp_path_factory):
     """A server that asks for a login."""
-    folder = tmp_path_factory.mktemp("login")
+    with serving_users(tmp_path_factory.mktemp("login")) as found:
+        yield found
+
+
+@contextmanager
+def serving_users(folder, lifetime=LIFETIME):
+    """Serve the users of `PASSWORDS`, with the data in this folder; gives the address."""
     users = folder / "users.json"
     users.write_text(json.dumps(PASSWORDS))
     command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
-        with serving(command, folder / "log.txt") as found:
+        with serving(command, folder / "log.txt", lifetime) as found:
             yield found
 
 

@@ -1,13 +1,9 @@
 """Too many pages, and pages whose clients have left."""
 
-import json
-
 import pytest
 
-from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from tests.browser.conftest import serving
 from tests.chaos.abandoned import measure
-from tests.security.conftest import COOKIE_SECRET, PASSWORDS
+from tests.security.conftest import PASSWORDS, serving_users
 from tests.security.served import ask, open_page
 
 NUMBER = 40
@@ -24,15 +20,11 @@ def test_pages_of_clients_that_have_left_are_not_made(address):
 @pytest.fixture(scope="module")
 def small_address(tmp_path_factory):
     """A server with a login that allows three pages, and two for each user."""
-    folder = tmp_path_factory.mktemp("small")
-    users = folder / "users.json"
-    users.write_text(json.dumps(PASSWORDS))
-    command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
         patch.setenv("STICKBREAKER_PAGES", "3")
         patch.setenv("STICKBREAKER_PAGES_PER_USER", "2")
-        with serving(command, folder / "log.txt", lifetime=()) as found:
+        # Pages that are closed count until they are removed; here none is removed during the test.
+        with serving_users(tmp_path_factory.mktemp("small"), lifetime=()) as found:
             yield found
 
 
