@@ -6,7 +6,7 @@ from typing import Any
 from tornado.httputil import HTTPServerRequest
 
 from stickbreaker.app.model.limits import LimitError, check_limits
-from stickbreaker.app.panel_fixes import ServerParts, protect_server, speed_up_models
+from stickbreaker.app.panel_fixes import ServerParts, lock_documents, protect_server, speed_up_models
 from stickbreaker.app.server.claims import find_noted
 from stickbreaker.app.server.event_log import open_log
 from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
@@ -30,6 +30,7 @@ try:
 except (LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
 speed_up_models()
+lock_documents()
 
 
 def process_request(request: HTTPServerRequest) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from bokeh.models import ColumnDataSource, Plot, Scatter
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from panel.auth import BasicAuthProvider
-from panel.io import resources
+from panel.io import resources, with_lock
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
+from panel.reactive import Syncable
 from panel.util.parameters import edit_readonly
 from tornado.web import HTTPError, RequestHandler
 
@@ -128,6 +129,16 @@ def speed_up_models() -> None:
 
 def _has_unstable_default(descriptor: Any, model: HasProps) -> bool:
     return bool(judge_default(descriptor, type(model)))
+
+
+def lock_documents() -> None:
+    """Let what a user does change plots, also while another change from the same browser waits for its turn.
+
+    Panel 1.9 then runs the callback later without the lock of the document, and Bokeh raises "_pending_writes should be
+    non-None". Related: https://github.com/holoviz/panel/issues/4324.
+    """
+    for name in ("_event_coroutine", "_change_coroutine"):
+        setattr(Syncable, name, with_lock(getattr(Syncable, name)))
 
 
 # `busy_indicator=None` does not remove the busy line of the page (panel-material-ui 0.16; from its pull request 235).

@@ -13,6 +13,7 @@ from tests.benchmarks import (
     births,
     claims,
     coherence,
+    corpora,
     digests,
     heldout,
     local_steps,
@@ -38,6 +39,15 @@ def few():
     """Some 200 passages, in place of any corpus."""
     corpus = load_corpus(NAME).select(np.arange(0, 10_000, 50))
     return lambda name: corpus
+
+
+@pytest.fixture
+def only_few(few, monkeypatch):
+    """The benchmarks read the small corpus by every name."""
+    corpora.divide.cache_clear()
+    monkeypatch.setattr(corpora, "load", lambda name, documents=None, split=None: few(name))
+    yield
+    corpora.divide.cache_clear()
 
 
 class Stubborn:
@@ -68,8 +78,7 @@ def test_a_profiles_parts_make_up_the_whole_run(few, monkeypatch):
     assert all(row["seconds"] >= 0 for row in rows)
 
 
-def test_a_grid_of_settings_says_which_cells_learned(few, monkeypatch):
-    monkeypatch.setattr(robust, "load_corpus", few)
+def test_a_grid_of_settings_says_which_cells_learned(only_few):
     cells = [{"forgetting_rate": 0.6, "delay": delay, "batch_size": 16} for delay in (1.0, 1024.0)]
     grid = robust.judge([robust.measure(NAME, 0, settings) for settings in cells])
     assert grid["learned"].tolist() == [True, False]
@@ -77,9 +86,9 @@ def test_a_grid_of_settings_says_which_cells_learned(few, monkeypatch):
     assert robust.tabulate(grid)["S=16"].str.contains("†").tolist() == [False, True]
 
 
-def test_a_race_says_when_each_passed_the_line_and_who_never_did(few, monkeypatch):
-    for name, stand_in in (("load_corpus", few), ("SIZES", (5,)), ("TomotopyHDP", Stubborn)):
-        monkeypatch.setattr(race, name, stand_in)
+def test_a_race_says_when_each_passed_the_line_and_who_never_did(only_few, monkeypatch):
+    monkeypatch.setattr(race, "SIZES", (5,))
+    monkeypatch.setattr(race, "TomotopyHDP", Stubborn)
     rows = race.measure(NAME, minutes=0.05)
     assert rows[1]["seconds_to_line"] is None
     assert rows[1]["best_nats"] == pytest.approx(-np.log(load_corpus(NAME).vocab_size))
@@ -107,13 +116,12 @@ def test_renamed_words_keep_their_documents(few, vocab_size):
 @pytest.fixture(scope="module")
 def sampled(few):
     """A sampler's twenty sweeps over nine tenths of each document's tokens, and all tokens in two parts."""
-    corpus, settings = few(NAME), RunSettings(order="shuffled", passes=20, score_next_batch=False)
-    kept = to_matrix(split_tokens(corpus.documents(), corpus.doc_ids, 0).observed, corpus.vocab_size)
-    train, _ = split_corpus(corpus, settings)
-    split = split_tokens(train.documents(), train.doc_ids, 0)
+    corpus, settings = few(NAME), RunSettings(passes=20, score_next_batch=False)
+    split = split_tokens(corpus.documents(), corpus.doc_ids, 0)
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(systems.SYSTEMS, "gibbs", ("gibbs-hdp", {"burn_in": 10, "sample_every": 2}))
-        return systems.Fitted("gibbs", replace(corpus, counts=kept), settings, split), split
+        kept = replace(corpus, counts=to_matrix(split.observed, corpus.vocab_size))
+        return systems.Fitted("gibbs", kept, settings, split), split
 
 
 def test_a_samplers_documents_are_folded_in_under_the_concentration_it_has_drawn(sampled):
@@ -131,11 +139,9 @@ def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples(sampled
     assert fitted.score_known(split)[0] > -np.log(fitted.summary.topics.shape[1])
 
 
-def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_memory(few, monkeypatch):
-    monkeypatch.setattr(systems, "load", lambda name, documents, seed: few(name))
+def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_memory(only_few):
     rows = systems.measure_both("hdp", NAME, None, "shuffled", 0)
     setup = heldout.Setup(NAME, None, None, ("disjoint_words",))
-    monkeypatch.setattr(heldout, "load", lambda name, split: few(name))
     (known, *_) = heldout.measure(setup, "shuffled", heldout.Entry("hdp"), 0)
     own = {"passes", "peak_mb", "processor_seconds"}
     assert all(set(row) == set(known) - {"seconds"} | own for row in rows)
@@ -206,16 +212,16 @@ def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engin
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
 
 
-def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choice_of_a_learning_rate(few, monkeypatch):
-    monkeypatch.setattr(heldout, "load", lambda name, split: few(name))
-    heldout.divide.cache_clear()
+def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choice_of_a_learning_rate(
+    only_few, monkeypatch
+):
     setup, read = heldout.Setup(NAME, None, None, ("disjoint_words",)), set()
 
     def spy(split, *arguments):
         read.update(split.doc_ids.tolist())
         return split_corpus(split, *arguments)
 
-    parts = [heldout.divide(setup, "shuffled", seed) for seed in (2, 1, 0)]
+    parts = [setup.divide("shuffled", seed) for seed in (2, 1, 0)]
     tests = [set(test.doc_ids.tolist()) for _, test in parts]
     assert tests[0] == tests[1] == tests[2]
     assert all(not tests[0] & set(train.doc_ids.tolist()) for train, _ in parts)
@@ -224,12 +230,11 @@ def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choi
     assert chosen.chosen in heldout.CHOICES
     # Only the training documents were split; the test documents of seed 0 came from the cache.
     assert read == set(parts[-1][0].doc_ids.tolist())
-    heldout.divide.cache_clear()
 
 
 def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_as_it_was(few, monkeypatch):
     train, test = split_corpus(few(NAME), RunSettings(order="shuffled"))
-    monkeypatch.setattr(local_steps, "divide", lambda setup, order, seed: (train, test))
+    monkeypatch.setattr(local_steps, "divide", lambda corpus, order, seed, documents: (train, test))
     engines = local_steps.two_level.fit_two_level
     rows = pd.DataFrame(local_steps.measure(NAME, None, 0)).set_index("step")
     assert list(rows.index) == list(local_steps.STEPS)

@@ -112,27 +112,26 @@ def build(  # noqa: PLR0913
         If a source cannot be read, no words remain, the folder exists or cannot be written, or an unfinished build
         with other settings or files is in the way.
     """
-    if max_memory < 1 or shard_documents < 1:
-        raise CorpusError(f"max_memory is {max_memory} and shard_documents {shard_documents}. Use 1 or more.")
-    target = Path(to).expanduser().absolute()
-    check_target(target)
-    work = target.with_name(f".{target.name}.building")
-    with _working_in(work, target), show_share(verbose, callback) as report:
+    with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
         columns = Columns(text, date, title, group)
         plan = BuildPlan(paths, columns, words or WordChoices(), keeps_text, max_memory, shard_documents)
-        _keep_plan(plan, work)
         _build(plan, work, target, report)
-    shutil.rmtree(work, ignore_errors=True)
     return open_stored(target)
 
 
 @contextmanager
-def _working_in(work: Path, target: Path) -> Iterator[None]:
-    """Make the folder of an unfinished build, and name it in errors; nothing is left of a build without a piece."""
+def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
+    """Make the folder of an unfinished build, and name it in errors; it stays only if a build with a piece stopped.
+
+    It yields the folder to make and the folder of the unfinished build.
+    """
+    target = Path(to).expanduser().absolute()
+    check_target(target)
+    work = target.with_name(f".{target.name}.building")
     _make_folder(work)
     try:
-        yield
+        yield target, work
     except CorpusError:
         if read_piece(work / PIECES, 0) is None:
             shutil.rmtree(work, ignore_errors=True)
@@ -142,6 +141,7 @@ def _working_in(work: Path, target: Path) -> Iterator[None]:
             f"The build of {target} stopped ({error}). Finished work is kept in {work}: check the free space and the"
             " permissions, and build again with the same arguments."
         ) from error
+    shutil.rmtree(work, ignore_errors=True)
 
 
 def _make_folder(folder: Path) -> None:
@@ -195,6 +195,7 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
 
 
 def _build(plan: BuildPlan, work: Path, target: Path, report: Report) -> None:
+    _keep_plan(plan, work)
     folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)

@@ -60,6 +60,11 @@ class BuildPlan:
     max_memory: int
     shard_documents: int
 
+    def __post_init__(self) -> None:
+        if min(self.max_memory, self.shard_documents) < 1:
+            found = f"max_memory is {self.max_memory} and shard_documents {self.shard_documents}"
+            raise CorpusError(f"{found}. Use 1 or more.")
+
 
 class Piece(NamedTuple):
     """The content of the file that marks a piece as complete.

@@ -3,13 +3,14 @@ import time
 import pytest
 from packaging.version import Version
 
-from stickbreaker.app.panel_fixes import speed_up_models
+from stickbreaker.app.panel_fixes import lock_documents, speed_up_models
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
 from tests.app.small_runs import Compiled, load_small
 
 # As a server does at its start.
 speed_up_models()
+lock_documents()
 
 
 def eventually(condition, seconds=30.0):

@@ -1,10 +1,12 @@
 """Each workaround is still needed: a test fails as soon as the libraries do what the workaround does."""
 
 import gc
+import inspect
 import os
 import re
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import bokeh
 import panel as pn
@@ -12,6 +14,7 @@ import panel_material_ui as pmui
 import pytest
 import tornado
 from bokeh.document import Document
+from bokeh.events import ButtonClick
 from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
 from panel.io.resources import CDN_DIST
 from panel.io.state import set_curdoc
@@ -99,6 +102,26 @@ def test_what_is_remembered_of_defaults_is_what_the_library_finds():
         assert collect_defaults(each) == collect_defaults.__wrapped__(each)
         for name in each.properties():
             assert judge_default(each.lookup(name), each) == judge_default.__wrapped__(each.lookup(name), each())
+
+
+def is_run_under_lock(monkeypatch, document: Document) -> bool:
+    """Whether an event that comes while a change waits is handled later under the lock of the document."""
+    context = SimpleNamespace(session=None)
+    monkeypatch.setattr(document, "_session_context", lambda: context)
+    monkeypatch.setitem(pn.state._change_callbacks, document, {})
+    button = pmui.Button(label="Run")
+    button._server_event(document, ButtonClick(None))
+    (scheduled,) = document.session_callbacks
+    return not getattr(scheduled.callback, "nolock", False)
+
+
+def test_the_library_handles_an_event_without_the_lock_while_a_change_waits(monkeypatch):
+    assert is_run_under_lock(monkeypatch, Document())
+    for name in ("_event_coroutine", "_change_coroutine"):
+        original = inspect.unwrap(getattr(Syncable, name))
+        assert original is not getattr(Syncable, name)
+        monkeypatch.setattr(Syncable, name, original)
+    assert not is_run_under_lock(monkeypatch, Document())
 
 
 def test_a_page_without_a_busy_indicator_still_has_a_busy_line():

@@ -8,10 +8,9 @@ import json
 
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import HDP
+from tests.benchmarks.corpora import divide
 from tests.benchmarks.heldout import learn, score_both, to_markdown
 
 CORPUS = "state-of-the-union"
@@ -20,7 +19,7 @@ SIZES = (150, 64, 32, 16)
 
 def measure(seed):
     """One row for each M: the score of a model with this M, in shuffled order, and the seconds of learning."""
-    train, test = split_corpus(load_corpus(CORPUS), RunSettings(order="shuffled", seed=seed))
+    train, test = divide(CORPUS, "shuffled", seed)
     split = split_words(test.documents(), test.doc_ids, seed)
     rows = []
     for size in SIZES:

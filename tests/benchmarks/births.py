@@ -27,7 +27,8 @@ from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import topic_count
 from tests.benchmarks.contestants import Ours
-from tests.benchmarks.heldout import Setup, divide, learn, score_both, to_markdown, to_matrix
+from tests.benchmarks.corpora import divide
+from tests.benchmarks.heldout import learn, score_both, to_markdown, to_matrix
 
 # Corpus, order and number of documents.
 REAL = {
@@ -66,7 +67,7 @@ def divide_corpus(name, seed):
         train, validation = split_corpus(corpus, RunSettings(order="shuffled", seed=seed))
         return train, validation, count_topics(simulation.topic_words().sum(1).astype(float))
     corpus, order, documents = REAL[name]
-    train, _ = divide(Setup(corpus, "document" if name == "rfc" else None, documents, ()), order, seed)
+    train, _ = divide(corpus, order, seed, documents, "document" if name == "rfc" else None)
     return *split_corpus(train, RunSettings(order=order, seed=0)), None
 
 

@@ -15,32 +15,21 @@ small corpus.
 import argparse
 import json
 import time
-from functools import cache
 from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import load_corpus
 from stickbreaker.engine.evaluation.coherence import measure_quality, npmi, stability, sum_up
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.contestants import GensimHDP, GensimLDA, Ours, ScikitLearnLDA, TomotopyHDP, TomotopyLDA
-from tests.benchmarks.heldout import TEST_SEED, to_markdown
+from tests.benchmarks.corpora import load
+from tests.benchmarks.heldout import to_markdown
 
 SIZE, SWEEPS, PASSES = 100, 600, 10
 TOKENS_OF_A_TOPIC = 1.0
 MEASURES = ("npmi", "weighted_npmi", "below_zero", "exclusivity", "diversity")
-
-
-@cache
-def load(name, documents):
-    """The corpus, or a random sample of its documents in their order."""
-    corpus = load_corpus(name)
-    if not documents or documents >= corpus.num_documents:
-        return corpus
-    drawn = np.random.default_rng(TEST_SEED).choice(corpus.num_documents, documents, replace=False)
-    return corpus.select(np.sort(drawn))
 
 
 def fit_hdp(corpus, seed, passes=1):

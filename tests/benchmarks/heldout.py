@@ -13,25 +13,23 @@ import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
 from itertools import product, repeat
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
+from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import ORDERS, SPLITS
 from stickbreaker.engine.evaluation.held_out import fold_in, perplexity_bound, score
 from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve
 from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
+from tests.benchmarks.corpora import divide
 
 SIZES = (25, 50, 100, 200, 300)
 PLAIN_BATCH = 256
-# Draws the documents and the test set of every run.
-TEST_SEED = 0
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 # Wang 2011 as printed, and as its authors ran it.
@@ -68,6 +66,10 @@ class Setup:
     documents: int | None
     protocols: tuple[str, ...]
 
+    def divide(self, order, seed):
+        """Training documents in the seed's reading order, and the test documents."""
+        return divide(self.corpus, order, seed, self.documents, self.split)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -76,24 +78,6 @@ class Entry:
     system: str
     size: int | None = None
     chosen: tuple[float, float] | None = None
-
-
-@cache
-def load(name, split):
-    """The corpus; `split` is what a run holds out, if not the corpus' default."""
-    corpus = load_corpus(name)
-    return corpus if split is None else replace(corpus, split_by=split)
-
-
-@lru_cache(maxsize=2)
-def divide(setup, order, seed):
-    """Training documents in the seed's reading order, and test documents, which are the same for every seed."""
-    corpus = load(setup.corpus, setup.split)
-    if setup.documents is not None and setup.documents < corpus.num_documents:
-        drawn = np.random.default_rng(TEST_SEED).choice(corpus.num_documents, setup.documents, replace=False)
-        corpus = corpus.select(np.sort(drawn))
-    train, test = split_corpus(corpus, RunSettings(order="chronological", seed=TEST_SEED))
-    return train.order(order, seed=seed), test
 
 
 def enter(entry, train, seed):
@@ -135,7 +119,7 @@ def choose(setup, order, entry):
     """The entry; a plain LDA with the κ and τ₀ that score best, by its own inference, on validation documents."""
     if entry.system not in PLAIN:
         return entry
-    train, validation = split_corpus(divide(setup, order, 0)[0], RunSettings(order=order, seed=0))
+    train, validation = split_corpus(setup.divide(order, 0)[0], RunSettings(order=order, seed=0))
     held_out = split_words(validation.documents(), validation.doc_ids, 0)
     scores = {}
     for chosen in CHOICES:
@@ -147,7 +131,7 @@ def choose(setup, order, entry):
 
 def measure(setup, order, entry, seed):
     """Rows of one contestant, order and seed: one for each requested protocol."""
-    train, test = divide(setup, order, seed)
+    train, test = setup.divide(order, seed)
     contestant = enter(entry, train, seed)
     ahead = learn(contestant, train, seed, next_batch="next_batch" in setup.protocols)
     documents = test.documents()

@@ -36,7 +36,8 @@ from stickbreaker.engine.kernels.slots import (
 from stickbreaker.engine.kernels.two_level import add_sums, fit_document, make_scratch, sum_slots
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import Ours
-from tests.benchmarks.heldout import Setup, divide, learn, score_both, to_markdown
+from tests.benchmarks.corpora import divide
+from tests.benchmarks.heldout import learn, score_both, to_markdown
 
 STEPS = {
     "bound": ("hdp", {}),
@@ -129,7 +130,7 @@ def local_step(name):
 
 def measure(corpus, documents, seed):
     """A row for each step."""
-    train, _ = divide(Setup(corpus, None, documents, ()), "shuffled", seed)
+    train, _ = divide(corpus, "shuffled", seed, documents)
     train, validation = split_corpus(train, RunSettings(order="shuffled", seed=0))
     held_out, rows = split_words(validation.documents(), validation.doc_ids, seed), []
     for name, (algorithm, settings) in STEPS.items():

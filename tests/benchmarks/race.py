@@ -14,12 +14,11 @@ import json
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.evaluation.held_out import fold_in, score
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import HDP, ScikitLearnLDA, TomotopyHDP
+from tests.benchmarks.corpora import divide
 from tests.benchmarks.heldout import SIZES, learn, score_both, to_markdown
 
 NUM_PASSES, SWEEPS_AT_ONCE, LEAST_GAIN = 3, 10, 30
@@ -58,7 +57,7 @@ def race(contestant, steps, held_out, line, limit):
 
 def measure(corpus_name, minutes, seed=0):
     """One row a contestant."""
-    train, test = split_corpus(load_corpus(corpus_name), RunSettings(order="shuffled", seed=seed))
+    train, test = divide(corpus_name, "shuffled", seed)
     held_out = split_words(test.documents(), test.doc_ids, seed)
     line, size = find_line(train, held_out, seed)
     ours, theirs = HDP(train, seed), TomotopyHDP(train, seed)

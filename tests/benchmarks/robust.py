@@ -15,10 +15,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, load_corpus
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import Ours
+from tests.benchmarks.corpora import divide
 from tests.benchmarks.heldout import learn, score_both, to_markdown
 
 GRID = {
@@ -32,7 +31,7 @@ LITTLE_LEFT, TOLERANCE = 0.05, 0.15
 
 def measure(corpus_name, seed, settings):
     """The row of one run with these settings, all others at their defaults."""
-    train, test = split_corpus(load_corpus(corpus_name), RunSettings(order="shuffled", seed=seed))
+    train, test = divide(corpus_name, "shuffled", seed)
     contestant = Ours("hdp", train, seed, **settings)
     learn(contestant, train, seed)
     own, folded = score_both(contestant, split_words(test.documents(), test.doc_ids, seed))

@@ -15,12 +15,11 @@ import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, run
+from stickbreaker.engine import RunSettings, find_algorithm, run
 from stickbreaker.engine.algorithm import InfersBy
 from stickbreaker.engine.corpora.corpus import ORDERS
 from stickbreaker.engine.evaluation.held_out import (
@@ -35,7 +34,8 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import is_sample
 from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.prepared import prepare, split_corpus
+from stickbreaker.engine.runs.prepared import prepare_training
+from tests.benchmarks.corpora import divide
 from tests.benchmarks.heldout import WANG, WANG_AS_RUN, to_markdown, to_matrix
 
 SCHEDULE = {"delay": 64.0, "batch_size": 256}
@@ -66,15 +66,6 @@ SYSTEMS = {
 }
 
 
-@cache
-def load(name, documents, seed):
-    """The corpus, or at most this number of its documents, drawn with the seed."""
-    corpus = load_corpus(name)
-    if documents is None or documents >= corpus.num_documents:
-        return corpus
-    return corpus.select(np.sort(np.random.default_rng(seed).choice(corpus.num_documents, documents, replace=False)))
-
-
 def set_words(system, vocab_size):
     """Teh's weight of a word, for those of his systems that do not have it by default."""
     of_teh = system.startswith("gibbs") or "teh" in system
@@ -94,13 +85,13 @@ class Fitted:
     known: a Split of the training documents' words, of which samplers predict those held out at each sample.
     """
 
-    def __init__(self, system, corpus, settings, known=None):
+    def __init__(self, system, train, settings, known=None):
         name, own = SYSTEMS[system]
         self.algorithm = find_algorithm(name)
-        settings = replace(settings, num_evaluations=0, num_snapshots=0)
-        own = own | set_words(system, corpus.vocab_size)
-        prepared = prepare(self.algorithm, self.algorithm.config(**own), corpus, settings)
-        self.config, train = prepared.config, prepared.train
+        own = own | set_words(system, train.vocab_size)
+        settings = replace(settings, num_snapshots=0)
+        prepared = prepare_training(self.algorithm, self.algorithm.config(**own), train, settings)
+        self.config = prepared.config
         compile_algorithm(self.algorithm, self.config)
         self.ahead, self.predictions = [], []
         predict = getattr(inspect.getmodule(self.algorithm.infer), "predict_words", None)
@@ -164,9 +155,8 @@ class Fitted:
 
 def measure(system, corpus_name, documents, order, seed):
     """Rows of one run: every protocol but `within_documents`, with the facts of the run."""
-    corpus, settings = load(corpus_name, documents, seed), RunSettings(order=order, seed=seed)
-    _, test = split_corpus(corpus, settings)
-    fitted = Fitted(system, corpus, settings)
+    train, test = divide(corpus_name, order, seed, documents)
+    fitted = Fitted(system, train, RunSettings(order=order, seed=seed))
     read = test.documents()
     found = {
         "disjoint_words": fitted.score(split_words(read, test.doc_ids, seed)),
@@ -180,12 +170,11 @@ def measure(system, corpus_name, documents, order, seed):
 
 def measure_within(system, corpus_name, documents, order, seed):
     """Rows of `within_documents`: learn from nine tenths of each training document's tokens, predict the last tenth."""
-    corpus, settings = load(corpus_name, documents, seed), RunSettings(order=order, seed=seed, score_next_batch=False)
-    corpus = corpus.select(corpus.counts.sum(1) >= 2)
-    kept = split_tokens(corpus.documents(), corpus.doc_ids, seed).observed
-    train, _ = split_corpus(corpus, settings)
+    train, _ = divide(corpus_name, order, seed, documents)
+    train = train.select(train.counts.sum(1) >= 2)
     split = split_tokens(train.documents(), train.doc_ids, seed)
-    fitted = Fitted(system, replace(corpus, counts=to_matrix(kept, corpus.vocab_size)), settings, split)
+    kept = replace(train, counts=to_matrix(split.observed, train.vocab_size))
+    fitted = Fitted(system, kept, RunSettings(order=order, seed=seed, score_next_batch=False), split)
     found = {"within_documents": fitted.score_known(split)}
     return tell(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
@@ -234,7 +223,7 @@ def read_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
-    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn with the seed")
+    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn at random")
     parser.add_argument("--order", choices=ORDERS, default="shuffled")
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument("--seeds", type=int, default=3)

@@ -6,17 +6,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from stickbreaker.engine import RunSettings, find_algorithm
+from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.evaluation.held_out import count_topics, fold_in, score, score_own
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.cells import fold_in_prior
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.runs.sampled_start import count_entries
 from stickbreaker.engine.schedules import resolve, step_size
-from tests.benchmarks.systems import load
+from tests.benchmarks.corpora import divide
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,9 @@ class Outcome:
     bound: float | None
 
 
-def divide(corpus_name, documents, seed):
-    """Training documents in reading order, and test documents."""
-    return split_corpus(load(corpus_name, documents, seed), RunSettings(order="shuffled", seed=seed))
-
-
 def attempt(each, corpus_name, documents, seed):
     """Make one run and score it."""
-    train, test = divide(corpus_name, documents, seed)
+    train, test = divide(corpus_name, "shuffled", seed, documents)
     train = train.select(np.arange(round(each.share * train.num_documents)))
     algorithm = find_algorithm(each.name)
     config = resolve(algorithm.config(**dict(each.settings)), train.num_documents, train.num_tokens)
@@ -102,7 +96,7 @@ def learn(algorithm, config, state, train, passes, seed):
 @lru_cache(maxsize=3)
 def sample(corpus_name, documents, seed, sweeps):
     """The state of the HDP's sampler from 100 topics after a number of sweeps."""
-    train, _ = divide(corpus_name, documents, seed)
+    train, _ = divide(corpus_name, "shuffled", seed, documents)
     config = gibbs_hdp.GibbsHDPConfig()
     state = gibbs_hdp.init(config, train.vocab_size, np.random.default_rng([seed, 0]))
     return learn(gibbs_hdp.ALGORITHM, config, state, train, sweeps, seed)[0]
