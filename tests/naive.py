@@ -1,10 +1,10 @@
 """Slow twins of the engine's kernels, written from the equations of Wang, Paisley & Blei (2011).
 
-"LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), whose γ (K,) and φ (n, K) stand there.
+"LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), with their γ (K,) and φ (n, K).
 Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log β] (K,), g Dirichlet parameters
-(K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the corpus' (K-1,),
-λ topic_words (K, V). A document is a pair (words, counts). A sweep leaves out topics with too few tokens when the
-kernel does.
+(K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the sticks of the corpus
+(K-1,), λ topic_words (K, V). A document is a pair (words, counts). A sweep leaves out topics with too few tokens, as
+the kernel does.
 """
 
 from itertools import pairwise
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, gammaln, psi, softmax, xlogy
+
+from stickbreaker.engine.kernels.counts import FactoredCounts
 
 
 class Fit(NamedTuple):
@@ -128,7 +130,7 @@ def choose_topics(tokens, prior, limits, negligible):
 
 
 def fit_document(B, c, prior, log_beta, sweeps, limits):
-    """The two-level local step on one document, from Wang's start or from its own best topics."""
+    """The two-level local step on one document, from Wang's start or from the document's largest topics."""
     T, K = limits.num_slots, len(prior)
     if limits.is_uniform_start:
         active, zeta = np.arange(K), np.full((len(c), T), 1.0 / T)
@@ -185,7 +187,7 @@ def gather_counts(counts, num_words, num_topics):
         place = 0
         for j, (start, end) in enumerate(pairwise(each.starts)):
             for i, word in enumerate(each.words[start:end], start):
-                if hasattr(each, "scales"):
+                if isinstance(each, FactoredCounts):
                     dense[word] += each.scales[i] * each.weights[j].astype(float) * each.topics[word]
                     continue
                 topics = each.topic_ids[each.topic_starts[j] : each.topic_starts[j + 1]]
@@ -194,7 +196,7 @@ def gather_counts(counts, num_words, num_topics):
     return dense
 
 
-def local_step(config, local_settings, phase, prior, log_beta):
+def local_step(local_settings, phase, prior, log_beta):
     """`local` of `learn` in a phase; settings: Sweeps of the warm-up, Sweeps of a document's start, Limits."""
     warm_up_sweeps, start_sweeps, limits = local_settings
 
@@ -215,7 +217,7 @@ def step(config, local_settings, phase, start, batch, rate):
     log_beta = weights_of(tables, config.corpus_concentration, log_sticks)
     B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
     documents = split_rows(batch.documents)
-    local = local_step(config, local_settings, phase, prior, log_beta)
+    local = local_step(local_settings, phase, prior, log_beta)
     word_topics, doc_tables, _ = learn(documents, B, local, len(tables))
     scale = batch.corpus_size / len(documents)
     return (1 - rate) * counts + rate * scale * word_topics, (1 - rate) * tables + rate * scale * doc_tables
@@ -249,7 +251,7 @@ def dirichlet_divergence(lam, eta):
 
 
 def bound(documents, fits, u, v, lam, config):
-    """The full bound, Eq. 14; topic k stands at place k of the corpus' sticks."""
+    """The full bound, Eq. 14; topic k has stick k of the corpus."""
     logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
     log_beta = log_sticks(u, v)
     total = -beta_divergence(u, v, config.corpus_concentration) - dirichlet_divergence(lam, config.word_concentration)
@@ -259,7 +261,7 @@ def bound(documents, fits, u, v, lam, config):
 
 
 def bound_at_means(documents, fits, u, v, lam, config):
-    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, but for a constant.
+    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, up to a constant.
 
     Σ of the documents' parts with log b, - KL of the corpus' sticks + Σ_kw η log b_kw.
     """
@@ -281,7 +283,7 @@ class DirichletFit(NamedTuple):
 
 
 def fit_dirichlet_document(B, c, prior, num_sweeps, temperature=1.0):
-    """The E step of Hoffman 2010 Alg. 2, γ = 1 at first; B exp E[log β], or its stand-in, of the words (n, K)."""
+    """The E step of Hoffman 2010 Alg. 2 from γ = 1; B: exp E[log β] or E[β] of the words (n, K)."""
     gamma = np.ones(len(prior))
     for sweep_number in range(num_sweeps + 1):
         phi = np.empty(B.shape)
@@ -293,7 +295,7 @@ def fit_dirichlet_document(B, c, prior, num_sweeps, temperature=1.0):
 
 
 def dirichlet_document_bound(logs, c, fit, prior):
-    """The document's part of Hoffman 2010 Eq. 4, with a prior of its own for each topic (K,)."""
+    """The document's part of Hoffman 2010 Eq. 4; prior: (K,), one number for each topic."""
     log_theta = psi(fit.gamma) - psi(fit.gamma.sum())
     words = sum(
         c[i] * (fit.phi[i] @ (log_theta + logs[i]) - xlogy(fit.phi[i], fit.phi[i]).sum()) for i in range(len(c))
@@ -340,7 +342,7 @@ def mixture_shares(c, lam, log_weights):
 
 
 def mixture_globals(bags, q, a, eta):
-    """λ (K, V) and u, v (K-1,) after Eq. 4; component k stands at place k of the sticks."""
+    """λ (K, V) and u, v (K-1,) after Eq. 4; component k has stick k."""
     lam = np.full((q.shape[1], bags.shape[1]), float(eta))
     for c, own in zip(bags, q, strict=True):
         for k in range(len(lam)):
@@ -366,7 +368,7 @@ def g_ratio(one, other):
 
 
 def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, farthest=0.5):
-    """[(topic, parents, weights)] and the counts (K, V) that are left, as in engine/inference/redundancy.py."""
+    """[(topic, parents, weights)] and the counts (K, V) after the removal, as in engine/inference/redundancy.py."""
     counts, found = counts.copy(), []
     corpus = counts.sum(0)
     for k in np.argsort(counts.sum(1), kind="stable"):

@@ -1,8 +1,9 @@
 """Slow twins of collapsed variational inference, from the equations of Teh, Kurihara & Welling (2007).
 
-A document is a pair (words, counts), q a list of shares (n, K), one array a document; all tokens of an entry share a
-row. Every count is rebuilt from q where it is needed. An expectation is a function (f, second derivative of f, counts
-(n,), shares (n,)) -> E[f(count)]: `exactly` convolves the draws, `by_paper` is the improved second-order approximation.
+A document is a pair (words, counts), and q a list of shares (n, K) with one array for each document; all tokens of an
+entry share a row. Every count is computed from q where it is needed. An expectation is a function (f, second
+derivative of f, counts (n,), shares (n,)) -> E[f(count)]: `exactly` convolves the draws, `by_paper` is the improved
+second-order approximation.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ def distribution(c, shares):
 
 
 def moments(c, shares):
-    """(P₊, E₊, V₊), Eq. 13 and Eq. 14 with the square that is missing there."""
+    """(P₊, E₊, V₊), Eq. 13 and Eq. 14 with the square that the paper omits."""
     mean, variance, log_zero = c @ shares, c @ (shares * (1 - shares)), c @ np.log1p(-shares)
     positive = -np.expm1(log_zero)
     given = mean / positive
@@ -26,7 +27,7 @@ def moments(c, shares):
 
 
 def exactly(f, second, c, shares):
-    """E[f(n)], every value of the count in turn."""
+    """E[f(n)] as a sum over all values of the count."""
     p = distribution(c, shares)
     return p @ f(np.arange(len(p), dtype=float))
 
@@ -46,7 +47,7 @@ def by_taylor(f, second, c, shares):
 
 
 def expected_tables(expect, a, c, shares):
-    """E of the tables a (ψ(a + n) - ψ(a)) that a count opens at concentration a (Eq. 12)."""
+    """E[a (ψ(a + n) - ψ(a))], the expected tables of a count at concentration a (Eq. 12)."""
     return expect(lambda n: a * (psi(a + n) - psi(a)), lambda n: a * polygamma(2, a + n), c, shares)
 
 
@@ -56,7 +57,7 @@ def expected_log_rising(expect, a, c, shares):
 
 
 def expected_log(expect, a, c, shares):
-    """E[log(a + n)] of Eq. 15, which the paper takes by the plain expansion."""
+    """E[log(a + n)] of Eq. 15, for which the paper uses the plain expansion."""
     expect = by_taylor if expect is by_paper else expect
     return expect(lambda n: np.log(a + n), lambda n: -1.0 / (a + n) ** 2, c, shares)
 

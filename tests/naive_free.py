@@ -1,7 +1,7 @@
 """Slow twins of the truncation-free kernels, and the exact posterior of a mini-batch by enumeration.
 
-A chain's state here is a dict of lists; draws are taken from the generator in the kernels' order, so that the same
-generator leads a kernel and its twin along the same path.
+The state of a chain is a dict of lists. Random numbers are drawn in the order of the kernels, so a kernel and its twin
+make the same draws from equal generators.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ from itertools import permutations, product
 import numpy as np
 from scipy.special import betaln, gammaln, logsumexp
 
-from tests.enumeration import relabel
+from tests.enumeration import log_dirichlet_multinomial, probabilities, relabel
 
 
 @cache
@@ -45,11 +45,11 @@ def draw_tables(n, concentration, rng):
     return int(np.searchsorted(table_odds(n, concentration).cumsum(), rng.random(), side="right")) + 1
 
 
-def sample_documents(documents, z, lam, eta, model, rng):
+def sample_documents(documents, z, lam, model, rng):
     """One sweep of S.2.2 over documents of words; z and model are written.
 
-    documents, z: lists of lists; lam: (C, V), λ of every column, η where none is born; model: shares (C,), rest, b, a,
-    num_known. Returns tables (C,).
+    documents, z: lists of lists; lam: (C, V), λ of every column, η where the column has no topic; model: shares (C,),
+    rest, b, a, num_known. Returns tables (C,).
     """
     num_columns, vocab_size = lam.shape
     tables = np.zeros(num_columns, int)
@@ -77,12 +77,6 @@ def sample_documents(documents, z, lam, eta, model, rng):
     return tables
 
 
-def log_dirichlet_multinomial(counts, concentrations):
-    """log E[∏ θ_w^c_w] for θ ~ Dirichlet(concentrations)."""
-    total = gammaln(concentrations.sum()) - gammaln(concentrations.sum() + counts.sum())
-    return total + (gammaln(concentrations + counts) - gammaln(concentrations)).sum()
-
-
 def log_topics(labels, bags, lam, eta):
     """log p(words | topics), bags (N, V) of words with these labels; λ of the known topics (K, V), others have η."""
     total = 0.0
@@ -93,10 +87,10 @@ def log_topics(labels, bags, lam, eta):
 
 
 def log_franchise(tables, on, after, a):
-    """log E[∏ π_k^s_k] of tables: of the K known topics, in the order of their sticks, then of those born.
+    """log E[∏ π_k^s_k] of the tables of the K known topics, in the order of their sticks, and then of new topics.
 
-    Summed over which of the infinitely many others each newborn topic is: E of their stick's rest to the number of
-    their tables, and the Chinese restaurant's probability of the partition of these.
+    A new topic can be any of the infinitely many others, and the sum is over all of these: the expected rest of the
+    sticks to the power of the number of new tables, times the Chinese restaurant probability of their partition.
     """
     known, born = np.array(tables[: len(on)], float), np.array(tables[len(on) :], float)
     later = np.append(known, born.sum())[::-1].cumsum()[::-1][1:]
@@ -105,16 +99,22 @@ def log_franchise(tables, on, after, a):
 
 
 def labellings(size, num_known):
-    """Every way to give `size` things a known label each, or a newborn one; newborn ones numbered as they appear."""
+    """Every way to give `size` things a known label each, or a new one; new labels are numbered as they appear."""
     all_labels = product(range(num_known + size), repeat=size)
     newborn = (([k - num_known for k in labels if k >= num_known], labels) for labels in all_labels)
     return [labels for born, labels in newborn if relabel(born) == tuple(born)]
 
 
+def name_new(z, num_known):
+    """Labels of all things with the new ones, `num_known` and above, numbered as they appear."""
+    new = iter(relabel([k for k in z if k >= num_known]))
+    return tuple(num_known + next(new) if k >= num_known else int(k) for k in z)
+
+
 def local_posterior(documents, lam, sticks, b, a, eta):
     """All (z, log p) of a mini-batch under the HDP's q(θ, π̄), and E[tables] and E[π] (known, then rest) of it.
 
-    lam: (K, V); sticks: u, v (K,) of the topics in their order. z is the topics of all tokens, newborn ones from K on.
+    lam: (K, V); sticks: u, v (K,) of the topics in their order. z is the topics of all tokens, new ones from K on.
     """
     sizes, words = [len(each) for each in documents], sum(documents, ())
     states, moments = [], []
@@ -135,9 +135,8 @@ def local_posterior(documents, lam, sticks, b, a, eta):
             means.append([tables.sum(), *(left[:-1] * on / (on + off)), left[-1] * a / (a + born)])
         log_z = sum(gammaln(b) - gammaln(b + size) for size in sizes) + log_topics(z, bags, lam, eta)
         states.append((z, log_z + logsumexp(log_p)))
-        moments.append(np.average(means, axis=0, weights=np.exp(np.array(log_p) - max(log_p))))
-    share = np.exp([log_p for _, log_p in states] - logsumexp([log_p for _, log_p in states]))
-    return states, share @ np.array(moments)
+        moments.append(np.average(means, axis=0, weights=probabilities(log_p)))
+    return states, probabilities([log_p for _, log_p in states]) @ np.array(moments)
 
 
 def mixture_posterior(bags, lam, sticks, a, eta):

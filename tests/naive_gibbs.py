@@ -1,16 +1,15 @@
 """Slow twin of the Gibbs kernels, written from the conditionals of Teh et al. (2006, sec. 5.3) with dense counts.
 
-Letters: n_jk tokens of document j in topic k, n_wk of word w, n_k of all; π weights, π_u of topics not yet born. Tokens
-are visited word by word, and of each word document by document, as the kernel does; with the same generator the same
-topics are drawn, since each part of the line [0, 1) is laid out in the same order.
+Letters: n_jk tokens of document j in topic k, n_wk of word w, n_k of all; π weights, π_u of topics without tokens.
+Tokens are visited word by word, and those of a word document by document, as in the kernel. Both add up the
+probabilities of the topics in the same order, so they draw the same topics from equal generators.
 """
 
 import numpy as np
-from scipy.special import logsumexp
 
 
 class Sampler:
-    """Tokens as (document, word, topic); topics are places, the one freed last is filled first; ids (K,) name them."""
+    """Tokens as (document, word, topic). A topic is a place; the place freed last is used first. ids: (K,) by place."""
 
     def __init__(self, tokens, vocab_size, weights, unused, is_growing):
         self.tokens, self.vocab_size, self.is_growing = [list(token) for token in tokens], vocab_size, is_growing
@@ -61,7 +60,10 @@ class Sampler:
         self.move(i, j, old, new)
 
     def give_birth(self, has_died, rng, gamma):
-        """A piece b ~ Beta(1, γ) of the unused weight; a topic that dies and is born of one token is the same."""
+        """The place of a new topic, with a part b ~ Beta(1, γ) of the unused weight.
+
+        A topic that loses its last token to a new topic keeps its id.
+        """
         left = (1.0 - rng.random()) ** (1.0 / gamma)
         if not self.free:
             self.free.append(len(self.weights))
@@ -86,22 +88,3 @@ class Sampler:
             own[own.index(old)] = own[-1]
             own.pop()
         self.tokens[i][2] = new
-
-
-def log_stirling(n, m):
-    """log of the unsigned Stirling number of the first kind, by s(n + 1, m) = s(n, m - 1) + n s(n, m)."""
-    row = np.array([0.0])
-    for i in range(n):
-        # Row i + 1 from row i: a new cycle, or one of i places in those there are.
-        longer = np.full(i + 2, -np.inf)
-        longer[1:] = row
-        if i > 0:
-            longer[:-1] = logsumexp([longer[:-1], row + np.log(i)], axis=0)
-        row = longer
-    return row[m]
-
-
-def table_distribution(n, concentration):
-    """Probabilities of 0 to n tables for n customers, ∝ s(n, m) concentration^m."""
-    logs = np.array([log_stirling(n, m) + m * np.log(concentration) for m in range(n + 1)])
-    return np.exp(logs - logsumexp(logs))

@@ -19,8 +19,8 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from tests import naive
 from tests import naive_collapsed as twin
 from tests.benchmarks.heldout import to_markdown
-from tests.engine.algorithms.test_cv import FIXED, LEARNED, ascend
-from tests.recovery.test_recovery import LARGEST_RATIO, VOCAB_SIZE, measure_ratios, simulate
+from tests.collapsed_ascent import FIXED, LEARNED, ascend
+from tests.recovery.true_topics import LARGEST_RATIO, VOCAB_SIZE, measure_ratios, simulate
 
 CORPUS = "state-of-the-union"
 NUM_TOPICS, NUM_DOCUMENTS = 150, 100

@@ -1,4 +1,4 @@
-"""Code that was just compiled and code that is read from numba's cache give the same bits."""
+"""Code that was just compiled and code from the cache of numba give the same bits."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ print(sum(sweep_documents.stats.cache_hits.values()))
 
 
 def sweep(cache):
-    """Run the program in a new process: its bits, and how many functions it read from this cache folder."""
+    """Run the program in a new process: its digests, and how many functions it read from this cache folder."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, "-c", PROGRAM]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,8 +1,8 @@
-"""Concentrations that corpora were drawn with are learned again, within standard errors of the likelihood's curvature.
+"""The concentrations of simulated corpora are estimated within standard errors from the curvature of the likelihood.
 
-Where all assignments are known the updates are maximum likelihood, so four standard errors are asked for. Inference
-that has to find the assignments has errors of its own, which are reported in engine/DECISIONS.md; LDA told the topics
-of long documents finds nearly all of them, and its α is held to the same.
+With known assignments the updates are maximum likelihood, so the limit is four standard errors. Inference that must
+find the assignments has further errors (engine/decisions/0036-updates-of-learned-concentrations.md). LDA with the true
+topics assigns nearly all tokens of long documents correctly, so its α has the same limit.
 """
 
 from functools import cache
@@ -21,6 +21,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn_word_concentration,
 )
 from stickbreaker.engine.inference.topic_counts import decayed_counts
+from tests.enumeration import log_dirichlet_multinomial
 
 D, K, V, N = 1000, 20, 1000, 300
 DOC, CORPUS, WORD, ERRORS = 2.0, 20.0, 0.02, 4
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.parametrize("seed", range(3))
 
 @cache
 def draw(seed):
-    """Tokens of documents in topics (D, K), of words in topics (V, K), and a batch: an LDA's draw."""
+    """A draw from LDA: tokens of documents in topics (D, K), of words in topics (V, K), and a batch of documents."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(V, WORD), K)
     doc_topics = rng.multinomial(N, rng.dirichlet(np.full(K, DOC / K), D))
@@ -45,40 +46,38 @@ def draw(seed):
     )
 
 
-def log_polya(counts, concentration):
-    """log probability of draws (J, M) of a symmetric Dirichlet-multinomial of that concentration in all."""
-    part = concentration / counts.shape[1]
-    own = (gammaln(part + counts) - gammaln(part)).sum()
-    return own + (gammaln(concentration) - gammaln(concentration + counts.sum(1))).sum()
+def log_likelihood(counts, concentration):
+    """log p of rows (J, M) of counts under a symmetric Dirichlet-multinomial of this total concentration."""
+    return log_dirichlet_multinomial(counts, np.full(counts.shape[1], concentration / counts.shape[1]))
 
 
-def standard_error(log_likelihood, at):
+def standard_error(objective, at):
     """1 / sqrt of the curvature of a log likelihood, by a central difference."""
     width = 1e-3 * at
-    curvature = (log_likelihood(at + width) + log_likelihood(at - width) - 2 * log_likelihood(at)) / width**2
+    curvature = (objective(at + width) + objective(at - width) - 2 * objective(at)) / width**2
     return 1 / np.sqrt(-curvature)
 
 
-def test_known_topics_of_tokens_tell_how_far_documents_spread(seed):
+def test_the_document_concentration_is_estimated_from_known_topics_of_tokens(seed):
     doc_topics, _, batch = draw(seed)
     posterior = DocPosterior(np.full(K, 1 / K), 1.0)
     for _ in range(50):
         alpha = posterior.mean
         tables = (alpha * (psi(alpha + doc_topics) - psi(alpha))).sum(0)
         posterior = learn_from_tables(posterior, np.full(K, tables.mean()), batch, 1.0)
-    error = standard_error(lambda total: log_polya(doc_topics, total), DOC)
+    error = standard_error(lambda total: log_likelihood(doc_topics, total), DOC)
     assert posterior.total == pytest.approx(DOC, abs=ERRORS * error)
 
 
-def test_known_topics_of_tokens_tell_how_many_words_a_topic_has(seed):
+def test_the_word_concentration_is_estimated_from_known_topics_of_tokens(seed):
     word_topics, found = draw(seed)[1], 0.3
     for _ in range(30):
         found = learn_word_concentration(word_topics, found)
-    error = standard_error(lambda word: log_polya(word_topics.T, word * V), WORD)
+    error = standard_error(lambda word: log_likelihood(word_topics.T, word * V), WORD)
     assert found == pytest.approx(WORD, abs=ERRORS * error)
 
 
-def test_known_tables_of_topics_tell_how_far_the_corpus_spreads(seed):
+def test_the_corpus_concentration_is_estimated_from_known_tables_of_topics(seed):
     rng = np.random.default_rng(seed)
     on = rng.beta(1.0, CORPUS, 2000)
     tables = rng.multinomial(20_000, on * np.append(1.0, np.cumprod(1 - on[:-1]))).astype(float)
@@ -90,7 +89,7 @@ def test_known_tables_of_topics_tell_how_far_the_corpus_spreads(seed):
     assert found == pytest.approx(CORPUS, abs=ERRORS * error)
 
 
-def test_lda_told_the_topics_learns_how_far_documents_spread(seed):
+def test_lda_with_the_true_topics_learns_the_document_concentration(seed):
     doc_topics, word_topics, batch = draw(seed)
     config = lda.LDAConfig(
         max_topics=K, word_concentration=WORD, concentrations="learned", delay=0.0, batch_size=D, precision="float64"
@@ -98,7 +97,7 @@ def test_lda_told_the_topics_learns_how_far_documents_spread(seed):
     state = lda.init(config, V, np.random.default_rng(0))
     state = state._replace(topic_counts=decayed_counts(word_topics))
     for _ in range(15):
-        # As at the first step, whose rate is 1.
+        # Step 0 makes each step the first, which has rate 1.
         state, _ = executors.step(lda.ALGORITHM, config, state._replace(step=0), batch)
-    error = standard_error(lambda total: log_polya(doc_topics, total), DOC)
+    error = standard_error(lambda total: log_likelihood(doc_topics, total), DOC)
     assert state.concentrations.doc.total == pytest.approx(DOC, abs=ERRORS * error)

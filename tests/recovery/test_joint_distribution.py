@@ -1,9 +1,9 @@
 """Joint-distribution tests of the Gibbs samplers (Geweke 2004, JASA 99).
 
-Two ways to draw everything at once, concentrations, topics and words. One draws from the priors down. The other goes
-round: words given topics, then one step of the sampler given the words. Where every conditional of the sampler is
-right the two have one distribution, and where one is wrong, as a public sampler's table weight has been for years,
-they have not; a test with such a weight shows that this one would find it.
+Concentrations, topics and words are drawn together in two ways: independently from the priors, and by a chain that
+draws words given topics and then takes one step of the sampler given the words. Both have the same distribution if
+every conditional of the sampler is right. A public sampler has had a wrong table weight for years: the last test shows
+that these tests detect it.
 """
 
 from functools import cache
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
+from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPState
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.gibbs import Assignments
@@ -45,7 +46,7 @@ def as_batch(words, topics):
 
 
 def assign(topics, num_topics):
-    """Assignments before a step, which counts words itself."""
+    """Assignments before a step; the step counts the words."""
     counts = np.zeros((VOCAB_SIZE, num_topics), np.int32)
     return Assignments(np.arange(len(DOC_SIZES)), DOC_SIZES, topics, counts)
 
@@ -60,7 +61,7 @@ def seat(concentration, size, rng):
 
 
 def draw_hdp(rng):
-    """A state and its words from the priors down, by the Chinese restaurant franchise."""
+    """A state and its words drawn from the priors, by the Chinese restaurant franchise."""
     alpha = rng.gamma(HDP.doc_shape) / HDP.doc_rate
     gamma = rng.gamma(HDP.corpus_shape) / HDP.corpus_rate
     seats = [seat(alpha, size, rng) for size in DOC_SIZES]
@@ -87,7 +88,7 @@ def draw_hdp(rng):
 
 
 def draw_lda(rng):
-    """A state and its words from the priors down."""
+    """A state and its words drawn from the priors."""
     alpha, size = rng.gamma(LDA.doc_shape) / LDA.doc_rate, LDA.max_topics
     shares = rng.dirichlet(np.full(size, alpha / size), len(DOC_SIZES))
     topics = (shares[ROWS].cumsum(1) < rng.random((len(ROWS), 1))).sum(1).clip(max=size - 1)
@@ -120,10 +121,10 @@ def measure(state, words):
         "topics in documents": len(in_documents),
         "squared counts of words": (by_word**2).sum(),
         "squared counts of words in topics": (pairs**2).sum(),
-        "topics of the first two tokens are one": topics[0] == topics[1],
-        "topics of two documents are one": topics[0] == topics[-1],
+        "the first two tokens have the same topic": topics[0] == topics[1],
+        "the first and the last token have the same topic": topics[0] == topics[-1],
     }
-    if hasattr(state, "tables"):
+    if isinstance(state, GibbsHDPState):
         found |= {
             "γ": state.corpus_concentration,
             "log γ": np.log(state.corpus_concentration),
@@ -131,13 +132,13 @@ def measure(state, words):
             "squared tables": (state.tables**2).sum(),
             "α tables": state.doc_concentration * state.tables.sum(),
             "γ topics": state.corpus_concentration * len(state.tables),
-            "unborn weight": state.unused_weight,
+            "unused weight": state.unused_weight,
             "squared weights": (state.weights**2).sum(),
         }
     return found
 
 
-def go_round(module, config, state, rng, num_steps):
+def draw_successively(module, config, state, rng, num_steps):
     """Statistics of the chain that draws words given topics and steps the sampler given the words, in turn."""
     for _ in range(num_steps):
         words = draw_words(state.assignments.topics, rng)
@@ -148,34 +149,34 @@ def go_round(module, config, state, rng, num_steps):
 
 
 @cache
-def go_down(draw):
-    """Statistics of draws from the priors down."""
+def draw_independently(draw):
+    """Statistics of independent draws from the priors."""
     rng = np.random.default_rng(0)
     return [measure(*draw(rng)) for _ in range(NUM_FORWARD)]
 
 
 def distances(module, config, draw, num_steps=NUM_STEPS):
-    """Difference of the two ways' means of each statistic, in standard errors."""
-    rng, forward = np.random.default_rng(1), go_down(draw)
-    chain = list(go_round(module, config, draw(rng)[0], rng, num_steps))
+    """The difference of the means of each statistic between the two ways, in standard errors."""
+    rng, forward = np.random.default_rng(1), draw_independently(draw)
+    chain = list(draw_successively(module, config, draw(rng)[0], rng, num_steps))
     names = list(forward[0])
-    above, below = (np.array([[row[name] for name in names] for row in rows], float) for rows in (forward, chain))
-    error = np.hypot(above.std(0) / np.sqrt(len(above)), standard_error(below))
-    return dict(zip(names, (below.mean(0) - above.mean(0)) / error, strict=True))
+    drawn, chained = (np.array([[row[name] for name in names] for row in rows], float) for rows in (forward, chain))
+    error = np.hypot(drawn.std(0) / np.sqrt(len(drawn)), standard_error(chained))
+    return dict(zip(names, (chained.mean(0) - drawn.mean(0)) / error, strict=True))
 
 
-def test_hdp_sampler_and_priors_have_one_joint_distribution():
+def test_the_hdp_sampler_keeps_the_joint_distribution_of_the_priors():
     found = distances(gibbs_hdp, HDP, draw_hdp)
     assert max(map(abs, found.values())) <= MOST_ERRORS, found
 
 
-def test_lda_sampler_and_priors_have_one_joint_distribution():
+def test_the_lda_sampler_keeps_the_joint_distribution_of_the_priors():
     found = distances(gibbs_lda, LDA, draw_lda)
     assert max(map(abs, found.values())) <= MOST_ERRORS, found
 
 
 def make_wrong_tables(monkeypatch):
-    """Tables opened with α where it is α π_k."""
+    """Tables are opened with weight α instead of α π_k."""
     right = sampled.draw_doc_tables
     monkeypatch.setattr(
         sampled,
@@ -185,13 +186,12 @@ def make_wrong_tables(monkeypatch):
 
 
 def make_wrong_births(monkeypatch):
-    """A new topic weighs as if it could have one word less than there are."""
+    """The weight of a new topic is that of a vocabulary with one word less."""
     right = sampled.sweep_tokens
     factor = VOCAB_SIZE / (VOCAB_SIZE - 1)
 
     def sweep(rng, layout, pool, alpha, gamma, eta):
-        swept = right(rng, layout, pool._replace(unused_weight=pool.unused_weight * factor), alpha, gamma, eta)
-        return swept
+        return right(rng, layout, pool._replace(unused_weight=pool.unused_weight * factor), alpha, gamma, eta)
 
     monkeypatch.setattr(sampled, "sweep_tokens", sweep)
 
@@ -199,7 +199,7 @@ def make_wrong_births(monkeypatch):
 @pytest.mark.parametrize(
     ("make_wrong", "num_steps"), [(make_wrong_tables, NUM_STEPS // 16), (make_wrong_births, NUM_STEPS // 2)]
 )
-def test_a_sampler_with_a_wrong_table_weight_or_a_wrong_birth_weight_is_found_out(make_wrong, num_steps, monkeypatch):
+def test_a_wrong_weight_of_tables_or_of_new_topics_is_detected(make_wrong, num_steps, monkeypatch):
     make_wrong(monkeypatch)
     found = distances(gibbs_hdp, HDP, draw_hdp, num_steps)
     assert max(map(abs, found.values())) > 2 * MOST_ERRORS, found

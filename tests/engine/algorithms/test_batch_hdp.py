@@ -1,4 +1,4 @@
-"""Batch HDP: ascent after every update, the whole bound, one pass of the online HDP, when it ends."""
+"""Batch HDP: ascent after every update, the whole bound, a pass against the online HDP, and the end of a run."""
 
 import numpy as np
 import pytest
@@ -12,20 +12,24 @@ from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import find_merges
 from stickbreaker.engine.inference.states import OnlineHDPState
-from stickbreaker.engine.inference.sticks import corpus_sticks, find_order, sticks_bound
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.two_level import limits_of
 from tests import naive
-from tests.engine.algorithms.test_exact import CONFIG, DOCUMENTS, VOCAB_SIZE, log_evidence_truncated
-from tests.engine.algorithms.test_hdp import D, V, draw_counts, make_batch
+from tests.enumeration import CONCENTRATIONS, DOCUMENTS, VOCAB_SIZE, log_evidence_truncated
+from tests.small_documents import batch_of, documents_of, documents_of_words, draw_two_topic_counts
 
+V = 40
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
 PAPER = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
 
 
+def draw_batch(seed, num_documents=60):
+    return batch_of(documents_of(draw_two_topic_counts(seed, num_documents)))
+
+
 def distinct_state(config, vocab_size=V, seed=3):
-    """A state after some pass, with no two topics alike."""
+    """A state after five passes, whose topics all differ."""
     rng, num_topics = np.random.default_rng(seed), config.max_topics
     counts, tables = rng.gamma(0.4, 4.0, (vocab_size, num_topics)), rng.gamma(2.0, 5.0, num_topics)
     order = np.argsort(-tables, kind="stable")
@@ -46,7 +50,7 @@ def take_pass(config, state, batch):
 
 
 def full_bound(config, documents, fits, state):
-    """Eq. 14 by the naive twin, whose topic k stands at place k of the sticks."""
+    """Eq. 14 by the naive twin, in which topic k has stick k."""
     order = state.order
     u, v = naive.sticks_of(state.tables[order], config.corpus_concentration)
     topic_words = state.topic_counts.dense().T[order] + config.word_concentration
@@ -56,7 +60,7 @@ def full_bound(config, documents, fits, state):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_bound_of_a_pass_is_the_naive_one(system):
-    config, batch = BatchHDPConfig(**SMALL | system, corpus_concentration=0.7), make_batch(draw_counts(5, 12))
+    config, batch = BatchHDPConfig(**SMALL | system, corpus_concentration=0.7), draw_batch(5, 12)
     start = distinct_state(config)
     weights = [naive.weights_of(start.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]
     is_geometric = system["topic_expectation"] == "geometric"
@@ -72,8 +76,8 @@ def test_the_bound_of_a_pass_is_the_naive_one(system):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
-    config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), make_batch(draw_counts(0))
-    online = HDPConfig(**SMALL | system, delay=0.0, batch_size=D, duplicates="keep")
+    config, batch = BatchHDPConfig(**SMALL | system, duplicates="keep"), draw_batch(0)
+    online = HDPConfig(**SMALL | system, delay=0.0, batch_size=60, duplicates="keep")
     start = distinct_state(config)
     before = OnlineHDPState(
         topic_counts=start.topic_counts,
@@ -91,7 +95,7 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
             online.doc_concentration, online.word_concentration, online.corpus_concentration
         ),
     )
-    # What a first step scales with the corpus' size is here given for the whole corpus.
+    # A first step scales the start to the corpus; this start has that scale already.
     expectations = hdp.expect(online, before._replace(step=1), batch)
     statistics = hdp.local(online, expectations, batch.documents)
     expected, info = hdp.blend(online, before, statistics, batch)
@@ -119,7 +123,7 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
 ):
     monkeypatch.setattr(two_level, "TOLERANCE", 0.0)
     config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
-    state, batch = distinct_state(config), make_batch(draw_counts(5))
+    state, batch = distinct_state(config), draw_batch(5)
     words, bounds = batch.documents.distinct_words(), []
     for _ in range(4):
         bounds.append([])
@@ -137,7 +141,7 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
     assert bounds[-1, -1] > bounds[0, 0]
 
 
-def test_no_single_update_of_equations_15_to_18_lowers_a_document_s_bound():
+def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document():
     rng = np.random.default_rng(1)
     B, c, alpha = rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9, rng.integers(1, 9, 9).astype(float), 0.8
     log_beta, zeta = naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0)), np.full((9, 4), 0.25)
@@ -161,13 +165,10 @@ def test_no_single_update_of_equations_15_to_18_lowers_a_document_s_bound():
 
 @pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 2), (3, 2)])
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_no_pass_s_bound_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots, system):
+def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots, system):
     sizes = {"max_topics": num_topics, "max_slots": num_slots, "precision": "float64", "duplicates": "keep"}
-    concentrations = {
-        name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__ if name.endswith("_concentration")
-    }
-    config = BatchHDPConfig(**sizes | system | concentrations, tolerance=0.0)
-    batch = make_batch(np.array([np.bincount(words, minlength=VOCAB_SIZE) for words in DOCUMENTS]))
+    config = BatchHDPConfig(**sizes | system | CONCENTRATIONS, tolerance=0.0)
+    batch = batch_of(documents_of_words(DOCUMENTS))
     evidence = log_evidence_truncated(num_topics, num_slots)
     for seed in range(3):
         state, bounds = distinct_state(config, VOCAB_SIZE, seed), []
@@ -180,7 +181,7 @@ def test_no_pass_s_bound_exceeds_the_enumerated_evidence_of_the_truncated_model(
 
 
 def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run_without_convergence():
-    config, batch = BatchHDPConfig(**SMALL | PAPER), make_batch(draw_counts(0))
+    config, batch = BatchHDPConfig(**SMALL | PAPER), draw_batch(0)
     state, _ = take_pass(config, distinct_state(config), batch)
     above = state._replace(bound=0.5 * state.bound)
     kept, info = take_pass(config, above, batch)
@@ -189,21 +190,8 @@ def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run_without_conve
     np.testing.assert_array_equal(kept.topic_counts.dense(), above.topic_counts.dense())
 
 
-@pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
-def test_the_order_of_topics_along_the_sticks_changes_only_for_a_better_bound(corpus_concentration):
-    rng = np.random.default_rng(0)
-    is_kept = []
-    for _ in range(200):
-        tables, order = rng.gamma(0.5, 2.0, 4), rng.permutation(4)
-        new, bound = find_order(tables, order, corpus_concentration)
-        old = sticks_bound(corpus_sticks(tables, corpus_concentration, order), corpus_concentration)
-        assert bound >= old
-        is_kept.append((new == order).all())
-    assert not all(is_kept)
-
-
 @pytest.mark.parametrize("system", [PAPER, {"duplicates": "merge"}])
-def test_a_run_ends_when_it_has_converged_or_would_fall_and_its_bound_never_falls(system, state_of_the_union):
+def test_a_run_ends_when_its_bound_has_converged_or_would_fall_and_the_bound_never_falls(system, state_of_the_union):
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
     settings = RunSettings(num_evaluations=0, num_snapshots=0)
@@ -220,8 +208,8 @@ def test_a_run_ends_when_it_has_converged_or_would_fall_and_its_bound_never_fall
 @pytest.mark.parametrize("corpus_concentration", [0.5, 20.0])
 def test_merges_raise_the_bound_by_at_least_their_stated_gain(corpus_concentration):
     config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
-    rng, documents = np.random.default_rng(2), naive.split_rows(make_batch(draw_counts(5, 12)).documents)
-    # Slots that halve every topic between two ids, by shares drawn at random.
+    rng, documents = np.random.default_rng(2), naive.split_rows(draw_batch(5, 12).documents)
+    # Slots that divide every topic between two ids, by shares drawn at random.
     halves, fits = rng.dirichlet(np.full(5, 0.4), (12, 4)), []
     for (_, c), phi in zip(documents, halves, strict=True):
         share, zeta = rng.random((4, 5)), rng.dirichlet(np.ones(4), len(c))

@@ -1,4 +1,4 @@
-"""Batch LDA against scikit-learn's, online LDA, its naive bound and the enumerated evidence."""
+"""Batch LDA against that of scikit-learn, online LDA, its naive bound and the enumerated evidence."""
 
 import numpy as np
 import pytest
@@ -15,29 +15,26 @@ from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from tests import naive
-from tests.engine.algorithms.test_lda import (
-    CONVERGED,
-    TINY,
-    K,
-    V,
-    draw_counts,
-    draw_topic_words,
-    log_evidence,
-    make_batch,
-)
+from tests.enumeration import DOCUMENTS, VOCAB_SIZE
+from tests.small_documents import batch_of, documents_of, documents_of_words, draw_sparse_counts
+from tests.small_lda import CONVERGED, K, V, draw_topic_words, log_evidence
 
 SMALL = {"max_topics": K, "precision": "float64"}
 
 
 @pytest.fixture
 def to_convergence(monkeypatch):
-    """As many sweeps as it takes."""
+    """Documents are fitted to convergence."""
     for module in (dirichlet, held_out):
         monkeypatch.setattr(module, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
+def draw_batch(seed):
+    return batch_of(documents_of(draw_sparse_counts(seed)))
+
+
 def state_at(config, topic_words):
-    """A state after some pass, whose λ (K, V) is given."""
+    """A state after a pass, with this λ (K, V)."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
     return batch_lda.BatchLDAState(
         topic_counts=counts,
@@ -58,10 +55,11 @@ def take_passes(config, state, batch, number):
     return passes
 
 
-def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_same_start(to_convergence):
-    counts, config = draw_counts(2), BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0)
+@pytest.mark.usefixtures("to_convergence")
+def test_topics_and_perplexity_equal_those_of_batch_lda_in_scikit_learn_from_the_same_start():
+    counts, config = draw_sparse_counts(2), BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0)
     start = np.random.RandomState(0).gamma(100.0, 0.01, (K, V))
-    passes = take_passes(config, state_at(config, start), make_batch(counts), 6)
+    passes = take_passes(config, state_at(config, start), batch_of(documents_of(counts)), 6)
     for number in (1, 6):
         model = LatentDirichletAllocation(
             K,
@@ -77,15 +75,16 @@ def test_topics_and_perplexity_are_those_of_scikit_learn_s_batch_lda_from_the_sa
         state = passes[number - 1][0]
         ours = state.topic_counts.dense().T + config.word_concentration
         np.testing.assert_allclose(ours, model.components_, rtol=1e-7, atol=1e-7)
-        of_lda = make_batch(counts).documents, state.topic_counts, np.full(K, 0.3), config.word_concentration
+        of_lda = documents_of(counts), state.topic_counts, np.full(K, 0.3), config.word_concentration
         bound = held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=len(counts))
-        # Its perplexity is of documents fitted to 1e-14 of their shares' mean change.
+        # Its documents are fitted until the mean change of their shares is below 1e-14.
         assert np.exp(-bound) == pytest.approx(model.perplexity(counts), rel=1e-9)
 
 
-def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_printed(to_convergence):
-    counts, eta, alpha = draw_counts(5)[:4], 0.3, np.full(K, 0.2)
-    documents, topic_words = make_batch(counts).documents, draw_topic_words(1) + eta
+@pytest.mark.usefixtures("to_convergence")
+def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_printed():
+    counts, eta, alpha = draw_sparse_counts(5)[:4], 0.3, np.full(K, 0.2)
+    documents, topic_words = documents_of(counts), draw_topic_words(1) + eta
     of_lda = documents, decayed_counts(np.ascontiguousarray(topic_words.T - eta)), alpha, eta
     B = naive.topic_weights(topic_words.T - eta, eta, True)
     rows = naive.split_rows(documents)
@@ -102,7 +101,7 @@ def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_pr
 def test_the_bound_of_a_pass_is_the_naive_one(topic_expectation, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(30, 0.0, 0.0))
     config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
-    batch, start = make_batch(draw_counts(1)), state_at(config, draw_topic_words(4))
+    batch, start = draw_batch(1), state_at(config, draw_topic_words(4))
     ((state, info),) = take_passes(config, start, batch, 1)
     B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, topic_expectation == "geometric")
     documents = naive.split_rows(batch.documents)
@@ -114,7 +113,7 @@ def test_the_bound_of_a_pass_is_the_naive_one(topic_expectation, monkeypatch):
 
 
 def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
-    batch, topic_words = make_batch(draw_counts(3)), draw_topic_words(2)
+    batch, topic_words = draw_batch(3), draw_topic_words(2)
     config, online = BatchLDAConfig(**SMALL), LDAConfig(**SMALL, delay=0.0)
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
     start = lda.LDAState(
@@ -134,13 +133,14 @@ def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
 
 
 @pytest.mark.parametrize("num_topics", [1, 2, 3])
-def test_passes_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics, to_convergence):
-    batch = make_batch(np.array([np.bincount(words, minlength=3) for words in TINY]))
+@pytest.mark.usefixtures("to_convergence")
+def test_passes_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics):
+    batch = batch_of(documents_of_words(DOCUMENTS))
     settings = {"max_topics": num_topics, "doc_concentration": 0.5 * num_topics, "word_concentration": 0.4}
     config = BatchLDAConfig(**SMALL | settings, tolerance=0.0)
-    evidence = log_evidence(config, 3)
+    evidence = log_evidence(config)
     for seed in range(3):
-        passes = take_passes(config, state_at(config, draw_topic_words(seed, num_topics, 3)), batch, 8)
+        passes = take_passes(config, state_at(config, draw_topic_words(seed, num_topics, VOCAB_SIZE)), batch, 8)
         bounds = np.array([state.bound for state, _ in passes])
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         # With one topic nothing is approximated.
@@ -148,7 +148,7 @@ def test_passes_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topic
 
 
 def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():
-    config, batch = BatchLDAConfig(**SMALL, tolerance=1e-3), make_batch(draw_counts(0))
+    config, batch = BatchLDAConfig(**SMALL, tolerance=1e-3), draw_batch(0)
     passes = take_passes(config, batch_lda.init(config, V, np.random.default_rng(0)), batch, 60)
     bounds = np.array([state.bound for state, _ in passes])
     is_enough = np.diff(bounds) <= 1e-3 * abs(bounds[:-1])
@@ -160,7 +160,7 @@ def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():
 
 @pytest.mark.parametrize("start", ["hoffman", "warm"])
 def test_only_a_warm_start_has_passes_without_a_bound(start):
-    config, batch = BatchLDAConfig(**SMALL, start=start), make_batch(draw_counts(0))
+    config, batch = BatchLDAConfig(**SMALL, start=start), draw_batch(0)
     passes = take_passes(config, batch_lda.init(config, V, np.random.default_rng(0)), batch, 12)
     phases = [info.phase for _, info in passes]
     assert phases[0] == {"hoffman": "learning", "warm": "warm-up"}[start]

@@ -1,4 +1,4 @@
-"""What every algorithm in the registry keeps."""
+"""The contract of all algorithms, tested on every algorithm of the registry and on the example in the README."""
 
 import re
 import sys
@@ -15,10 +15,10 @@ from stickbreaker import engine
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
-from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
 from tests import naive
+from tests.small_documents import batch_of, documents_of, documents_of_pairs
 
 README = Path(engine.__file__).parent / "README.md"
 
@@ -101,6 +101,7 @@ def test_a_step_does_not_change_its_arguments(algorithm, tiny_corpus):
     config, state, batch = start(algorithm, tiny_corpus)
     for _ in range(3):
         for array in arrays_of(state):
+            # Writing to one of these raises an error.
             array.setflags(write=False)
         state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
         algorithm.infer(config, state, batch.documents)
@@ -155,8 +156,7 @@ def test_reading_never_changes_a_state(algorithm, tiny_corpus):
 
 @of_all
 def test_a_batch_of_only_empty_documents_can_be_learned_and_inferred(algorithm):
-    config, none = resolve(algorithm.config(), 3), np.zeros(0, np.int32)
-    batch = Batch(np.arange(3), Documents(np.zeros(4, np.int64), none, none), 3)
+    config, batch = resolve(algorithm.config(), 3), batch_of(documents_of(np.zeros((3, 5), np.int32)))
     state = algorithm.init(config, 5, np.random.default_rng(0))
     for _ in range(3):
         state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
@@ -173,25 +173,18 @@ def test_a_start_depends_only_on_its_generator(algorithm):
     assert algorithm not in SUMMED or as_bytes[1] != as_bytes[2]
 
 
-def join(rows):
-    """Documents from pairs of words and counts."""
-    starts = np.append(0, np.cumsum([len(words) for words, _ in rows]))
-    return Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*rows, strict=True)))
-
-
-def read(algorithm, corpus, rows):
-    """States one step of these documents (pairs of words and counts) on from each of the first three on the corpus."""
+def step_on(algorithm, corpus, rows):
+    """Arrays of the states after one step on documents (words, counts), from each of the first three of the corpus."""
     config, state, batch = start(algorithm, corpus)
-    documents, found = join(rows), []
+    own, found = batch_of(documents_of_pairs(rows), batch.corpus_size), []
     for _ in range(3):
-        own = Batch(np.arange(len(rows)), documents, batch.corpus_size)
         found += arrays_of(executors.step(algorithm, config, state, own, None)[0])
         state, _ = executors.step(algorithm, config, state, batch, None)
     return found
 
 
-def assert_alike(one, other):
-    """Sums in float32 in another order."""
+def assert_equal_up_to_order(one, other):
+    """Arrays are equal up to the rounding of float32 sums in another order."""
     for these, those in zip(one, other, strict=True):
         np.testing.assert_allclose(these, those, rtol=1e-4, atol=1e-5 * abs(those).max(initial=0))
 
@@ -199,14 +192,14 @@ def assert_alike(one, other):
 @of_sums
 def test_the_order_of_documents_in_a_mini_batch_does_not_matter(algorithm, tiny_corpus):
     rows = naive.split_rows(tiny_corpus.documents())
-    assert_alike(*(read(algorithm, tiny_corpus, each) for each in (rows, rows[::2] + rows[1::2])))
+    assert_equal_up_to_order(*(step_on(algorithm, tiny_corpus, each) for each in (rows, rows[::2] + rows[1::2])))
 
 
 @of_sums
 def test_a_count_of_n_is_the_word_n_times(algorithm, tiny_corpus):
     rows = naive.split_rows(tiny_corpus.documents())
     tokens = [(np.repeat(words, c.astype(int)), np.ones(int(c.sum()))) for words, c in rows]
-    assert_alike(*(read(algorithm, tiny_corpus, each) for each in (rows, tokens)))
+    assert_equal_up_to_order(*(step_on(algorithm, tiny_corpus, each) for each in (rows, tokens)))
 
 
 def draw_setting(each):
@@ -232,10 +225,10 @@ def test_odd_documents_stay_finite_at_every_bound_of_every_setting(algorithm, da
     drawn = {each.name: data.draw(draw_setting(each)) for each in fields(algorithm.config)}
     config = resolve(algorithm.config(**drawn), 1)
     rows = [ODD[kind] for kind in data.draw(st.lists(st.sampled_from(sorted(ODD)), min_size=1, max_size=4))]
-    documents = join([(np.array(list(row)), np.array(list(row.values()))) for row in rows])
-    # What remembers a topic for each token says so in advance, and is not asked to remember two thousand million.
+    documents = documents_of_pairs([(np.array(list(row)), np.array(list(row.values()))) for row in rows])
+    # An algorithm with a topic for each token states its memory beforehand: two thousand million tokens are too many.
     assume(algorithm.memory is None or algorithm.memory(config, documents) <= MOST_BYTES)
-    batch = Batch(np.arange(len(rows)), documents, data.draw(st.sampled_from([len(rows), 100_000])))
+    batch = batch_of(documents, data.draw(st.sampled_from([len(rows), 100_000])))
     state = algorithm.init(config, 40, np.random.default_rng(0))
     for _ in range(2):
         state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))

@@ -1,48 +1,31 @@
-"""CV-HDP and CV-LDA: the collapsed bound with exact expectations against log p(words), and what runs of them keep.
+"""CV-HDP and CV-LDA: the collapsed bound with exact expectations against log p(words), and runs of both.
 
-The evidence is that of the whole untruncated model, its concentrations and τ under their priors: every seating of the
-franchise, with α, γ and β integrated one by one and τ by moments of its Dirichlet.
+The evidence is that of the untruncated model, with its concentrations and τ under their priors: the sum over every
+seating of the franchise, with α, γ and β integrated one by one, and τ by moments of its Dirichlet.
 """
 
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import integrate
-from scipy.special import betaln, gammaln, logsumexp, psi
-from scipy.stats import beta, dirichlet, gamma
+from scipy.special import gammaln, logsumexp, psi
+from scipy.stats import gamma
 
 from stickbreaker.engine.algorithms import cv_hdp, cv_lda, find_algorithm
 from stickbreaker.engine.algorithms.cv_hdp import CVHDPConfig
 from stickbreaker.engine.algorithms.cv_lda import CVLDAConfig
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference import collapsed
-from stickbreaker.engine.inference.collapsed import Measures
-from stickbreaker.engine.inference.posteriors import Gamma, dirichlet_divergence, gamma_divergence, stick_posterior
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
-from tests import naive
+from tests import naive, naive_free
 from tests import naive_collapsed as twin
+from tests.collapsed_ascent import FIXED, LEARNED, PRIORS, SIZES, ascend, bound_of, learn
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, log_words
 
-PRIORS = {"doc_shape": 2.0, "doc_rate": 3.0, "corpus_shape": 5.0, "corpus_rate": 6.0, "base_total": 2.4}
-LEARNED = CVHDPConfig(
-    max_topics=3, precision="float64", word_prior="learned", word_total=1.5, word_shape=3.0, word_rate=2.0, **PRIORS
-)
-FIXED = CVHDPConfig(max_topics=3, precision="float64", word_total=1.5, **PRIORS)
-# One draw a token: what is proved is coordinate ascent, and tokens that share a q do not move one by one.
-TOKENS = [(np.array(words), np.ones(len(words), int)) for words in DOCUMENTS]
-SIZES = np.array([len(words) for words in DOCUMENTS])
 ROUNDING = 1e-11
-
-
-def stirling(n):
-    """Unsigned Stirling numbers of the first kind [n, t], t = 0..n."""
-    row = np.ones(1)
-    for m in range(n):
-        row = np.append(0.0, row) + m * np.append(row, 0.0)
-    return row
 
 
 def integrate_gamma(function, shape, rate):
@@ -52,12 +35,13 @@ def integrate_gamma(function, shape, rate):
 
 @cache
 def words_integrated(served, config):
-    """p(words | topics of the tokens), the topics' words, τ and β integrated out."""
+    """p(words | topics of the tokens), the topics, τ and β integrated out."""
     words = np.array(sum(DOCUMENTS, ()))
     counts = [[((words == w) & (np.array(served) == k)).sum() for w in range(VOCAB_SIZE)] for k in set(served)]
     tables = [np.ones(1) for _ in range(VOCAB_SIZE)]
     for own in counts:
-        tables = [np.convolve(row, stirling(n)) for row, n in zip(tables, own, strict=True)]
+        numbers = [[naive_free.stirling(n, m) for m in range(n + 1)] for n in own]
+        tables = [np.convolve(row, new) for row, new in zip(tables, numbers, strict=True)]
     a, total = config.base_total / VOCAB_SIZE, 0.0
     for m in product(*(range(len(row)) for row in tables)):
         moment = gammaln(config.base_total) - gammaln(config.base_total + sum(m)) + sum(gammaln(a + np.array(m)))
@@ -98,45 +82,16 @@ def gamma_moment(num_topics, num_tables, config):
 
 @cache
 def log_evidence(config):
-    """log p(words) of the HDP, nothing cut, every concentration integrated over its prior."""
+    """log p(words) of the HDP without truncation, every concentration integrated over its prior."""
     eta, terms = config.word_total / VOCAB_SIZE, []
     for served, num_tables, log_joint in franchise(1.0, 1.0, eta):
-        # What is left of the seating at α = γ = 1 once its concentrations are taken out: the sizes of the groups.
+        # The log joint of the seating at α = γ = 1 without its factors of α and γ depends on the sizes of the groups.
         sizes = log_joint - log_words(served, eta) + sum(gammaln(1 + n) for n in SIZES) + gammaln(1 + num_tables)
         concentrations = alpha_moment(num_tables, config) * gamma_moment(len(set(served)), num_tables, config)
         is_fixed = config.word_prior == "fixed"
         words = np.exp(log_words(served, eta)) if is_fixed else words_integrated(served, config)
         terms.append(sizes + np.log(concentrations) + np.log(words))
     return logsumexp(terms)
-
-
-def bound_of(expect, config, state, q):
-    """Eq. 18 with these expectations."""
-    return twin.measure(expect, TOKENS, q, cv_hdp.find_priors(state))[3] - cv_hdp.divergence(config, state)
-
-
-def ascend(config, seed, num_rounds):
-    """The exact bound after every single update, and the printed one after every round."""
-    rng = np.random.default_rng(seed)
-    state = cv_hdp.init(config, VOCAB_SIZE, rng)
-    q = [rng.dirichlet(np.ones(config.max_topics), size) for size in SIZES]
-    state = learn(config, state, q)._replace(step=1)
-    exact, printed = [bound_of(twin.exactly, config, state, q)], []
-    for _ in range(num_rounds):
-        for j, size in enumerate(SIZES):
-            for i in range(size):
-                q[j][i] = twin.update(twin.exactly, TOKENS, q, cv_hdp.find_priors(state), j, i)
-                exact.append(bound_of(twin.exactly, config, state, q))
-        state = learn(config, state, q)
-        exact.append(bound_of(twin.exactly, config, state, q))
-        printed.append(bound_of(twin.by_paper, config, state, q))
-    return np.array(exact), np.array(printed)
-
-
-def learn(config, state, q):
-    """Eq. 8 from exact expectations."""
-    measures = Measures(*twin.measure(twin.exactly, TOKENS, q, cv_hdp.find_priors(state)))
-    return cv_hdp.update_posteriors(config, state, measures, SIZES)
 
 
 @pytest.mark.parametrize("config", [FIXED, LEARNED], ids=["fixed", "learned"])
@@ -147,13 +102,13 @@ def test_with_exact_expectations_no_update_lowers_the_bound_and_it_stays_below_t
     assert exact[-1] <= log_evidence(config)
 
 
-SHARP = {"doc_shape": 1e6, "doc_rate": 1e6, "corpus_shape": 1e6, "corpus_rate": 1e6}
-SHARP_WORDS = {"word_prior": "learned", "word_shape": 1e6, "word_rate": 1e6 / 1.5, "base_total": 1e7}
+NARROW = {"doc_shape": 1e6, "doc_rate": 1e6, "corpus_shape": 1e6, "corpus_rate": 1e6}
+NARROW_WORDS = {"word_prior": "learned", "word_shape": 1e6, "word_rate": 1e6 / 1.5, "base_total": 1e7}
 
 
-@pytest.mark.parametrize("words", [{}, SHARP_WORDS], ids=["fixed", "learned"])
-def test_the_evidence_under_sharp_priors_is_the_franchise_s_at_their_means(words):
-    config = CVHDPConfig(word_total=1.5, **SHARP, **words)
+@pytest.mark.parametrize("words", [{}, NARROW_WORDS], ids=["fixed", "learned"])
+def test_the_evidence_under_concentrated_priors_is_that_of_the_franchise_at_their_means(words):
+    config = CVHDPConfig(word_total=1.5, **NARROW, **words)
     joints = [log_joint for *_, log_joint in franchise(1.0, 1.0, 0.5)]
     # A prior of shape 1e6 has a relative variance of 1e-6, and five tokens give curvatures of at most 25.
     assert log_evidence(config) == pytest.approx(logsumexp(joints), abs=25 * 4e-6)
@@ -164,51 +119,11 @@ def test_an_additional_empty_topic_does_not_change_the_bound():
     padded = [np.pad(rows, ((0, 0), (0, 1))) for rows in q]
     bounds = []
     for num_topics, shares in ((2, q), (3, padded)):
-        config = CVHDPConfig(max_topics=num_topics, precision="float64", **{**SHARP, "corpus_rate": 5e5})
+        config = CVHDPConfig(max_topics=num_topics, precision="float64", **{**NARROW, "corpus_rate": 5e5})
         state = cv_hdp.init(config, VOCAB_SIZE, None)._replace(step=1)
         bounds.append(bound_of(twin.exactly, config, learn(config, state, shares), shares))
-    # Nested: but for γ, whose prior of relative variance 1e-6 sees one more empty stick.
+    # Only γ sees one more empty stick, and the relative variance of its prior is 1e-6.
     assert bounds[0] == pytest.approx(bounds[1], abs=1e-5)
-
-
-def test_the_order_by_tables_has_the_highest_evidence_of_all_orders_of_the_sticks():
-    tables, concentration = np.array([0.3, 4.0, 1.2, 0.0, 2.5]), 0.8
-
-    def log_evidence_in(order):
-        rests = np.append(tables[list(order)][::-1].cumsum()[::-1][1:], 0.0)
-        return (betaln(1 + tables[list(order)], concentration + rests) - betaln(1, concentration)).sum()
-
-    best = max(permutations(range(5)), key=log_evidence_in)
-    sticks = stick_posterior(tables, concentration)
-    assert tuple(sticks.order) == best
-    np.testing.assert_allclose(sticks.after[list(best)], concentration + np.array([4.0, 1.5, 0.3, 0.0, 0.0]))
-
-
-def draw_means(draws):
-    """Mean and its standard error of independent draws."""
-    return draws.mean(0), draws.std(0) / np.sqrt(len(draws))
-
-
-def test_divergences_and_expectations_are_those_of_draws():
-    rng = np.random.default_rng(0)
-    q, p, size = Gamma(3.0, 2.0), Gamma(1.5, 0.7), 200_000
-    x = rng.gamma(q.shape, 1 / q.rate, size)
-    log_ratio = gamma.logpdf(x, q.shape, scale=1 / q.rate) - gamma.logpdf(x, p.shape, scale=1 / p.rate)
-    found = [(q.mean(), x), (q.expected_log(), np.log(x)), (gamma_divergence(q, p), log_ratio)]
-    sticks = stick_posterior(np.array([1.0, 3.0, 0.5]), q.mean())
-    v = rng.beta(sticks.on, sticks.after, (size, 3))
-    log_prior = beta.logpdf(v, 1.0, x[:, None])
-    found.append((sticks.divergence(q), (beta.logpdf(v, sticks.on, sticks.after) - log_prior).sum(1)))
-    in_order = v[:, sticks.order]
-    weights = np.empty_like(v)
-    weights[:, sticks.order] = in_order * np.cumprod(np.column_stack([np.ones(size), 1 - in_order[:, :-1]]), axis=1)
-    found += [(sticks.means(), weights), (sticks.expected_logs(), np.log(weights))]
-    t, u = np.array([1.0, 2.5, 4.0]), np.array([2.0, 2.0, 2.0])
-    y = rng.dirichlet(t, size)
-    found.append((dirichlet_divergence(t, u), dirichlet.logpdf(y.T, t) - dirichlet.logpdf(y.T, u)))
-    for value, draws in found:
-        mean, error = draw_means(draws)
-        assert (abs(value - mean) <= 5 * error).all()
 
 
 def steps_of(module, config, corpus, num_steps):
@@ -232,15 +147,15 @@ def test_the_bound_of_a_step_is_the_naive_one_at_the_posteriors_before_it(name, 
     for state, info in steps_of(module, config, tiny_corpus, 4):
         if before is not None:
             q = np.split(state.assignments.shares, tiny_corpus.documents().starts[1:-1])
-            is_hdp = name == "cv-hdp"
+            is_hdp = module is cv_hdp
             priors = module.find_priors(before) if is_hdp else module.find_priors(config, tiny_corpus.vocab_size)
             expected = twin.measure(twin.by_paper, rows, q, priors)[3]
-            expected -= cv_hdp.divergence(config, before) if name == "cv-hdp" else 0.0
+            expected -= cv_hdp.divergence(config, before) if is_hdp else 0.0
             assert info.bound == pytest.approx(expected / tiny_corpus.num_tokens, rel=1e-9)
         before = state
 
 
-def test_the_posteriors_of_a_step_are_those_of_eq_8(tiny_corpus):
+def test_the_posteriors_after_a_step_are_those_of_equation_8(tiny_corpus):
     config = CVHDPConfig(max_topics=4, precision="float64", word_prior="learned", word_total=5.0, **PRIORS)
     (before, _), (after, _) = steps_of(cv_hdp, config, tiny_corpus, 2)
     documents, V = tiny_corpus.documents(), tiny_corpus.vocab_size
@@ -259,7 +174,7 @@ def test_the_posteriors_of_a_step_are_those_of_eq_8(tiny_corpus):
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_run_ends_when_the_bound_has_settled(name, tiny_corpus):
+def test_a_run_ends_when_the_bound_has_converged(name, tiny_corpus):
     algorithm = find_algorithm(name)
     config = algorithm.config(max_topics=4, word_total=0.6)
     *_, last = run(prepare(algorithm, config, tiny_corpus))

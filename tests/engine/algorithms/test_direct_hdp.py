@@ -1,4 +1,4 @@
-"""The online HDP by direct assignment: its naive twin, its tables, and the systems it must agree with."""
+"""The online HDP by direct assignment: its naive twin, its tables, and the systems with which it must agree."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,17 @@ from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
 from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
-from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
+from tests.small_documents import batch_of, documents_of, draw_sparse_counts
+from tests.small_states import distinct_state
 
 V, K = 30, 8
 SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
@@ -26,38 +27,8 @@ SYSTEMS = [
 ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
 
 
-def make_batch(seed, num_documents=20, corpus_size=None):
-    """Documents of 1 to 10 distinct words, and an empty one."""
-    rng = np.random.default_rng(seed)
-    sizes = np.append(rng.integers(1, 11, num_documents - 1), 0)
-    words = np.concatenate([np.sort(rng.choice(V, size, replace=False)) for size in sizes]).astype(np.int32)
-    counts = rng.integers(1, 6, len(words)).astype(np.int32)
-    documents = Documents(np.append(0, sizes.cumsum()), words, counts)
-    return Batch(np.arange(num_documents), documents, corpus_size or num_documents)
-
-
-def distinct_state(config, phase="learning"):
-    """A state amid a run, with no two topics alike."""
-    rng = np.random.default_rng(3)
-    counts = rng.gamma(0.4, 4.0, (V, K)).astype(config.precision)
-    tables = rng.gamma(2.0, 5.0, K)
-    spent = 0.0 if phase == "warm-up" else 1e9
-    return OnlineHDPState(
-        topic_counts=decayed_counts(counts),
-        tables=tables,
-        expected_tokens=tables * 3,
-        squared_tokens=tables * 3,
-        step=5,
-        rate_spent=spent,
-        startup_share=0.3,
-        phase=phase,
-        temperature=1.5,
-        looked_at=spent,
-        documents_read=0,
-        concentrations=first_concentrations(
-            config.doc_concentration, config.word_concentration, config.corpus_concentration
-        ),
-    )
+def draw_batch(seed, corpus_size=None):
+    return batch_of(documents_of(draw_sparse_counts(seed, vocab_size=V)), corpus_size)
 
 
 def take_step(config, state, batch):
@@ -67,14 +38,14 @@ def take_step(config, state, batch):
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
 def test_a_copy_of_a_topic_is_removed_if_the_config_says_so(duplicates):
     config = DirectHDPConfig(**SMALL, duplicates=duplicates)
-    state = distinct_state(config)
+    state = distinct_state(config, V, "learning")
     stored = state.topic_counts.dense() * 1000
     stored[:, 4] = stored[:, 3] / 2
     counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
     state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7)
-    late, _ = take_step(config, state, make_batch(5))
+    late, _ = take_step(config, state, draw_batch(5))
     assert (late.expected_tokens[4] == 0) == (duplicates == "merge")
-    assert late.documents_read == len(make_batch(5).doc_ids)
+    assert late.documents_read == len(draw_batch(5).doc_ids)
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
@@ -82,8 +53,8 @@ def test_a_copy_of_a_topic_is_removed_if_the_config_says_so(duplicates):
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
     config = DirectHDPConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
-    batch = make_batch(5, corpus_size=300)
-    state = distinct_state(config, phase)
+    batch = draw_batch(5, corpus_size=300)
+    state = distinct_state(config, V, phase)
     rate = learning_rate(6, 64.0, config.forgetting_rate)
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
     temperature = direct_hdp.expect(config, state, batch).temperature
@@ -96,8 +67,8 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
 
 
 def test_a_full_batch_with_rate_1_is_coordinate_ascent():
-    config, batch = DirectHDPConfig(**SMALL | {"delay": 0.0}), make_batch(1)
-    start = distinct_state(config)._replace(step=0)
+    config, batch = DirectHDPConfig(**SMALL | {"delay": 0.0}), draw_batch(1)
+    start = distinct_state(config, V, "learning")._replace(step=0)
     expected = direct_hdp.local(config, direct_hdp.expect(config, start, batch), batch.documents)
     state, info = take_step(config, start, batch)
     words = np.unique(batch.documents.words)
@@ -109,7 +80,7 @@ def test_a_full_batch_with_rate_1_is_coordinate_ascent():
 
 
 def test_the_labels_of_topics_do_not_matter():
-    config, batch = DirectHDPConfig(**SMALL), make_batch(2)
+    config, batch = DirectHDPConfig(**SMALL), draw_batch(2)
     labels = np.random.default_rng(0).permutation(K)
 
     def relabel(state):
@@ -117,14 +88,14 @@ def test_the_labels_of_topics_do_not_matter():
         tables, tokens = state.tables[labels], state.expected_tokens[labels]
         return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
 
-    state = distinct_state(config)
+    state = distinct_state(config, V, "learning")
     one, other = relabel(take_step(config, state, batch)[0]), take_step(config, relabel(state), batch)[0]
     np.testing.assert_allclose(one.topic_counts.dense(), other.topic_counts.dense(), **ROUNDING)
     np.testing.assert_allclose(one.tables, other.tables, **ROUNDING)
     np.testing.assert_allclose(one.expected_tokens, other.expected_tokens, **ROUNDING)
 
 
-def test_tables_equal_the_expected_number_that_a_topic_s_tokens_open():
+def test_tables_equal_the_expected_number_that_the_tokens_of_a_topic_open():
     # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table by a_k / (a_k + i).
     prior, counts = np.array([0.7, 0.2, 0.1]), np.array([4, 9], np.int32)
     topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
@@ -137,9 +108,9 @@ def test_tables_equal_the_expected_number_that_a_topic_s_tokens_open():
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
-def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
+def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(phase):
     config, peer = DirectHDPConfig(**SMALL), lda.LDAConfig(**SMALL, topic_expectation="mean")
-    state, batch = distinct_state(config), make_batch(4)
+    state, batch = distinct_state(config, V, "learning"), draw_batch(4)
     # λ is the same; of the expectations only the prior may differ.
     expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
     theirs = lda.LDAState(
@@ -163,8 +134,8 @@ def test_documents_under_equal_corpus_weights_are_those_of_lda(phase):
 def test_of_two_equal_topics_the_one_with_more_tables_gets_the_larger_share():
     config = DirectHDPConfig(**SMALL)
     alike = decayed_counts(np.ones((V, K)))
-    state = distinct_state(config)._replace(topic_counts=alike, tables=np.arange(K) * 10.0)
-    shares = direct_hdp.infer(config, state, make_batch(0).documents)
+    state = distinct_state(config, V, "learning")._replace(topic_counts=alike, tables=np.arange(K) * 10.0)
+    shares = direct_hdp.infer(config, state, draw_batch(0).documents)
     assert (np.diff(shares, axis=1) > 0).all()
 
 
@@ -173,7 +144,7 @@ def test_the_warm_up_is_that_of_the_two_level_hdp_bit_for_bit():
     ours = direct_hdp.init(config, V, np.random.default_rng(1))
     theirs = hdp.init(peer, V, np.random.default_rng(1))
     for seed in range(3):
-        batch = make_batch(seed, corpus_size=10_000)
+        batch = draw_batch(seed, corpus_size=10_000)
         ours, info = take_step(config, ours, batch)
         theirs, their_info = executors.step(hdp.ALGORITHM, peer, theirs, batch)
         assert info == their_info
@@ -182,12 +153,12 @@ def test_the_warm_up_is_that_of_the_two_level_hdp_bit_for_bit():
     np.testing.assert_array_equal(ours.tables, theirs.tables)
 
 
-def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
-    for start, first in (("warm", "warm-up"), ("hoffman", "learning")):
-        config, phases = DirectHDPConfig(max_topics=5, delay=1.0, start=start, batch_size=20), []
-        state = direct_hdp.init(config, V, np.random.default_rng(1))
-        for seed in range(12):
-            state, info = take_step(config, state, make_batch(seed, corpus_size=120))
-            phases.append(info.phase)
-        assert (phases[0], phases[-1]) == (first, "learning")
-        assert phases == sorted(phases, reverse=True)
+@pytest.mark.parametrize(("start", "first"), [("warm", "warm-up"), ("hoffman", "learning")])
+def test_the_warm_up_ends_once_and_only_the_warm_start_has_one(start, first):
+    config, phases = DirectHDPConfig(max_topics=5, delay=1.0, start=start, batch_size=20), []
+    state = direct_hdp.init(config, V, np.random.default_rng(1))
+    for seed in range(12):
+        state, info = take_step(config, state, draw_batch(seed, corpus_size=120))
+        phases.append(info.phase)
+    assert (phases[0], phases[-1]) == (first, "learning")
+    assert phases == sorted(phases, reverse=True)

@@ -1,50 +1,23 @@
 """The bound against log p(words) of a five-token corpus, by summing over all assignments."""
 
-from functools import cache
-from itertools import product
-
 import numpy as np
 import pytest
-from scipy.special import betaln, logsumexp
+from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.kernels.two_level import Limits
 from tests import naive
-from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, log_restaurant, log_words, partitions
+from tests.enumeration import (
+    CONCENTRATIONS,
+    DOCUMENTS,
+    VOCAB_SIZE,
+    franchise,
+    log_evidence_truncated,
+    log_restaurant,
+    partitions,
+)
 
-CONFIG = HDPConfig(doc_concentration=0.5, corpus_concentration=0.7, word_concentration=0.4)
-
-
-words_of = cache(log_words)
-
-
-@cache
-def log_stick_draws(places, num_places, concentration):
-    """log p of places drawn from one truncated stick-breaking prior, its sticks integrated out."""
-    counts = np.bincount(places, minlength=num_places)
-    on, after = naive.sticks_of(counts, concentration)
-    return (betaln(on, after) - betaln(1.0, concentration)).sum()
-
-
-@cache
-def log_evidence_truncated(num_topics, num_slots):
-    """log p(words) of the model cut to K topics and T slots: all slots of tokens, all topics of the slots in use."""
-    terms = []
-    for slots in product(*(product(range(num_slots), repeat=len(words)) for words in DOCUMENTS)):
-        log_slots = sum(log_stick_draws(z, num_slots, CONFIG.doc_concentration) for z in slots)
-        used = [(j, t) for j, z in enumerate(slots) for t in sorted(set(z))]
-        for topics in product(range(num_topics), repeat=len(used)):
-            at = dict(zip(used, topics, strict=True))
-            log_topics = log_stick_draws(topics, num_topics, CONFIG.corpus_concentration)
-            served = tuple(at[j, t] for j, z in enumerate(slots) for t in z)
-            terms.append(log_slots + log_topics + words_of(served, CONFIG.word_concentration))
-    return logsumexp(terms)
-
-
-def log_evidence_franchise():
-    """log p(words) of the HDP, nothing cut."""
-    concentrations = CONFIG.doc_concentration, CONFIG.corpus_concentration, CONFIG.word_concentration
-    return logsumexp([log_joint for *_, log_joint in franchise(*concentrations)])
+CONFIG = HDPConfig(**CONCENTRATIONS)
 
 
 def ascend(num_topics, num_slots, rng, num_rounds):
@@ -81,16 +54,16 @@ def test_with_one_topic_and_one_slot_the_bound_is_the_evidence():
 
 
 def test_the_truncated_evidence_tends_to_that_of_the_chinese_restaurant_franchise():
-    exact = np.exp(log_evidence_franchise())
+    exact = np.exp(logsumexp([log_joint for *_, log_joint in franchise(**CONCENTRATIONS)]))
     gaps = [abs(np.exp(log_evidence_truncated(size, size)) - exact) for size in (1, 2, 3)]
     assert gaps == sorted(gaps, reverse=True)
     for size, gap in zip((1, 2, 3), gaps, strict=True):
-        # The two models differ only where one of five tokens or their tables comes to a last stick.
+        # The two models differ only where one of five tokens, or one of their tables, is at the last stick.
         beyond = [a / (1 + a) for a in (CONFIG.doc_concentration, CONFIG.corpus_concentration)]
         assert gap <= 5 * sum(share ** (size - 1) for share in beyond)
 
 
-def test_the_franchise_s_seatings_are_a_distribution():
+def test_the_probabilities_of_all_seatings_of_a_restaurant_sum_to_one():
     for size in (1, 3, 5):
         total = logsumexp([log_restaurant(groups, 0.7) for groups in partitions(size)])
         assert total == pytest.approx(0.0, abs=1e-12)

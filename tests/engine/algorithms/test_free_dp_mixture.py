@@ -1,17 +1,16 @@
-"""The truncation-free DP mixture: the toy of Fig. 2, q(z) in closed form and by enumeration, births and ends."""
+"""The truncation-free DP mixture: q(z) in closed form and by enumeration, new components, and their removal."""
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms import free_dp_mixture
 from stickbreaker.engine.algorithms.free_dp_mixture import FreeDPMixtureConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
+from stickbreaker.engine.inference.expectations import log_expected_likelihood
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState
 from tests import naive_free
-from tests.enumeration import relabel, standard_error
+from tests.enumeration import probabilities, standard_error
+from tests.small_documents import batch_of, documents_of
 
 CONFIG = FreeDPMixtureConfig(corpus_concentration=0.7, word_concentration=0.4, precision="float64")
 KNOWN = np.array([[3.0, 0.4, 1.0], [1.0, 2.0, 0.5]])
@@ -20,7 +19,7 @@ NUM_ERRORS = 5
 
 
 def make_state(counts=KNOWN, documents=(2.5, 1.5)):
-    """A state that knows components with these counts (K, V)."""
+    """A state that has components with these counts (K, V)."""
     ids = np.arange(len(counts))
     topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
     return GrowingState(
@@ -37,33 +36,6 @@ def make_state(counts=KNOWN, documents=(2.5, 1.5)):
 NOTHING = make_state(np.zeros((0, 3)), ())
 
 
-def as_documents(bags):
-    """Documents of rows of counts (S, V)."""
-    rows, words = np.nonzero(bags)
-    starts = np.append(0, np.bincount(rows, minlength=len(bags)).cumsum())
-    return Documents(starts, words.astype(np.int32), np.array(bags)[rows, words].astype(np.int32))
-
-
-@pytest.mark.parametrize("case", ["A", "B"])
-def test_in_the_toy_of_figure_two_only_mean_field_gives_case_b_to_the_wrong_component(case):
-    first = np.append(0.1 if case == "A" else 1.0, np.ones(9))
-    counts = np.zeros((20, 10))
-    counts[:, 0] = np.arange(1, 21)
-    odds = {
-        each: each(counts, first) - each(counts, np.full(10, 0.1))
-        for each in (log_expected_likelihood, expected_log_likelihood)
-    }
-    collapsed, mean_field = odds.values()
-    assert (np.diff(collapsed) < 0).all()
-    if case == "A":
-        assert (collapsed < 0).all()
-        assert (mean_field < 0).all()
-    else:
-        assert collapsed[0] == pytest.approx(0.0, abs=1e-12)
-        assert (collapsed[1:] < 0).all()
-        assert (mean_field > 0).all()
-
-
 @pytest.mark.parametrize("bag", BAGS)
 @pytest.mark.parametrize("state", [NOTHING, make_state()], ids=["no component", "two components"])
 def test_q_of_one_document_is_the_closed_form(state, bag):
@@ -72,31 +44,31 @@ def test_q_of_one_document_is_the_closed_form(state, bag):
     left = np.append(1.0, np.cumprod(v / (u + v)))
     lam = np.vstack([state.topic_counts.dense().T, np.zeros(3)]) + 0.4
     odds = log_expected_likelihood(bag, lam) + np.log(left * np.append(u / (u + v), 1.0))
-    documents, shares = as_documents(bag[None]), np.empty(num_known + free_dp_mixture.FIRST_ROOM)
+    documents, shares = documents_of(bag[None]), np.empty(num_known + free_dp_mixture.FIRST_ROOM)
     words, prior = documents.distinct_words(), free_dp_mixture.prior_of(CONFIG, state)
     components, z = free_dp_mixture.open_components(CONFIG, state, words), np.array([-1], np.int32)
     own = documents.indexed(words)
     free_dp_mixture.sample_components(own, components, prior, 0, np.random.default_rng(0), z, shares)
-    np.testing.assert_allclose(shares[: num_known + 1], np.exp(odds - logsumexp(odds)), rtol=1e-10)
+    np.testing.assert_allclose(shares[: num_known + 1], probabilities(odds), rtol=1e-10)
     assert not shares[num_known + 1 :].any()
 
 
 def test_samples_of_one_document_have_the_frequencies_of_the_closed_form():
     config, rng = FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000}), np.random.default_rng(0)
     exact = naive_free.mixture_posterior(BAGS[:1], KNOWN + 0.4, ([3.5, 2.5], [2.2, 0.7]), 0.7, 0.4)
-    shares = np.exp([log_p for _, log_p in exact] - logsumexp([log_p for _, log_p in exact]))
-    found = free_dp_mixture.sample_batch(config, make_state(), as_documents(BAGS[:1]), rng)
+    shares = probabilities([log_p for _, log_p in exact])
+    found = free_dp_mixture.sample_batch(config, make_state(), documents_of(BAGS[:1]), rng)
     errors = np.sqrt(shares * (1 - shares) / 1000)
     assert (abs(found.tables[:3] - shares) <= NUM_ERRORS * errors).all()
 
 
 @pytest.mark.parametrize("state", [NOTHING, make_state()], ids=["no component", "two components"])
-def test_the_sampler_s_frequencies_are_those_of_the_enumerated_posterior(state):
+def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(state):
     num_known, rng = len(state.topic_ids), np.random.default_rng(2)
-    lam, documents = state.topic_counts.dense().T + 0.4, as_documents(BAGS)
+    lam, documents = state.topic_counts.dense().T + 0.4, documents_of(BAGS)
     prior = free_dp_mixture.prior_of(CONFIG, state)
     exact = naive_free.mixture_posterior(BAGS, lam, (prior.on, prior.after), 0.7, 0.4)
-    shares = np.exp([log_p for _, log_p in exact] - logsumexp([log_p for _, log_p in exact]))
+    shares = probabilities([log_p for _, log_p in exact])
     places = {z: j for j, (z, _) in enumerate(exact)}
     words = documents.distinct_words()
     own, components = documents.indexed(words), free_dp_mixture.open_components(CONFIG, state, words)
@@ -104,23 +76,17 @@ def test_the_sampler_s_frequencies_are_those_of_the_enumerated_posterior(state):
     for number in range(-100, len(seen)):
         components = free_dp_mixture.sweep(own, components, prior, rng, z)
         if number >= 0:
-            seen[number, places[name_newborn(z, num_known)]] = True
+            seen[number, places[naive_free.name_new(z, num_known)]] = True
     usual = shares > 1e-3
     assert (abs(seen.mean(0) - shares)[usual] <= NUM_ERRORS * standard_error(seen)[usual]).all()
     assert abs(seen[:, usual].any(1).mean() - shares[usual].sum()) <= NUM_ERRORS * standard_error(seen[:, usual].any(1))
 
 
-def name_newborn(z, num_known):
-    """Components of all documents, newborn ones numbered from `num_known` on as they appear."""
-    born = iter(relabel([k for k in z if k >= num_known]))
-    return tuple(num_known + next(born) if k >= num_known else int(k) for k in z)
-
-
 def make_batch(bags, corpus_size):
-    return Batch(np.arange(len(bags)), as_documents(np.array(bags)), corpus_size)
+    return batch_of(documents_of(bags), corpus_size)
 
 
-def test_unlike_documents_create_components_and_these_keep_their_ids():
+def test_documents_without_a_common_word_create_components_that_keep_their_ids():
     rng, state = np.random.default_rng(0), free_dp_mixture.init(FreeDPMixtureConfig(), 40, None)
     bags = np.kron(np.tile(np.eye(4, dtype=int), (6, 1)), np.full((1, 10), 3))
     for number in range(3):
@@ -130,7 +96,7 @@ def test_unlike_documents_create_components_and_these_keep_their_ids():
         assert info.learning_rate == pytest.approx(1 / (number + 1))
     np.testing.assert_allclose(np.sort(state.tables)[-4:], 60.0, rtol=0.05)
     assert state.tables.sum() == pytest.approx(240)
-    shares = free_dp_mixture.infer(FreeDPMixtureConfig(), state, as_documents(bags))
+    shares = free_dp_mixture.infer(FreeDPMixtureConfig(), state, documents_of(bags))
     assert shares.max(1).min() > 0.99
     np.testing.assert_allclose(state.expected_tokens, 30 * state.tables)
 
@@ -157,5 +123,5 @@ def test_components_below_one_document_are_removed_every_twenty_thousand_documen
 def test_a_document_alone_in_a_component_has_one_component_in_all_samples():
     state, config = free_dp_mixture.init(CONFIG, 40, None), FreeDPMixtureConfig(num_samples=20)
     for bags in (np.eye(40, dtype=int)[:1] * 50, np.eye(40, dtype=int)[:3] * 50):
-        found = free_dp_mixture.sample_batch(config, state, as_documents(bags), np.random.default_rng(0))
+        found = free_dp_mixture.sample_batch(config, state, documents_of(bags), np.random.default_rng(0))
         assert found.tables[: len(bags)].tolist() == [1.0] * len(bags)

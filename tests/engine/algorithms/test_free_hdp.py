@@ -1,4 +1,4 @@
-"""The truncation-free HDP: tables by brute force, its sampler by enumeration and Geweke's test, births and ends."""
+"""The truncation-free HDP: its sampler by enumeration and Geweke's test, new topics, and their removal."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from scipy.special import logsumexp
 
 from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, growing_rate
 from stickbreaker.engine.kernels.local_gibbs import draw_shares
-from stickbreaker.engine.kernels.tables import MOST_COUNTED, MOST_SEATED, draw_tables, log_stirling
 from tests import naive_free
-from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, relabel, standard_error
+from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, probabilities, standard_error
+from tests.small_documents import batch_of, documents_of_words
 
 CONFIG = FreeHDPConfig(
     doc_concentration=0.8, corpus_concentration=0.7, word_concentration=0.4, precision="float64", burn_in=2
@@ -23,7 +23,7 @@ NUM_ERRORS = 5
 
 
 def make_state(counts=KNOWN, tables=TABLES):
-    """A state that knows topics with these counts (K, V)."""
+    """A state that has topics with these counts (K, V)."""
     num_topics = len(counts)
     topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
     return GrowingState(
@@ -40,15 +40,8 @@ def make_state(counts=KNOWN, tables=TABLES):
 NOTHING = make_state(np.zeros((0, VOCAB_SIZE)), np.zeros(0))
 
 
-def as_documents(lists):
-    """Documents of lists of words."""
-    counted = [np.unique(words, return_counts=True) for words in lists]
-    starts = np.append(0, np.cumsum([len(words) for words, _ in counted]))
-    return Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*counted, strict=True)))
-
-
 def sorted_sticks(state, config=CONFIG):
-    """u, v by topic; the naive code has its sticks in the order of the topics, so that tables must fall."""
+    """u, v by topic; in the naive code topic k has stick k, so the tables of topics must not rise."""
     prior = free_hdp.prior_of(config, state)
     assert prior.order.tolist() == sorted(prior.order)
     return prior.on, prior.after
@@ -64,35 +57,6 @@ def open_chain(state, documents, config=CONFIG):
     )
 
 
-def test_log_stirling_counts_permutations_by_their_cycles():
-    counted = [[naive_free.stirling(n, m) for m in range(8)] for n in range(8)]
-    np.testing.assert_allclose(np.exp(log_stirling(7)), counted, rtol=1e-12)
-
-
-def test_log_stirling_rows_sum_to_factorials_and_never_overflow():
-    logs = log_stirling(MOST_COUNTED)
-    sums = np.cumsum(np.log(np.arange(1, MOST_COUNTED + 1)))
-    np.testing.assert_allclose(logsumexp(logs[1:], axis=1), sums, rtol=1e-12)
-
-
-@pytest.mark.parametrize("num_customers", [1, 2, 7, MOST_COUNTED, MOST_COUNTED + 5])
-@pytest.mark.parametrize("concentration", [1e-6, 0.3, 20.0])
-def test_tables_are_drawn_as_customers_open_them(num_customers, concentration):
-    rng, number = np.random.default_rng(0), 20_000
-    logs = log_stirling(MOST_COUNTED)
-    drawn = np.array([draw_tables(num_customers, concentration, logs, rng) for _ in range(number)])
-    odds = naive_free.table_odds(num_customers, concentration)
-    seen = np.bincount(drawn, minlength=num_customers + 1)[1:] / number
-    assert (abs(seen - odds) <= NUM_ERRORS * np.sqrt(odds * (1 - odds) / number) + 1e-12).all()
-
-
-def test_tables_of_more_customers_than_are_seated_keep_their_mean():
-    rng, logs, num_customers = np.random.default_rng(0), log_stirling(MOST_COUNTED), 3 * MOST_SEATED
-    opens = 2.0 / (2.0 + np.arange(num_customers))
-    drawn = [draw_tables(num_customers, 2.0, logs, rng) for _ in range(500)]
-    assert abs(np.mean(drawn) - opens.sum()) <= NUM_ERRORS * np.sqrt((opens * (1 - opens)).sum() / len(drawn))
-
-
 def test_without_known_topics_the_enumerated_local_posterior_is_the_hdp_itself():
     states, _ = naive_free.local_posterior(DOCUMENTS, np.zeros((0, 3)), (np.zeros(0), np.zeros(0)), 0.8, 0.7, 0.4)
     evidence = logsumexp([log_joint for *_, log_joint in franchise(0.8, 0.7, 0.4)])
@@ -100,21 +64,21 @@ def test_without_known_topics_the_enumerated_local_posterior_is_the_hdp_itself()
 
 
 @pytest.mark.parametrize("state", [NOTHING, make_state(tables=TABLES[::-1])], ids=["no topic", "two topics"])
-def test_the_sampler_s_frequencies_are_those_of_the_enumerated_posterior(state):
+def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(state):
     num_known, rng = len(state.topic_ids), np.random.default_rng(4)
     lam = state.topic_counts.dense().T + 0.4
     exact, moments = naive_free.local_posterior(DOCUMENTS, lam, sorted_sticks(state), 0.8, 0.7, 0.4)
-    shares = np.exp([log_p for _, log_p in exact] - logsumexp([log_p for _, log_p in exact]))
+    shares = probabilities([log_p for _, log_p in exact])
     usual = {z: j for j, ((z, _), share) in enumerate(zip(exact, shares, strict=True)) if share > 1e-3}
     seen, values = np.zeros((20_000, len(exact)), bool), np.empty((20_000, 2 + num_known))
-    tokens, topics, prior = open_chain(state, as_documents(DOCUMENTS))
+    tokens, topics, prior = open_chain(state, documents_of_words(DOCUMENTS))
     draw_shares(topics, prior, rng)
     for number in range(-100, len(seen)):
         topics = free_hdp.sweep(tokens, topics, prior, rng)
         draw_shares(topics, prior, rng)
         if number >= 0:
             values[number] = topics.tables.sum(), *topics.shares[:num_known], topics.rest[0]
-            place = usual.get(name_newborn(tokens.topics, num_known))
+            place = usual.get(naive_free.name_new(tokens.topics, num_known))
             if place is not None:
                 seen[number, place] = True
     places = list(usual.values())
@@ -124,14 +88,8 @@ def test_the_sampler_s_frequencies_are_those_of_the_enumerated_posterior(state):
     assert (abs(values.mean(0) - moments) <= NUM_ERRORS * standard_error(values)).all()
 
 
-def name_newborn(z, num_known):
-    """Topics of all tokens, newborn ones numbered from `num_known` on as they appear."""
-    born = iter(relabel([k for k in z if k >= num_known]))
-    return tuple(num_known + next(born) if k >= num_known else int(k) for k in z)
-
-
 def describe(z, x, tables, shares, rest, num_known):
-    """What Geweke's test compares: of assignments, words, tables and shares, and of them together."""
+    """Statistics that Geweke's test compares: of assignments, words, tables and shares, alone and together."""
     z, x = np.asarray(z), np.asarray(x)
     num_born = len(np.unique(z[z >= num_known]))
     in_first = (z == 0).sum()
@@ -169,12 +127,12 @@ def draw_jointly(sizes, lam, sticks, b, a, rng):
     return describe(z, draw_words(z, lam, rng), tables, shares, rest, num_known)
 
 
-def test_words_drawn_from_the_sampler_s_topics_and_sampled_again_stay_as_drawn_forward():
+def test_sampling_topics_and_words_in_turn_keeps_the_joint_distribution_of_the_model():
     sizes, state = (5, 4), make_state(tables=TABLES[::-1])
     lam, sticks, b, a = KNOWN + 0.4, sorted_sticks(state), 0.8, 0.7
     rng = np.random.default_rng(11)
     forward = np.array([draw_jointly(sizes, lam, sticks, b, a, rng) for _ in range(4000)], float)
-    tokens, topics, prior = open_chain(state, as_documents([[0, 0, 1, 2, 2], [0, 1, 1, 2]]))
+    tokens, topics, prior = open_chain(state, documents_of_words([[0, 0, 1, 2, 2], [0, 1, 1, 2]]))
     draw_shares(topics, prior, rng)
     chain = np.empty((12_000, forward.shape[1]))
     for number in range(-100, len(chain)):
@@ -194,19 +152,19 @@ def test_words_drawn_from_the_sampler_s_topics_and_sampled_again_stay_as_drawn_f
 def test_a_sweep_equals_its_naive_twin_draw_by_draw():
     rng, lists = np.random.default_rng(0), [[0, 0, 1, 2, 2, 1], [2, 1], [0] * 9]
     state = make_state()
-    tokens, topics, prior = open_chain(state, as_documents(lists))
+    tokens, topics, prior = open_chain(state, documents_of_words(lists))
     lists = [tokens.words[first:last].tolist() for first, last in zip(tokens.starts, tokens.starts[1:], strict=False)]
     lam = np.full((len(topics.totals), VOCAB_SIZE), 0.4)
     lam[:2] += KNOWN
     draw_shares(topics, prior, rng)
     model = {"shares": topics.shares.copy(), "rest": topics.rest[0], "b": 0.8, "a": 0.7, "num_known": 2}
-    z, twin = [[-1] * len(words) for words in lists], np.random.default_rng(1)
+    z = [[-1] * len(words) for words in lists]
     for number in range(20):
         topics.tables[:] = 0
         rng = np.random.default_rng(number)
         twin = np.random.default_rng(number)
         free_hdp.sample_documents(tokens, topics, prior, 0, free_hdp.LOG_STIRLING, rng)
-        tables = naive_free.sample_documents(lists, z, lam, 0.4, model, twin)
+        tables = naive_free.sample_documents(lists, z, lam, model, twin)
         assert tokens.topics.tolist() == [k for own in z for k in own]
         assert topics.tables.tolist() == tables.tolist()
         np.testing.assert_allclose(topics.shares, model["shares"], rtol=1e-9)
@@ -217,7 +175,7 @@ def test_a_sweep_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch
     ends = []
     for room in (1, 150):
         monkeypatch.setattr(free_hdp, "FIRST_ROOM", room)
-        tokens, topics, prior = open_chain(NOTHING, as_documents([[0, 1, 2] * 15] * 2), config)
+        tokens, topics, prior = open_chain(NOTHING, documents_of_words([[0, 1, 2] * 15] * 2), config)
         rng = np.random.default_rng(0)
         draw_shares(topics, prior, rng)
         for _ in range(3):
@@ -229,10 +187,10 @@ def test_a_sweep_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch
 
 
 def make_batch(lists, corpus_size):
-    return Batch(np.arange(len(lists)), as_documents(lists), corpus_size)
+    return batch_of(documents_of_words(lists), corpus_size)
 
 
-def test_the_rate_is_one_over_the_mini_batches_so_far_and_then_that_of_a_pass():
+def test_the_rate_is_one_over_the_number_of_mini_batches_so_far_and_at_least_that_of_a_pass():
     state, rates = free_hdp.init(CONFIG, 3, None), []
     for number in range(5):
         state, info = free_hdp.step(CONFIG, state, make_batch([[0, 1], [2]], 6), np.random.default_rng(number))
@@ -252,7 +210,7 @@ def test_counts_move_towards_d_over_s_times_those_of_the_mini_batch():
     assert second.tables.sum() >= 50
 
 
-def test_topics_are_born_shared_within_a_mini_batch_and_keep_their_ids():
+def test_documents_of_a_mini_batch_share_new_topics_which_keep_their_ids():
     rng, state = np.random.default_rng(0), free_hdp.init(FreeHDPConfig(), 30, None)
     lists = [list(range(10 * (j % 3), 10 * (j % 3) + 10)) * 3 for j in range(24)]
     for number in range(4):

@@ -1,6 +1,6 @@
-"""The Gibbs samplers against their slow twin, against enumeration, and what they remember from sweep to sweep.
+"""The Gibbs samplers against their naive twin and enumeration, and their state from sweep to sweep.
 
-Whether all conditionals fit together, concentrations too, is for the joint-distribution test of the recovery tier.
+The recovery tier tests the joint distribution of all conditionals, with those of the concentrations.
 """
 
 from collections import Counter
@@ -8,44 +8,31 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
-from stickbreaker.engine.inference.concentrations import draw_log_beta
 from stickbreaker.engine.kernels.gibbs import TopicPool, draw_doc_tables, sweep_tokens
 from stickbreaker.engine.runs.checkpoint import flatten
-from tests import enumeration
-from tests.enumeration import franchise, log_words, relabel, standard_error
-from tests.naive_gibbs import Sampler, table_distribution
+from tests import enumeration, naive_free
+from tests.enumeration import franchise, log_assignments, log_words, probabilities, relabel, standard_error
+from tests.naive_gibbs import Sampler
+from tests.small_documents import batch_of, documents_of, documents_of_words
 
 ALGORITHMS = [pytest.param(each, id=each.ALGORITHM.name) for each in (gibbs_hdp, gibbs_lda)]
+FIVE_TOKENS = batch_of(documents_of_words(enumeration.DOCUMENTS))
 
 
 def draw_documents(rng, num_documents=6, vocab_size=7):
-    """Small documents, some of them empty, as Documents."""
-    dense = rng.integers(0, 4, (num_documents, vocab_size)) * (rng.random((num_documents, 1)) < 0.9)
-    starts = np.append(0, (dense > 0).sum(1).cumsum())
-    return Documents(starts, np.nonzero(dense)[1].astype(np.int32), dense[dense > 0].astype(np.int32))
-
-
-def as_batch(documents, first_id=0):
-    size = documents.num_documents
-    return Batch(np.arange(first_id, first_id + size), documents, size)
-
-
-def five_tokens():
-    """The corpus that is enumerated."""
-    pairs = [np.unique(words, return_counts=True) for words in enumeration.DOCUMENTS]
-    starts = np.append(0, np.cumsum([len(words) for words, _ in pairs]))
-    return as_batch(Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*pairs, strict=True))))
+    """Small documents, some of them empty."""
+    counts = rng.integers(0, 4, (num_documents, vocab_size))
+    return documents_of(counts * (rng.random((num_documents, 1)) < 0.9))
 
 
 @pytest.mark.parametrize("is_growing", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_sweep_draws_what_its_slow_twin_draws(seed, is_growing):
+def test_a_sweep_draws_the_topics_that_its_naive_twin_draws(seed, is_growing):
     rng = np.random.default_rng(seed)
     documents, vocab_size, size = draw_documents(rng), 7, 4
     doc_sizes = sampled.count_tokens(documents)
@@ -65,18 +52,18 @@ def test_a_sweep_draws_what_its_slow_twin_draws(seed, is_growing):
         assert pool.topic_ids[layout.topics].tolist() == [twin.ids[twin.tokens[i][2]] for i in by_word]
         np.testing.assert_allclose(pool.weights[: len(twin.weights)], twin.weights, rtol=1e-12)
         assert pool.unused_weight == pytest.approx(twin.unused, rel=1e-12)
-        pool = start_again(pool, twin)
+        pool = begin_next_sweep(pool, twin)
 
 
-def start_again(pool, twin):
-    """Each sweep assigns places again; those of dead topics stay free until the next one."""
+def begin_next_sweep(pool, twin):
+    """Places of topics without tokens are free only until the end of a sweep."""
     twin.free.clear()
     size = len(twin.weights)
     return pool._replace(topic_ids=pool.topic_ids[:size], tokens=pool.tokens[:size], weights=pool.weights[:size])
 
 
 @pytest.mark.parametrize("concentration", [0.05, 0.8, 20.0])
-def test_table_counts_have_antoniak_s_distribution(concentration):
+def test_table_counts_have_the_distribution_of_antoniak(concentration):
     for num_tokens in (1, 2, 6):
         documents = Documents(np.arange(4001), np.zeros(4000, np.int32), np.full(4000, num_tokens, np.int32))
         doc_sizes = sampled.count_tokens(documents)
@@ -87,26 +74,13 @@ def test_table_counts_have_antoniak_s_distribution(concentration):
             tables = np.zeros(1, np.int64)
             draw_doc_tables(rng, one, np.array([concentration]), tables)
             draws[tables[0]] += 1
-        exact = table_distribution(num_tokens, concentration)
+        exact = np.append(0.0, naive_free.table_odds(num_tokens, concentration))
         error = np.sqrt(exact * (1 - exact) / 4000)
         assert (abs(draws / 4000 - exact) <= 5 * error).all()
 
 
-def test_stirling_numbers_of_the_twin_are_the_known_ones():
-    # s(5, m), m = 0..5: 0, 24, 50, 35, 10, 1 (Abramowitz & Stegun, table 24.3, unsigned).
-    np.testing.assert_allclose(table_distribution(5, 1.0) * 120, [0, 24, 50, 35, 10, 1], rtol=1e-12, atol=1e-12)
-
-
-def test_log_beta_draws_have_the_mean_of_a_beta_even_where_it_is_too_small_for_a_float():
-    rng, sizes = np.random.default_rng(0), np.full(20_000, 7)
-    for on in (1e-4, 0.3, 40.0):
-        draws = draw_log_beta(on, sizes, rng)
-        error = draws.std() / np.sqrt(len(draws))
-        assert abs(draws.mean() - (psi(on) - psi(on + 7))) <= 5 * error
-
-
 def sample_chain(module, config, batch, num_sweeps, read, num_discarded=100):
-    """What `read` reads of each state after the first ones."""
+    """`read(state)` of each state after the discarded ones."""
     rng = np.random.default_rng(0)
     state, found = module.init(config, enumeration.VOCAB_SIZE, rng), []
     for sweep in range(num_sweeps + num_discarded):
@@ -138,15 +112,14 @@ def test_topics_of_five_tokens_and_their_tables_have_the_enumerated_frequencies(
         word_concentration=0.4,
         burn_in=10**6,
     )
-    states = franchise(0.9, 1.3, 0.4)
-    total = logsumexp([log_joint for *_, log_joint in states])
-    exact = Counter()
-    for served, num_tables, log_joint in states:
-        exact[relabel(served), num_tables] += np.exp(log_joint - total)
+    states, exact = franchise(0.9, 1.3, 0.4), Counter()
+    shares = probabilities([log_joint for *_, log_joint in states])
+    for (served, num_tables, _), share in zip(states, shares, strict=True):
+        exact[relabel(served), num_tables] += share
     found = sample_chain(
         gibbs_hdp,
         config,
-        five_tokens(),
+        FIVE_TOKENS,
         12_000,
         lambda state: (relabel(state.assignments.topics), int(state.tables.sum())),
     )
@@ -157,21 +130,17 @@ def test_topics_of_five_tokens_under_lda_have_the_enumerated_frequencies():
     config = gibbs_lda.GibbsLDAConfig(max_topics=2, doc_concentration=0.9, word_concentration=0.4, burn_in=10**6)
     logs = {}
     for served in np.ndindex((2,) * 5):
-        log_shares = 0.0
-        for own in (served[:3], served[3:]):
-            counts = np.bincount(own, minlength=2)
-            log_shares += (gammaln(0.45 + counts) - gammaln(0.45)).sum() - gammaln(0.9 + len(own)) + gammaln(0.9)
+        log_shares = sum(log_assignments(own, np.full(2, 0.45)) for own in (served[:3], served[3:]))
         logs[served] = log_shares + log_words(served, 0.4)
-    total = logsumexp(list(logs.values()))
-    exact = {served: np.exp(each - total) for served, each in logs.items()}
+    exact = dict(zip(logs, probabilities(list(logs.values())), strict=True))
     found = sample_chain(
-        gibbs_lda, config, five_tokens(), 12_000, lambda state: tuple(int(k) for k in state.assignments.topics)
+        gibbs_lda, config, FIVE_TOKENS, 12_000, lambda state: tuple(int(k) for k in state.assignments.topics)
     )
     assert_frequencies(found, exact)
 
 
 def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
-    """States after each step, the first before any."""
+    """The first state, and the state after each step."""
     states = [module.init(config, vocab_size, np.random.default_rng([seed, 0]))]
     for number in range(1, num_steps + 1):
         states.append(module.step(config, states[-1], batch, np.random.default_rng([seed, number]))[0])
@@ -180,7 +149,7 @@ def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
 
 def test_topic_ids_ascend_stay_with_their_topics_and_never_return():
     config = gibbs_hdp.GibbsHDPConfig(initial_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
-    states = learn(gibbs_hdp, config, as_batch(draw_documents(np.random.default_rng(0))), 60)
+    states = learn(gibbs_hdp, config, batch_of(draw_documents(np.random.default_rng(0))), 60)
     dead, num_births = set(), 0
     for before, after in pairwise(states[1:]):
         old, new = set(before.topic_ids.tolist()), set(after.topic_ids.tolist())
@@ -197,7 +166,7 @@ def test_counts_weights_and_tables_agree_with_the_topics_of_tokens():
     documents = draw_documents(np.random.default_rng(1))
     rows = np.repeat(np.arange(6), sampled.count_tokens(documents))
     words = np.repeat(documents.words, documents.counts)
-    for state in learn(gibbs_hdp, gibbs_hdp.GibbsHDPConfig(initial_topics=5), as_batch(documents), 20)[1:]:
+    for state in learn(gibbs_hdp, gibbs_hdp.GibbsHDPConfig(initial_topics=5), batch_of(documents), 20)[1:]:
         topics, size = state.assignments.topics, len(state.topic_ids)
         counted = np.zeros((7, size), int)
         np.add.at(counted, (words, topics), 1)
@@ -214,15 +183,10 @@ def test_counts_weights_and_tables_agree_with_the_topics_of_tokens():
 def test_known_documents_keep_their_topics_next_to_new_ones_and_in_another_order(module):
     config, rng = module.ALGORITHM.config(), np.random.default_rng(2)
     documents = draw_documents(rng, num_documents=4)
-    state = learn(module, config, as_batch(documents, first_id=10), 2)[-1]
+    state = learn(module, config, batch_of(documents)._replace(doc_ids=np.arange(10, 14)), 2)[-1]
     others = draw_documents(rng, num_documents=2)
     sizes, other_sizes = sampled.count_tokens(documents), sampled.count_tokens(others)
-    joined = Documents(
-        np.append(others.starts, others.starts[-1] + documents.starts[1:]),
-        np.append(others.words, documents.words),
-        np.append(others.counts, documents.counts),
-    )
-    batch = Batch(np.array([3, 4, 10, 11, 12, 13]), joined, 6)
+    batch = Batch(np.array([3, 4, 10, 11, 12, 13]), others.followed_by(documents), 6)
     doc_sizes, topics = sampled.settle_assignments(state.assignments, batch, len(state.expected_tokens), rng)
     assert doc_sizes.tolist() == [*other_sizes, *sizes]
     assert topics[other_sizes.sum() :].tolist() == state.assignments.topics.tolist()
@@ -231,7 +195,7 @@ def test_known_documents_keep_their_topics_next_to_new_ones_and_in_another_order
 @pytest.mark.parametrize("module", ALGORITHMS)
 def test_topics_are_averaged_over_the_samples_after_the_burn_in(module):
     config = module.ALGORITHM.config(burn_in=4, sample_every=3, **{"initial_topics": 1} if module is gibbs_hdp else {})
-    states = learn(module, config, as_batch(draw_documents(np.random.default_rng(3))), 13)
+    states = learn(module, config, batch_of(draw_documents(np.random.default_rng(3))), 13)
     assert all(not len(state.averages.topics) for state in states[:7])
     present = np.isin(final_ids(module, states[-1]), final_ids(module, states[7]))
     own = [np.isin(final_ids(module, states[at]), final_ids(module, states[-1])[present]) for at in (7, 10, 13)]
@@ -252,7 +216,7 @@ def final_ids(module, state):
 def test_predictions_within_documents_are_eq_17_and_sum_to_one_over_the_vocabulary(module):
     config = module.ALGORITHM.config(word_concentration=0.3)
     documents = draw_documents(np.random.default_rng(4))
-    state = learn(module, config, as_batch(documents), 3)[-1]
+    state = learn(module, config, batch_of(documents), 3)[-1]
     rows, words = np.repeat(np.arange(6), 7), np.tile(np.arange(7), 6)
     predicted = module.predict_words(config, state, rows, words)
     np.testing.assert_allclose(predicted.reshape(6, 7).sum(1), 1.0, rtol=1e-12)
@@ -285,6 +249,6 @@ def test_a_corpus_with_too_many_tokens_is_rejected():
         gibbs_lda.step(
             gibbs_lda.GibbsLDAConfig(),
             gibbs_lda.init(gibbs_lda.GibbsLDAConfig(), 2, None),
-            as_batch(documents),
+            batch_of(documents),
             np.random.default_rng(0),
         )

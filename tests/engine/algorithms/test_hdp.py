@@ -1,6 +1,5 @@
-"""The online HDP as a whole: twins of whole steps, identities, extremes."""
+"""The online HDP: whole steps against naive twins, identities, and extreme settings."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from operator import add
 
@@ -12,45 +11,27 @@ from hypothesis import strategies as st
 from stickbreaker.engine import executors, parallel
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.redundancy import remove_redundant
 from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
-from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import limits_of
-from stickbreaker.engine.inference.warm_up import STARTUP_TOKENS, sweeps_at
+from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.schedules import learning_rate
 from stickbreaker.engine.simulate import simulate_hdp
 from tests import naive
+from tests.small_documents import batch_of, documents_of, draw_two_topic_counts
+from tests.small_states import distinct_state
 
 V, D = 40, 60
 SYSTEMS = [{"start": start, "topic_expectation": each} for start in hdp.STARTS for each in ("mean", "geometric")]
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4}
 
 
-def make_documents(counts):
-    """Documents of a dense (S, V) array of counts."""
-    rows, words = np.nonzero(counts)
-    starts = np.append(0, np.bincount(rows, minlength=len(counts)).cumsum())
-    return Documents(starts, words.astype(np.int32), counts[rows, words].astype(np.int32))
-
-
-def draw_counts(seed, num_documents=D):
-    """Documents of two of five topics of eight words, and an empty one."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros((num_documents, V), np.int32)
-    for row in counts[:-1]:
-        for topic in rng.choice(5, 2, replace=False):
-            row[8 * topic : 8 * topic + 8] += rng.poisson(1.5, 8).astype(np.int32)
-    return counts
-
-
-def make_batch(counts, corpus_size=None):
-    return Batch(np.arange(len(counts)), make_documents(counts), corpus_size or len(counts))
+def draw_batch(seed, num_documents=D, corpus_size=None):
+    return batch_of(documents_of(draw_two_topic_counts(seed, num_documents)), corpus_size)
 
 
 def take_steps(config, batches, state=None):
@@ -58,31 +39,6 @@ def take_steps(config, batches, state=None):
     for batch in batches:
         state, _ = executors.step(hdp.ALGORITHM, config, state, batch)
     return state
-
-
-def distinct_state(config, phase="two-level"):
-    """A state amid a run, with no two topics alike."""
-    rng = np.random.default_rng(3)
-    counts = rng.gamma(0.4, 4.0, (V, config.max_topics)).astype(config.precision)
-    tables = rng.gamma(2.0, 5.0, config.max_topics)
-    counts = DecayedCounts(counts, 1.0, counts.sum(0, dtype=float))
-    spent = 1e9 if phase == "two-level" else 0.0
-    return OnlineHDPState(
-        topic_counts=counts,
-        tables=tables,
-        expected_tokens=tables * 3,
-        squared_tokens=tables * 3,
-        step=5,
-        rate_spent=spent,
-        startup_share=0.3,
-        phase=phase,
-        temperature=1.5,
-        looked_at=spent,
-        documents_read=0,
-        concentrations=first_concentrations(
-            config.doc_concentration, config.word_concentration, config.corpus_concentration
-        ),
-    )
 
 
 def assert_same(one, other, **tolerance):
@@ -100,7 +56,7 @@ ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
 def test_a_whole_step_equals_its_naive_twin(system, phase):
     config = HDPConfig(**SMALL | system | {"delay": 64.0})
-    batch, state = make_batch(draw_counts(5, 12), corpus_size=100), distinct_state(config, phase)
+    batch, state = draw_batch(5, 12, corpus_size=100), distinct_state(config, V, phase)
     rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
     temperature = hdp.expect(config, state, batch).temperature
@@ -116,7 +72,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_full_batch_with_rate_1_is_coordinate_ascent(system):
     config = HDPConfig(**SMALL | system | {"delay": 0.0, "batch_size": D})
-    batch, start = make_batch(draw_counts(0)), distinct_state(config)._replace(step=0)
+    batch, start = draw_batch(0), distinct_state(config, V)._replace(step=0)
     expected = hdp.local(config, hdp.expect(config, start, batch), batch.documents)
     state = take_steps(config, [batch], start)
     words = np.unique(batch.documents.words)
@@ -129,26 +85,26 @@ def test_a_full_batch_with_rate_1_is_coordinate_ascent(system):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_mean_of_targets_over_equal_mini_batches_is_the_full_target(system):
-    config, counts = HDPConfig(**SMALL | system), draw_counts(4)
-    start = distinct_state(config)
-    full = take_steps(config, [make_batch(counts)], start)
-    parts = [take_steps(config, [make_batch(part, D)], start) for part in np.split(counts, 6)]
+    config, counts = HDPConfig(**SMALL | system), draw_two_topic_counts(4)
+    start = distinct_state(config, V)
+    full = take_steps(config, [batch_of(documents_of(counts))], start)
+    parts = [take_steps(config, [batch_of(documents_of(part), D)], start) for part in np.split(counts, 6)]
     for read in (lambda s: s.tables, lambda s: s.expected_tokens, lambda s: s.topic_counts.dense()):
         np.testing.assert_allclose(np.mean([read(part) for part in parts], axis=0), read(full), **ROUNDING)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_order_of_documents_does_not_matter(system):
-    config, counts = HDPConfig(**SMALL | system), draw_counts(4)
+    config, counts = HDPConfig(**SMALL | system), draw_two_topic_counts(4)
     shuffled = np.random.default_rng(0).permutation(counts)
-    assert_same(*(take_steps(config, [make_batch(each)]) for each in (counts, shuffled)), **ROUNDING)
+    assert_same(*(take_steps(config, [batch_of(documents_of(each))]) for each in (counts, shuffled)), **ROUNDING)
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_labels_of_topics_do_not_matter(system, phase):
     config = HDPConfig(**SMALL | system)
-    state, batch = distinct_state(config, phase), make_batch(draw_counts(2))
+    state, batch = distinct_state(config, V, phase), draw_batch(2)
     labels = np.random.default_rng(0).permutation(config.max_topics)
 
     def relabel(state):
@@ -163,8 +119,8 @@ def test_the_labels_of_topics_do_not_matter(system, phase):
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
 def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
     config = HDPConfig(**SMALL)
-    batch = make_batch(draw_counts(1, 200))
-    expectations = hdp.expect(config, distinct_state(config, phase), batch)
+    batch = draw_batch(1, 200)
+    expectations = hdp.expect(config, distinct_state(config, V, phase), batch)
     shards = executors.shard(batch.documents)
     assert len(shards) > 1
     summed = reduce(add, [hdp.local(config, expectations, each) for each in shards])
@@ -175,19 +131,17 @@ def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     config = HDPConfig(max_topics=10, delay=1.0, batch_size=16)
-    batches = [make_batch(draw_counts(seed, 200)) for seed in range(3)]
+    batches = [draw_batch(seed, 200) for seed in range(3)]
     states = []
     for num_threads in (1, 5):
-        with ThreadPoolExecutor(num_threads) as pool:
-            monkeypatch.setattr(parallel, "_pool", lambda pool=pool: pool)
-            monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
-            states.append(take_steps(config, batches))
+        monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
+        states.append(take_steps(config, batches))
     assert_same(*states, **BITS)
 
 
 def test_delay_0_removes_the_start_and_stays_finite():
     config = HDPConfig(max_topics=10, delay=0.0, batch_size=4)
-    state = take_steps(config, [make_batch(draw_counts(seed)) for seed in range(4)])
+    state = take_steps(config, [draw_batch(seed) for seed in range(4)])
     assert state.startup_share == 0.0
     summary = hdp.summarize(config, state)
     assert np.isfinite(summary.topics).all()
@@ -195,26 +149,29 @@ def test_delay_0_removes_the_start_and_stays_finite():
 
 
 def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
-    config = HDPConfig(**SMALL | {"delay": 3.0})
-    counts = draw_counts(9)
-    state = take_steps(config, [make_batch(counts)] * 5)
-    assert state.expected_tokens.sum() == pytest.approx((1 - state.startup_share) * counts.sum(), rel=1e-6)
-    started = counts.shape[0] * STARTUP_TOKENS * state.startup_share
-    assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(started, rel=0.05)
+    config, batch = HDPConfig(**SMALL | {"delay": 3.0}), draw_batch(9)
+    start = hdp.init(config, V, np.random.default_rng(1))
+    state = take_steps(config, [batch] * 5, start)
+    expected = (1 - state.startup_share) * batch.documents.num_tokens
+    assert state.expected_tokens.sum() == pytest.approx(expected, rel=1e-9)
+    # The start is drawn for one document, and the first batch scales it to the corpus.
+    left = batch.corpus_size * start.topic_counts.totals.sum() * state.startup_share
+    assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(left, rel=1e-9)
 
 
-def test_the_warm_up_ends_once_and_only_the_warm_start_has_one():
-    for start, first in (("warm", "warm-up"), ("wang", "two-level"), ("wang-code", "two-level"), ("svi", "two-level")):
-        config, phases = HDPConfig(max_topics=5, delay=1.0, start=start, batch_size=10), []
-        state = hdp.init(config, V, np.random.default_rng(1))
-        for _ in range(12):
-            state, info = executors.step(hdp.ALGORITHM, config, state, make_batch(draw_counts(0, 10), D))
-            phases.append(info.phase)
-        assert (phases[0], phases[-1]) == (first, "two-level")
-        assert phases == sorted(phases, reverse=True)
+@pytest.mark.parametrize("start", hdp.STARTS)
+def test_the_warm_up_ends_once_and_only_the_warm_start_has_one(start):
+    first = "warm-up" if start == "warm" else "two-level"
+    config, phases = HDPConfig(max_topics=5, delay=1.0, start=start, batch_size=10), []
+    state = hdp.init(config, V, np.random.default_rng(1))
+    for _ in range(12):
+        state, info = executors.step(hdp.ALGORITHM, config, state, draw_batch(0, 10, D))
+        phases.append(info.phase)
+    assert (phases[0], phases[-1]) == (first, "two-level")
+    assert phases == sorted(phases, reverse=True)
 
 
-def test_a_truncation_at_twice_the_true_number_of_topics_finds_the_true_number_on_the_mean():
+def test_at_a_truncation_of_twice_the_true_number_of_topics_the_mean_number_is_within_a_tenth_of_the_true_one():
     found, true_numbers = [], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -226,11 +183,11 @@ def test_a_truncation_at_twice_the_true_number_of_topics_finds_the_true_number_o
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
 def test_a_copy_of_a_topic_is_removed_when_a_search_is_due(duplicates):
-    config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL))
+    config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL), V)
     stored = state.topic_counts.dense() * 1000
     stored[:, 7] = stored[:, 3] / 2
     state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool)))
-    batch = make_batch(np.zeros((1, V), np.int32))._replace(corpus_size=1000)
+    batch = batch_of(documents_of(np.zeros((1, V), np.int32)), 1000)
     early = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.3))
     late = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.7))
     assert early.expected_tokens[7] > 0
@@ -246,7 +203,7 @@ def test_a_copy_of_a_topic_is_removed_when_a_search_is_due(duplicates):
 
 @pytest.mark.parametrize(("documents_read", "is_removed"), [(100, False), (150, False), (160, True)])
 def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(documents_read, is_removed):
-    config, state = HDPConfig(**SMALL | {"batch_size": 60}), distinct_state(HDPConfig(**SMALL))
+    config, state = HDPConfig(**SMALL | {"batch_size": 60}), distinct_state(HDPConfig(**SMALL), V)
     rng, stored = np.random.default_rng(0), state.topic_counts.dense() * 1000
     share = rng.dirichlet(np.ones(V))
     stored[:, 3], stored[:, 7] = rng.multinomial(30_000, share), rng.multinomial(20_000, share)
@@ -254,15 +211,15 @@ def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(docum
     assert 0.5 < statistic / freedom < 1.5
     counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
     state = state._replace(topic_counts=counts, documents_read=documents_read)
-    # Its documents have no word, so they agree to no removal.
-    batch = make_batch(np.zeros((60, V), np.int32), 100)
+    # The documents have no words, so held-out words support no removal.
+    batch = batch_of(documents_of(np.zeros((60, V), np.int32)), 100)
     late = remove_redundant(config, state, state, batch, partial(choose_in_groups, hdp.infer))
     assert (late.expected_tokens[7] == 0) == is_removed
     assert late.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum(), rel=1e-9)
 
 
 def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
-    starts, batch = ("svi", "wang"), make_batch(draw_counts(0))
+    starts, batch = ("svi", "wang"), draw_batch(0)
     svi, wang = (hdp.init(HDPConfig(start=each, max_topics=150), V, np.random.default_rng(0)) for each in starts)
     np.testing.assert_array_equal(svi.topic_counts.dense(), wang.topic_counts.dense())
     u, v = np.ones(149), np.ones(149)
@@ -271,7 +228,7 @@ def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior
     np.testing.assert_allclose(read, expected, rtol=1e-5)
 
 
-def test_uniform_slots_are_what_the_first_update_of_figure_9_leaves():
+def test_the_first_update_of_figure_9_leaves_the_slots_of_words_uniform():
     rng, num_slots = np.random.default_rng(0), 3
     logs, c = np.log(rng.dirichlet(np.ones(5), 6).T), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
     zeta = np.tile(naive.softmax(c @ logs), (num_slots, 1))
@@ -280,7 +237,7 @@ def test_uniform_slots_are_what_the_first_update_of_figure_9_leaves():
 
 
 def test_the_same_topic_keeps_its_id_when_the_order_of_weights_changes():
-    config, state = HDPConfig(**SMALL), distinct_state(HDPConfig(**SMALL))
+    config, state = HDPConfig(**SMALL), distinct_state(HDPConfig(**SMALL), V)
     before = hdp.summarize(config, state)
     after = hdp.summarize(config, state._replace(tables=state.tables[::-1].copy()))
     np.testing.assert_array_equal(before.topic_ids, after.topic_ids)
@@ -318,7 +275,7 @@ def odd_document(kind):
 )
 def test_odd_documents_stay_finite_under_every_setting(kinds, system, sizes):
     config = HDPConfig(**system, **sizes)
-    batch = make_batch(np.array([odd_document(kind) for kind in kinds]), 1000)
+    batch = batch_of(documents_of(np.array([odd_document(kind) for kind in kinds])), 1000)
     state = take_steps(config, [batch, batch])
     shares, summary = hdp.infer(config, state, batch.documents), hdp.summarize(config, state)
     for simplex in (shares, summary.topics, summary.weights[None]):

@@ -1,17 +1,17 @@
-"""Online LDA against scikit-learn's, its naive twin, and its bound against enumeration."""
+"""Online LDA against that of scikit-learn and its naive twin, and its bound against enumeration."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp, psi
+from scipy.special import logsumexp, psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.algorithms.lda import LDAConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
@@ -20,41 +20,28 @@ from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
+from tests.enumeration import DOCUMENTS, VOCAB_SIZE, log_assignments
+from tests.small_documents import batch_of, documents_of, documents_of_words, draw_sparse_counts
+from tests.small_lda import CONVERGED, K, V, draw_topic_words, log_evidence
 
-V, K = 30, 5
 SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
 ]
-CONVERGED = 4000
 
 
 @pytest.fixture
 def to_convergence(monkeypatch):
-    """As many sweeps as it takes."""
+    """Documents are fitted to convergence."""
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
-def draw_counts(seed, num_documents=20):
-    """Documents of 1 to 10 distinct words, and an empty one."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros((num_documents, V), np.int32)
-    for row in counts[:-1]:
-        size = rng.integers(1, 11)
-        row[rng.choice(V, size, replace=False)] = rng.integers(1, 6, size)
-    return counts
-
-
-def make_batch(counts, corpus_size=None):
-    """A batch of dense counts (S, V)."""
-    rows, words = np.nonzero(counts)
-    starts = np.append(0, np.bincount(rows, minlength=len(counts)).cumsum())
-    documents = Documents(starts, words.astype(np.int32), counts[rows, words].astype(np.int32))
-    return Batch(np.arange(len(counts)), documents, corpus_size or len(counts))
+def draw_batch(seed, corpus_size=None):
+    return batch_of(documents_of(draw_sparse_counts(seed)), corpus_size)
 
 
 def state_at(config, topic_words, step=0):
-    """A state whose λ (K, V) is given."""
+    """A state with this λ (K, V)."""
     counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
     return lda.LDAState(
         topic_counts=counts,
@@ -75,12 +62,8 @@ def topic_words_of(config, state):
     return state.topic_counts.dense().T + config.word_concentration
 
 
-def draw_topic_words(seed, num_topics=K, vocab_size=V):
-    return np.random.default_rng(seed).gamma(1.0, 3.0, (num_topics, vocab_size)) + 0.1
-
-
-def peer(config, topic_words, corpus_size):
-    """scikit-learn's online LDA with the same λ and settings, every document fitted to convergence."""
+def build_reference(config, topic_words, corpus_size):
+    """The online LDA of scikit-learn with the same λ and settings; every document is fitted to convergence."""
     model = LatentDirichletAllocation(
         K,
         doc_topic_prior=config.doc_concentration / K,
@@ -91,26 +74,28 @@ def peer(config, topic_words, corpus_size):
         max_doc_update_iter=CONVERGED,
         mean_change_tol=1e-14,
         random_state=0,
-    ).fit(draw_counts(0))
+    ).fit(draw_sparse_counts(0))
     model.components_, model.n_batch_iter_ = topic_words.copy(), 1
     model.exp_dirichlet_component_ = np.exp(psi(topic_words) - psi(topic_words.sum(1, keepdims=True)))
     return model
 
 
-def test_topic_shares_equal_those_of_scikit_learn(to_convergence):
-    config, topic_words, counts = LDAConfig(**SMALL, doc_concentration=1.5), draw_topic_words(1), draw_counts(2)
-    shares = lda.infer(config, state_at(config, topic_words), make_batch(counts).documents)
-    np.testing.assert_allclose(shares, peer(config, topic_words, 100).transform(counts), atol=1e-9)
+@pytest.mark.usefixtures("to_convergence")
+def test_topic_shares_equal_those_of_scikit_learn():
+    config, topic_words, counts = LDAConfig(**SMALL, doc_concentration=1.5), draw_topic_words(1), draw_sparse_counts(2)
+    shares = lda.infer(config, state_at(config, topic_words), documents_of(counts))
+    np.testing.assert_allclose(shares, build_reference(config, topic_words, 100).transform(counts), atol=1e-9)
 
 
-def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_convergence):
+@pytest.mark.usefixtures("to_convergence")
+def test_topics_equal_those_of_scikit_learn_after_each_mini_batch_of_a_run():
     config = LDAConfig(**SMALL | {"delay": 3.0}, forgetting_rate=0.7)
     topic_words = draw_topic_words(3)
-    model, state = peer(config, topic_words, 200), state_at(config, topic_words)
+    model, state = build_reference(config, topic_words, 200), state_at(config, topic_words)
     for seed in range(4):
-        counts = draw_counts(seed)
+        counts = draw_sparse_counts(seed)
         model.partial_fit(counts)
-        state, _ = executors.step(lda.ALGORITHM, config, state, make_batch(counts, 200))
+        state, _ = executors.step(lda.ALGORITHM, config, state, batch_of(documents_of(counts), 200))
         np.testing.assert_allclose(topic_words_of(config, state), model.components_, rtol=1e-8, atol=1e-8)
 
 
@@ -119,7 +104,7 @@ def test_topics_follow_those_of_scikit_learn_over_a_run_of_mini_batches(to_conve
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
     config = LDAConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
-    batch = make_batch(draw_counts(5), 300)
+    batch = draw_batch(5, 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, 64.0, config.forgetting_rate)
     temperature = lda.expect(config, state, batch).temperature
@@ -133,7 +118,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
 
 
 @pytest.mark.parametrize("highest_count", [1, 5, 1000])
-def test_no_sweep_lowers_a_document_s_bound(highest_count):
+def test_no_sweep_lowers_the_bound_of_a_document(highest_count):
     rng = np.random.default_rng(7)
     logs = np.log(rng.dirichlet(np.full(V, 0.1), K).T + 1e-12)
     prior = rng.gamma(0.5, 1.0, K) + 1e-3
@@ -152,19 +137,13 @@ def test_no_sweep_lowers_a_document_s_bound(highest_count):
     assert bounds[-1] > bounds[0]
 
 
-def log_assigned(z, prior):
-    """log p(topics z of a document's tokens), θ integrated out."""
-    n = np.bincount(z, minlength=len(prior))
-    return gammaln(prior.sum()) - gammaln(prior.sum() + len(z)) + (gammaln(prior + n) - gammaln(prior)).sum()
-
-
-def test_a_document_s_bound_never_exceeds_its_enumerated_likelihood_under_given_topics():
+def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_given_topics():
     rng = np.random.default_rng(1)
     for _ in range(10):
         topics, prior = rng.dirichlet(np.full(6, 0.5), 3).T, rng.gamma(1.0, 1.0, 3) + 0.01
         tokens, c = np.array([0, 0, 2, 5, 5]), np.array([2.0, 1.0, 2.0])
         exact = logsumexp(
-            [log_assigned(z, prior) + np.log(topics[tokens, z]).sum() for z in product(range(3), repeat=5)]
+            [log_assignments(z, prior) + np.log(topics[tokens, z]).sum() for z in product(range(3), repeat=5)]
         )
         own = topics[[0, 2, 5]]
         bounds = [
@@ -175,25 +154,8 @@ def test_a_document_s_bound_never_exceeds_its_enumerated_likelihood_under_given_
         assert bounds[-1] <= exact
 
 
-TINY = ((0, 0, 1), (1, 2))
-
-
-def log_evidence(config, vocab_size):
-    """log p(words) of TINY under LDA, by all assignments of its tokens to topics; θ and topics integrated out."""
-    num_topics, eta = config.max_topics, config.word_concentration
-    prior = np.full(num_topics, config.doc_concentration / num_topics)
-    terms = []
-    for zs in product(*(product(range(num_topics), repeat=len(words)) for words in TINY)):
-        counts = np.zeros((num_topics, vocab_size))
-        np.add.at(counts, (np.concatenate(zs), np.concatenate(TINY)), 1)
-        log_words = gammaln(counts + eta).sum() - gammaln(counts.sum(1) + vocab_size * eta).sum()
-        log_words += num_topics * (gammaln(vocab_size * eta) - vocab_size * gammaln(eta))
-        terms.append(log_words + sum(log_assigned(z, prior) for z in zs))
-    return logsumexp(terms)
-
-
 def ascend(config, batch, topic_words, num_rounds):
-    """The corpus' bound after each full batch with rate 1, by the naive E step at the engine's λ."""
+    """The bound of the corpus after each full batch with rate 1, by the naive E step at the λ of the engine."""
     state, bounds = state_at(config, topic_words), []
     for _ in range(num_rounds):
         B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)
@@ -208,8 +170,9 @@ def ascend(config, batch, topic_words, num_rounds):
 
 
 @pytest.mark.parametrize("num_topics", [1, 2, 3])
-def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics, to_convergence):
-    batch = make_batch(np.array([np.bincount(words, minlength=3) for words in TINY]))
+@pytest.mark.usefixtures("to_convergence")
+def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics):
+    batch = batch_of(documents_of_words(DOCUMENTS))
     settings = {
         "max_topics": num_topics,
         "doc_concentration": 0.5 * num_topics,
@@ -217,9 +180,9 @@ def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence
         "delay": 0.0,
     }
     config = LDAConfig(**SMALL | settings)
-    evidence = log_evidence(config, 3)
+    evidence = log_evidence(config)
     for seed in range(3):
-        bounds = ascend(config, batch, draw_topic_words(seed, num_topics, 3), 8)
+        bounds = ascend(config, batch, draw_topic_words(seed, num_topics, VOCAB_SIZE), 8)
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         # With one topic nothing is approximated.
         assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
@@ -229,18 +192,18 @@ def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
     config = LDAConfig(**SMALL)
     state = lda.init(config, V, np.random.default_rng(0))
     np.testing.assert_allclose(lda.summarize(config, state).weights, 1 / K)
-    state, _ = executors.step(lda.ALGORITHM, config, state, make_batch(draw_counts(0)))
+    state, _ = executors.step(lda.ALGORITHM, config, state, draw_batch(0))
     summary = lda.summarize(config, state)
     np.testing.assert_allclose(summary.weights, state.expected_tokens / state.expected_tokens.sum(), rtol=1e-12)
     assert len(np.unique(summary.weights)) == K
 
 
-def test_the_paper_s_start_is_one_token_per_word_and_topic_for_any_corpus():
+def test_the_start_of_the_paper_has_one_token_for_each_word_and_topic_and_is_the_same_for_any_corpus_size():
     config = LDAConfig(max_topics=50, delay=0.0, batch_size=4)
     state = lda.init(config, 400, np.random.default_rng(0))
     noise = state.topic_counts.dense()
     # Gamma(100, 1/100) has mean 1 and standard deviation 0.1.
     assert noise.mean() == pytest.approx(1.0, abs=5 * 0.1 / np.sqrt(noise.size))
     assert noise.std() == pytest.approx(0.1, rel=5 / np.sqrt(2 * noise.size))
-    few, many = (lda.expect(config, state, make_batch(draw_counts(0), size)).topics for size in (20, 10_000))
+    few, many = (lda.expect(config, state, draw_batch(0, size)).topics for size in (20, 10_000))
     np.testing.assert_array_equal(few, many)

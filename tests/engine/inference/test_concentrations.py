@@ -10,6 +10,7 @@ from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
+    draw_log_beta,
     learn_corpus_concentration,
     learn_from_sticks,
     learn_from_tables,
@@ -168,6 +169,14 @@ def test_a_newton_step_of_a_word_concentration_follows_the_rate_up_to_its_larges
     near = learn_word_concentration(counts, 0.5, 0.1)
     assert np.log(near / 0.5) == pytest.approx(0.1 * np.log(learn_word_concentration(counts, 0.5) / 0.5))
     assert learn_word_concentration(counts, 100.0) == 50.0
+
+
+def test_draws_of_the_logarithm_of_a_beta_have_its_mean_also_below_the_smallest_float():
+    rng, sizes = np.random.default_rng(0), np.full(20_000, 7)
+    for on in (1e-4, 0.3, 40.0):
+        draws = draw_log_beta(on, sizes, rng)
+        error = draws.std() / np.sqrt(len(draws))
+        assert abs(draws.mean() - (psi(on) - psi(on + 7))) <= 5 * error
 
 
 def make_batch(seed):

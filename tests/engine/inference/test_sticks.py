@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from stickbreaker.engine.inference.sticks import corpus_sticks, expected_log_weights, expected_weights
+from stickbreaker.engine.inference.sticks import (
+    corpus_sticks,
+    expected_log_weights,
+    expected_weights,
+    find_order,
+    sticks_bound,
+)
 from tests import naive
 
 TABLES = arrays(float, st.integers(1, 12), elements=st.floats(0, 1e6))
@@ -43,3 +49,16 @@ def test_monte_carlo_draws_of_the_sticks_have_the_expected_weights():
     for function, sample in ((expected_weights, weights), (expected_log_weights, np.log(weights))):
         error = sample.std(0) / np.sqrt(len(sample))
         assert (abs(sample.mean(0) - function(sticks)[sticks.order]) < 5 * error).all()
+
+
+@pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
+def test_the_order_of_topics_along_the_sticks_changes_only_for_a_better_bound(corpus_concentration):
+    rng = np.random.default_rng(0)
+    is_kept = []
+    for _ in range(200):
+        tables, order = rng.gamma(0.5, 2.0, 4), rng.permutation(4)
+        new, bound = find_order(tables, order, corpus_concentration)
+        old = sticks_bound(corpus_sticks(tables, corpus_concentration, order), corpus_concentration)
+        assert bound >= old
+        is_kept.append((new == order).all())
+    assert not all(is_kept)

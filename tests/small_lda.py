@@ -1,0 +1,28 @@
+"""Topics and the exact evidence of LDA, for tests of its online and batch form."""
+
+from itertools import product
+
+import numpy as np
+from scipy.special import logsumexp
+
+from tests.enumeration import DOCUMENTS, log_assignments, log_words
+
+V, K = 30, 5
+# Sweeps that let every document converge.
+CONVERGED = 4000
+
+
+def draw_topic_words(seed, num_topics=K, vocab_size=V):
+    """λ (K, V) of topics that all differ."""
+    return np.random.default_rng(seed).gamma(1.0, 3.0, (num_topics, vocab_size)) + 0.1
+
+
+def log_evidence(config):
+    """log p(words) of the five enumerated tokens under LDA: the sum over all assignments of tokens to topics."""
+    num_topics = config.max_topics
+    prior = np.full(num_topics, config.doc_concentration / num_topics)
+    terms = []
+    for topics in product(*(product(range(num_topics), repeat=len(words)) for words in DOCUMENTS)):
+        of_words = log_words(sum(topics, ()), config.word_concentration)
+        terms.append(of_words + sum(log_assignments(own, prior) for own in topics))
+    return logsumexp(terms)

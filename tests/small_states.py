@@ -1,0 +1,32 @@
+"""States of the online HDP during a run, for several test files."""
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.inference.concentrations import first_concentrations
+from stickbreaker.engine.inference.states import OnlineHDPState
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+
+
+def distinct_state(config, vocab_size, phase=Phase.TWO_LEVEL):
+    """A state of an HDP after five steps, whose topics all differ."""
+    rng = np.random.default_rng(3)
+    counts = rng.gamma(0.4, 4.0, (vocab_size, config.max_topics)).astype(config.precision)
+    tables = rng.gamma(2.0, 5.0, config.max_topics)
+    spent = 0.0 if phase == Phase.WARM_UP else 1e9
+    return OnlineHDPState(
+        topic_counts=decayed_counts(counts),
+        tables=tables,
+        expected_tokens=tables * 3,
+        squared_tokens=tables * 3,
+        step=5,
+        rate_spent=spent,
+        startup_share=0.3,
+        phase=phase,
+        temperature=1.5,
+        looked_at=spent,
+        documents_read=0,
+        concentrations=first_concentrations(
+            config.doc_concentration, config.word_concentration, config.corpus_concentration
+        ),
+    )
