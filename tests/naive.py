@@ -404,6 +404,15 @@ def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, 
 # Held-out scores
 
 
+def split_parts(split):
+    """Observed and held-out documents of an engine's split, as dictionaries of words and counts."""
+    observed = [dict(zip(words.tolist(), c, strict=True)) for words, c in split_rows(split.observed)]
+    held_out = [{} for _ in observed]
+    for row, word, count in zip(split.rows, split.words.tolist(), split.counts, strict=True):
+        held_out[row][word] = count
+    return observed, held_out
+
+
 def score(observed, held_out, infer, topics):
     """Nats per held-out token; documents as dictionaries of words and counts, infer(observed) -> θ (K,)."""
     nats, tokens = 0.0, 0

@@ -50,3 +50,12 @@ def draw_two_topic_counts(seed, num_documents=60):
         for topic in rng.choice(5, 2, replace=False):
             row[8 * topic : 8 * topic + 8] += rng.poisson(1.5, 8).astype(np.int32)
     return counts
+
+
+def draw_documents(num_documents=40, vocab_size=50):
+    """Documents of 2 to 30 distinct words, after one without words and one with one word."""
+    rng = np.random.default_rng(0)
+    sizes = np.append([0, 1], rng.integers(2, 31, num_documents - 2))
+    words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
+    starts = np.append(0, sizes.cumsum())
+    return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 9, starts[-1]).astype(np.int32))

@@ -1,4 +1,4 @@
-"""Held-out scores against brute force, and input that is refused."""
+"""Held-out scores and bounds against brute force, and the number of topics."""
 
 from dataclasses import replace
 
@@ -11,79 +11,10 @@ from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import FOLD_IN, count_topics, fold_in, perplexity_bound, score, score_own
 from stickbreaker.engine.executors import step
-from stickbreaker.engine.inference.held_words import split_tokens, split_words
+from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.schedules import resolve
 from tests import naive
-
-
-def draw_documents(num_documents=40, vocab_size=50):
-    """Documents of 0 to 30 distinct words; the first has no word and the second has one."""
-    rng = np.random.default_rng(0)
-    sizes = np.append([0, 1], rng.integers(2, 31, num_documents - 2))
-    words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
-    starts = np.append(0, sizes.cumsum())
-    return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 9, starts[-1]).astype(np.int32))
-
-
-def both_parts(split):
-    """Observed and held-out documents as dictionaries of words and counts."""
-    observed = [dict(zip(words.tolist(), c, strict=True)) for words, c in naive.split_rows(split.observed)]
-    held_out = [{} for _ in observed]
-    for row, word, count in zip(split.rows, split.words.tolist(), split.counts, strict=True):
-        held_out[row][word] = count
-    return observed, held_out
-
-
-def test_a_tenth_of_each_documents_distinct_words_and_at_least_one_is_held_out():
-    documents = draw_documents()
-    whole = [dict(zip(w.tolist(), c, strict=True)) for w, c in naive.split_rows(documents) if len(w) >= 2]
-    observed, held_out = both_parts(split_words(documents, np.arange(40), seed=3))
-    assert len(whole) == len(observed) == 38
-    for full, seen, unseen in zip(whole, observed, held_out, strict=True):
-        assert not seen.keys() & unseen.keys()
-        assert seen | unseen == full
-        assert len(unseen) == max(1, round(0.1 * len(full)))
-
-
-def split_mix(*numbers):
-    """SplitMix64's output function on each of the numbers in turn."""
-    state, mask = 0, 2**64 - 1
-    for number in numbers:
-        state = ((state ^ number) + 0x9E3779B97F4A7C15) & mask
-        state = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
-        state = ((state ^ state >> 27) * 0x94D049BB133111EB) & mask
-        state ^= state >> 31
-    return state
-
-
-def test_the_held_out_words_have_the_lowest_keys():
-    documents, doc_ids, seed = draw_documents(), np.arange(40) + 7, 2**32 - 1
-    expected = []
-    for doc_id, (words, _) in zip(doc_ids.tolist(), naive.split_rows(documents), strict=True):
-        order = sorted(range(len(words)), key=lambda place, doc_id=doc_id: split_mix(seed, doc_id, place))
-        expected.append({words[place] for place in order[: max(1, round(0.1 * len(words)))]})
-    _, held_out = both_parts(split_words(documents, doc_ids, seed))
-    assert [set(held) for held in held_out] == expected[2:]
-
-
-def test_a_tenth_of_each_documents_tokens_is_held_out_and_no_token_is_lost():
-    documents = draw_documents()
-    pairs = [(w, c) for w, c in naive.split_rows(documents) if c.sum() >= 2]
-    observed, held_out = both_parts(split_tokens(documents, np.arange(40), seed=3))
-    assert len(pairs) == len(observed)
-    for (words, counts), seen, unseen in zip(pairs, observed, held_out, strict=True):
-        assert [seen.get(w, 0) + unseen.get(w, 0) for w in words.tolist()] == counts.tolist()
-        assert sum(unseen.values()) == max(1, round(0.1 * counts.sum()))
-
-
-@pytest.mark.parametrize("split_documents", [split_words, split_tokens])
-def test_a_split_depends_only_on_the_seed_and_the_document_id(split_documents):
-    documents, doc_ids = draw_documents(), np.arange(40) + 7
-    one, same, other = (split_documents(documents, doc_ids, seed) for seed in (1, 1, 2))
-    assert both_parts(one) == both_parts(same) != both_parts(other)
-    first = documents.starts[20]
-    rest = Documents(documents.starts[20:] - first, documents.words[first:], documents.counts[first:])
-    assert both_parts(split_documents(rest, doc_ids[20:], 1))[1] == both_parts(one)[1][-20:]
+from tests.small_documents import draw_documents
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
@@ -97,7 +28,7 @@ def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
         words, counts = np.array(list(seen), np.int32), np.array(list(seen.values()), np.int32)
         return algorithm.infer(config, state, Documents(np.array([0, len(seen)]), words, counts))[0].astype(float)
 
-    assert nats == pytest.approx(naive.score(*both_parts(split), infer, topics.astype(float)), abs=1e-5)
+    assert nats == pytest.approx(naive.score(*naive.split_parts(split), infer, topics.astype(float)), abs=1e-5)
     assert nats == score_own(algorithm, config, state, split)
 
 
@@ -126,7 +57,7 @@ def test_the_fold_in_equals_naive_sweeps():
     np.testing.assert_allclose(fold_in(documents, topics, prior), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_the_perplexity_bound_lies_below_the_integral_over_shares():
+def test_the_perplexity_bound_is_below_the_integral_over_shares():
     topics, prior = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]), np.array([0.7, 0.4])
     document = Documents(np.array([0, 3]), np.arange(3, dtype=np.int32), np.array([3, 1, 2], np.int32))
 
@@ -149,7 +80,7 @@ def test_empty_documents_do_not_change_the_perplexity_bound():
     assert with_empty == pytest.approx(without, rel=1e-12)
 
 
-def test_nothing_held_out_has_no_score():
+def test_without_held_out_words_there_is_no_score():
     split = split_words(Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32)), [0], 0)
     topics, prior = np.full((2, 3), 1 / 3), np.ones(2)
     assert np.isnan(score(split, np.zeros((0, 2)), topics))

@@ -1,11 +1,10 @@
-"""Topics are born where held-out words gain, take places after the others, and are the same on every run."""
+"""New topics raise the score of held-out words, have places after the others, and are the same in a resumed run."""
 
 import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.inference import births
 from stickbreaker.engine.inference.births import Born, add_topics
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs import checkpoint
@@ -22,7 +21,7 @@ def corpus():
 
 
 @pytest.fixture
-def few_at_the_start(monkeypatch):
+def five_at_the_start(monkeypatch):
     """Runs with births start with five topics."""
     monkeypatch.setattr(hdp, "START_TOPICS", 5)
 
@@ -36,7 +35,8 @@ def read(corpus, **settings):
     return config, states
 
 
-def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus, few_at_the_start):
+@pytest.mark.usefixtures("five_at_the_start")
+def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus):
     _, states = read(corpus, max_topics=12, duplicates="keep")
     sizes = [len(state.tables) for state in states]
     assert sizes[0] == 5
@@ -49,7 +49,7 @@ def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus, f
     assert (similar.argmax(1) == np.arange(5)).all()
 
 
-def test_a_limit_at_the_size_of_the_start_gives_the_run_without_births(corpus):
+def test_a_limit_at_the_size_of_the_start_gives_the_same_run_as_without_births(corpus):
     _, states = read(corpus, max_topics=30)
     config = resolve(hdp.HDPConfig(max_topics=30), corpus.num_documents, corpus.num_tokens)
     state = hdp.init(config, corpus.vocab_size, np.random.default_rng(0))
@@ -58,11 +58,12 @@ def test_a_limit_at_the_size_of_the_start_gives_the_run_without_births(corpus):
     np.testing.assert_array_equal(state.topic_counts.dense(), states[-1].topic_counts.dense())
 
 
-def test_topics_that_held_out_words_do_not_need_are_taken_back(corpus, few_at_the_start, monkeypatch):
+@pytest.mark.usefixtures("five_at_the_start")
+def test_new_topics_that_do_not_raise_the_score_of_held_out_words_are_rejected(corpus, monkeypatch):
     _, accepted = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
-    monkeypatch.setattr(births, "_judge", lambda infer, config, state, born, batch: np.ones(len(born.tokens), bool))
-    _, kept = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
-    assert len(accepted[-1].tables) < len(kept[-1].tables) == 40
+    monkeypatch.setattr(Born, "select", lambda born, is_chosen: born)
+    _, every = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
+    assert len(accepted[-1].tables) < len(every[-1].tables) == 40
 
 
 def test_appended_topics_leave_the_counts_of_the_others_unchanged():
@@ -78,7 +79,8 @@ def test_appended_topics_leave_the_counts_of_the_others_unchanged():
     assert grown.tables[3:].tolist() == [1.0, 2.0]
 
 
-def test_a_checkpoint_amid_a_run_continues_as_the_run_does(corpus, few_at_the_start, tmp_path):
+@pytest.mark.usefixtures("five_at_the_start")
+def test_a_run_resumed_from_a_checkpoint_equals_one_uninterrupted(corpus, tmp_path):
     config, states = read(corpus, max_topics=12)
     place = next(n for n, state in enumerate(states) if state.collected.num_documents)
     batches = list(corpus.batches(config.batch_size))

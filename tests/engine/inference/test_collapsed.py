@@ -1,49 +1,17 @@
-"""Collapsed sweeps against their naive twins, and the second-order approximations against counts enumerated."""
+"""Collapsed sweeps against their naive twins, and the second-order approximations against enumerated counts."""
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, polygamma, psi
+from scipy.special import polygamma
 
 from stickbreaker.engine.algorithms.cv_hdp import CVHDPConfig
-from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import Priors
-from stickbreaker.engine.kernels.collapsed import log_complement, split_positive
-from stickbreaker.engine.kernels.special import log_gamma_derivatives
 from tests import naive
 from tests import naive_collapsed as twin
+from tests.small_documents import batch_of, documents_of
 
 DOUBLE = np.finfo(float).eps
-
-
-def test_log_gamma_and_its_derivatives_are_scipy_s_from_the_smallest_to_the_largest():
-    x = np.append(10.0 ** np.linspace(-18, 12, 500), np.random.default_rng(0).uniform(0, 20, 500))
-    expected = gammaln(x), psi(x), polygamma(1, x), polygamma(2, x)
-    for found, theirs in zip(np.transpose([log_gamma_derivatives(each) for each in x]), expected, strict=True):
-        assert (abs(found - theirs) / np.maximum(1, abs(theirs))).max() < 1e-12
-
-
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
-def test_the_log_of_one_minus_a_share_keeps_its_digits_for_small_shares(precision):
-    shares = np.append(10.0 ** np.linspace(-17, -0.01, 400), [0.0199, 0.0201]).astype(precision)
-    expected = np.log1p(-shares.astype(float))
-    found = np.array([log_complement(share) for share in shares])
-    # 1 - q is rounded to the precision; below a fiftieth the series is as good as 1e-10 and has no such loss.
-    allowed = 4 * np.finfo(precision).eps * np.maximum(1, np.where(shares < 0.02, 0, 1 / -expected)) + 1e-10
-    assert (abs(found / expected - 1) <= allowed).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_moments_of_a_positive_count_are_those_of_its_enumerated_values(seed):
-    rng = np.random.default_rng(seed)
-    c, shares = rng.integers(1, 4, 4), rng.random(4) ** rng.integers(1, 9)
-    p = twin.distribution(c, shares)
-    n = np.arange(len(p))
-    given = p[1:] @ n[1:] / p[1:].sum()
-    spread = p[1:] @ (n[1:] - given) ** 2 / p[1:].sum()
-    sums = c @ shares, c @ (shares * (1 - shares)), c @ np.log1p(-shares)
-    for found in (split_positive(*sums), twin.moments(c, shares)):
-        np.testing.assert_allclose(found, [p[1:].sum(), given, spread], rtol=1e-9, atol=1e-9)
 
 
 def test_the_variance_of_a_positive_count_has_the_square_that_the_paper_omits():
@@ -74,7 +42,7 @@ def test_second_order_approximations_are_within_taylor_s_remainder_of_enumerated
         assert error <= remainder + 64 * DOUBLE * max(1, -np.log(a))
 
 
-def test_treating_a_count_of_zero_exactly_is_what_makes_tables_right_for_rare_topics():
+def test_the_tables_of_a_rare_topic_need_the_exact_probability_of_a_count_of_zero():
     a, c, shares = 0.01, np.ones(10), np.full(10, 0.02)
     exact = twin.expected_tables(twin.exactly, a, c, shares)
     improved, plain = (twin.expected_tables(each, a, c, shares) for each in (twin.by_paper, twin.by_taylor))
@@ -83,21 +51,18 @@ def test_treating_a_count_of_zero_exactly_is_what_makes_tables_right_for_rare_to
 
 
 def draw(seed, num_documents=5, vocab_size=8, num_topics=4):
-    """Documents with an empty one among them, priors of every size, and a batch of them."""
+    """A batch of documents, one of which is empty, and priors of many sizes."""
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.8, (num_documents, vocab_size))
     counts[1] = 0
-    starts = np.append(0, (counts > 0).sum(1).cumsum())
-    rows, words = np.nonzero(counts)
-    documents = Documents(starts.astype(np.int64), words.astype(np.int32), counts[rows, words].astype(np.int32))
     doc, words_prior = rng.gamma(0.3, 1.0, num_topics) + 1e-3, rng.gamma(0.3, 0.1, vocab_size) + 1e-3
     priors = Priors(doc, doc.sum() + 0.5, words_prior, words_prior.sum() + 0.2)
-    return Batch(np.arange(num_documents) * 7, documents, num_documents), priors
+    return batch_of(documents_of(counts))._replace(doc_ids=np.arange(num_documents) * 7), priors
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("seed", range(3))
-def test_sweeps_and_their_measures_are_those_of_the_naive_twin(seed, precision):
+def test_sweeps_and_their_measures_equal_those_of_the_naive_twin(seed, precision):
     batch, priors = draw(seed)
     rows, starts = naive.split_rows(batch.documents), batch.documents.starts
     config = CVHDPConfig(max_topics=len(priors.doc), precision=precision)
@@ -114,7 +79,7 @@ def test_sweeps_and_their_measures_are_those_of_the_naive_twin(seed, precision):
         expected = twin.measure(twin.by_paper, rows, q, priors)
         for found, theirs in zip(measures, expected, strict=True):
             np.testing.assert_allclose(found, theirs, rtol=5 * tolerance, atol=tolerance)
-        # Rounding grows from sweep to sweep: each is compared from one start.
+        # Rounding grows from sweep to sweep, so each sweep of the twin starts from the state of the engine.
         q = np.split(assignments.shares.astype(float), starts[1:-1])
 
 
@@ -131,7 +96,7 @@ def test_counts_of_words_are_sums_of_shares():
         np.testing.assert_allclose(assignments.word_counts[w, 1], (c * shares * (1 - shares))[own].sum(0), atol=1e-12)
 
 
-def test_unread_documents_get_the_twin_s_shares(monkeypatch):
+def test_the_shares_of_unread_documents_equal_those_of_the_naive_twin(monkeypatch):
     monkeypatch.setattr(collapsed, "MOST_SWEEPS", 7)
     monkeypatch.setattr(collapsed, "SETTLED", 0.0)
     batch, priors = draw(1)

@@ -1,16 +1,60 @@
-"""The warm-up's temperature: high enough to keep documents spread, and no higher."""
+"""The noise of a start, and the temperature of a warm-up, which is as high as the spread of documents needs."""
 
 import numpy as np
 import pytest
+from scipy.stats import expon, gamma, kstest, uniform
 
-from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
-from stickbreaker.engine.inference.warm_up import COOLING, HIGHEST_TEMPERATURE, PILOT_DOCUMENTS, cool, sweeps_at, temper
+from stickbreaker.engine.inference.warm_up import (
+    COOLING,
+    HIGHEST_TEMPERATURE,
+    PILOT_DOCUMENTS,
+    STARTUP_TOKENS,
+    cool,
+    startup_counts,
+    sweeps_at,
+    temper,
+)
+
+NUM_WORDS, NUM_TOPICS = 400, 250
+
+
+def draw_start(name, start, precision, seed=0):
+    config = find_algorithm(name).config(max_topics=NUM_TOPICS, start=start, precision=precision)
+    return startup_counts(config, NUM_WORDS, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "start", "distribution"),
+    [
+        ("hdp", "warm", uniform(1.0 - 0.03**0.5, 2.0 * 0.03**0.5)),
+        ("hdp", "wang", expon()),
+        ("svi-hdp", "svi", expon()),
+        ("lda", "hoffman", gamma(100.0, scale=0.01)),
+        ("lda", "warm", uniform(1.0 - 0.03**0.5, 2.0 * 0.03**0.5)),
+    ],
+)
+def test_the_noise_of_a_start_has_the_documented_distribution(name, start, distribution, precision):
+    noise = draw_start(name, start, precision).dense()
+    assert noise.dtype == precision
+    mean = 1.0 if start == "hoffman" else STARTUP_TOKENS / (NUM_WORDS * NUM_TOPICS)
+    assert kstest(noise.ravel() / mean, distribution.cdf).pvalue > 0.01
+    if start != "hoffman":
+        assert noise.sum(dtype=float) == pytest.approx(STARTUP_TOKENS, rel=0.01)
+
+
+def test_the_noise_differs_for_each_word_topic_and_seed():
+    noise = draw_start("hdp", "warm", "float64").dense()
+    assert len(np.unique(noise)) == noise.size
+    np.testing.assert_array_equal(noise, draw_start("hdp", "warm", "float64").dense())
+    assert (noise != draw_start("hdp", "warm", "float64", seed=1).dense()).all()
 
 
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
-    """Topics that differ the more, the larger the sharpness."""
+    """Topics that differ more for a larger sharpness."""
     rng = np.random.default_rng(1)
     topics = np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
     return Expectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
@@ -24,17 +68,17 @@ def draw_batch(num_documents=50, vocab_size=60):
     return Batch(np.arange(num_documents), documents, 1000)
 
 
-def state_after(progress, batch):
-    """A first state with that share of the first pass's rates spent, and its config of S = 50, κ = 0.6, τ₀ = 1."""
-    algorithm = REGISTRY[0]
+def state_after(progress):
+    """A config (S = 50, κ = 0.6, τ₀ = 1), and a state after this share of the sum of rates of the first pass."""
+    algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=20, batch_size=50, delay=1.0)
     total = sum((1 + step) ** -0.6 for step in range(1, 21))
     state = algorithm.init(config, 60, np.random.default_rng(0))
     return config, state._replace(rate_spent=progress * total)
 
 
-def num_topics_held(batch, expectations, temperature):
-    """Topics a document holds, by the entropy of its shares."""
+def count_held_topics(batch, expectations, temperature):
+    """The mean number of topics of a document, by the entropy of its shares."""
     tempered = temper(expectations, temperature)
     shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:PILOT_DOCUMENTS]
     return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
@@ -43,18 +87,18 @@ def num_topics_held(batch, expectations, temperature):
 @pytest.mark.parametrize("progress", [0.1, 0.2, 0.3])
 def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(progress):
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    cooled = cool(*state_after(progress, batch), batch, expectations)
+    cooled = cool(*state_after(progress), batch, expectations)
     wanted = 20 ** (1 - progress)
     assert 1 < cooled.temperature <= HIGHEST_TEMPERATURE
     assert cooled.phase == "warm-up"
     np.testing.assert_allclose(cooled.topics, expectations.topics ** (1 / cooled.temperature))
-    assert num_topics_held(batch, expectations, cooled.temperature) >= wanted
-    assert num_topics_held(batch, expectations, cooled.temperature * COOLING) < wanted
+    assert count_held_topics(batch, expectations, cooled.temperature) >= wanted
+    assert count_held_topics(batch, expectations, cooled.temperature * COOLING) < wanted
 
 
 def test_temperatures_fall_during_the_first_pass_and_end_at_one():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    cooled = [cool(*state_after(progress, batch), batch, expectations) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
+    cooled = [cool(*state_after(progress), batch, expectations) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
     temperatures = [each.temperature for each in cooled]
     assert temperatures == sorted(temperatures, reverse=True)
     assert temperatures[0] == HIGHEST_TEMPERATURE
@@ -64,26 +108,26 @@ def test_temperatures_fall_during_the_first_pass_and_end_at_one():
 
 def test_the_temperature_rises_if_documents_hold_too_few_topics():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    config, state = state_after(0.1, batch)
+    config, state = state_after(0.1)
     cooled = cool(config, state._replace(temperature=1.2), batch, expectations)
     assert cooled.temperature == pytest.approx(1.2 / COOLING)
 
 
 def test_a_finished_warm_up_never_returns():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    config, state = state_after(0.1, batch)
+    config, state = state_after(0.1)
     assert cool(config, state._replace(phase="two-level"), batch, expectations) is expectations
 
 
 def test_long_documents_that_stay_spread_need_no_warm_up():
     batch, expectations = draw_batch(), draw_expectations(sharpness=0.001)
-    assert cool(*state_after(0.2, batch), batch, expectations).temperature == 1.0
+    assert cool(*state_after(0.2), batch, expectations).temperature == 1.0
 
 
 def test_the_warm_up_continues_while_all_topics_are_alike_but_not_beyond_its_share():
     batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
-    early, late = (cool(*state_after(progress, batch), batch, alike, until_parted=True) for progress in (0.2, 0.76))
-    assert num_topics_held(batch, alike, 1.0) > 20**0.5
+    early, late = (cool(*state_after(progress), batch, alike, until_parted=True) for progress in (0.2, 0.76))
+    assert count_held_topics(batch, alike, 1.0) > 20**0.5
     assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
 
 
@@ -95,5 +139,5 @@ def test_the_warm_up_ends_when_topics_differ():
     words = (first[:, None] + np.arange(9)).ravel().astype(np.int32)
     batch = Batch(np.arange(18), Documents(starts, words, np.full(len(words), 5, np.int32)), 1000)
     parted = alike._replace(topics=blocks)
-    assert num_topics_held(batch, parted, 1.0) <= 20**0.5
-    assert cool(*state_after(0.7, batch), batch, parted, until_parted=True) is parted
+    assert count_held_topics(batch, parted, 1.0) <= 20**0.5
+    assert cool(*state_after(0.7), batch, parted, until_parted=True) is parted

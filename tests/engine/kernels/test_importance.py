@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
 
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.evaluation.held_out import importance_sampling, mixture_likelihood
 from stickbreaker.engine.kernels.importance import Effort
+from tests.enumeration import log_assignments
 
 TOPICS = np.array([[0.7, 0.2, 0.1], [0.05, 0.05, 0.9], [0.3, 0.6, 0.1]])
 PRIOR = np.array([0.5, 0.02, 0.3])
@@ -18,12 +18,8 @@ NUM_ERRORS = 5
 
 def evidence(words):
     """p(words) of one document: the sum over the topics of all its tokens, with its shares integrated out."""
-    total = 0.0
-    for z in product(range(len(PRIOR)), repeat=len(words)):
-        n = np.bincount(z, minlength=len(PRIOR))
-        log_z = gammaln(PRIOR.sum()) - gammaln(PRIOR.sum() + len(z)) + (gammaln(PRIOR + n) - gammaln(PRIOR)).sum()
-        total += np.exp(log_z) * TOPICS[list(z), words].prod()
-    return total
+    all_topics = product(range(len(PRIOR)), repeat=len(words))
+    return sum(np.exp(log_assignments(z, PRIOR)) * TOPICS[list(z), words].prod() for z in all_topics)
 
 
 @pytest.mark.parametrize("effort", [Effort(0, 1, 1), Effort(5, 5, 10)])

@@ -1,9 +1,9 @@
-"""Compiled digamma, exponential and logarithm against SciPy and NumPy."""
+"""Compiled special functions, exponential and logarithm against SciPy and NumPy."""
 
 import numpy as np
 import pytest
 from numba import njit
-from scipy.special import psi
+from scipy.special import gammaln, polygamma, psi
 
 from stickbreaker.engine.kernels.counts import weigh_rows
 from stickbreaker.engine.kernels.special import (
@@ -13,6 +13,7 @@ from stickbreaker.engine.kernels.special import (
     fast_digamma,
     fast_exp,
     fast_log,
+    log_gamma_derivatives,
 )
 
 
@@ -25,6 +26,13 @@ def test_digamma_equals_scipy_over_forty_powers_of_ten():
 def test_digamma_satisfies_its_recurrence():
     for x in (0.1, 1.0, 2.5, 5.999, 6.001, 40.0):
         assert digamma(x + 1) == pytest.approx(digamma(x) + 1 / x, abs=2e-12)
+
+
+def test_log_gamma_and_its_derivatives_equal_scipy_over_thirty_powers_of_ten():
+    x = np.append(10.0 ** np.linspace(-18, 12, 500), np.random.default_rng(0).uniform(0, 20, 500))
+    expected = gammaln(x), psi(x), polygamma(1, x), polygamma(2, x)
+    for found, theirs in zip(np.transpose([log_gamma_derivatives(each) for each in x]), expected, strict=True):
+        assert (abs(found - theirs) / np.maximum(1, abs(theirs))).max() < 1e-12
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -1,4 +1,4 @@
-"""Dirichlet sweeps against their naive twin and scikit-learn's LDA."""
+"""Dirichlet sweeps against their naive twin and the LDA of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -9,16 +9,9 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet
 from tests import naive
+from tests.small_documents import documents_of, draw_sparse_counts
 
 PRECISIONS = [(np.float32, 1e-4), (np.float64, 1e-9)]
-
-
-def draw_documents(rng, num_documents, vocab_size):
-    """Documents of 0 to 8 distinct words, counts 1 to 5."""
-    sizes = np.append(rng.integers(1, 9, num_documents - 1), 0)
-    words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
-    starts = np.append(0, sizes.cumsum())
-    return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 6, starts[-1]).astype(np.int32))
 
 
 def fit(documents, topics, prior, sweeps):
@@ -48,7 +41,7 @@ def fit(documents, topics, prior, sweeps):
 )
 def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topics):
     rng = np.random.default_rng(7)
-    documents = draw_documents(rng, 12, 15)
+    documents = documents_of(draw_sparse_counts(rng, 12, 15, 8))
     topics = np.ascontiguousarray(rng.dirichlet(np.full(15, 0.3), num_topics).T.astype(precision)) + precision(1e-5)
     prior = rng.dirichlet(np.ones(num_topics)).astype(precision)
 
@@ -61,12 +54,10 @@ def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topi
         np.testing.assert_allclose(ours, twin, rtol=tolerance, atol=tolerance)
 
 
-def test_converged_sweeps_equal_the_e_step_of_scikit_learns_lda():
+def test_converged_sweeps_equal_the_e_step_of_lda_in_scikit_learn():
     rng = np.random.default_rng(2)
-    documents = draw_documents(rng, 20, 30)
-    counts = np.zeros((20, 30))
-    for j, (words, c) in enumerate(naive.split_rows(documents)):
-        counts[j, words] = c
+    counts = draw_sparse_counts(rng, 20, 30, 8)
+    documents = documents_of(counts)
     lam = rng.gamma(1.0, 3.0, (5, 30)) + 0.01
     lda = LatentDirichletAllocation(5, max_doc_update_iter=5000, mean_change_tol=1e-13, random_state=0)
     lda.fit(counts)
@@ -89,9 +80,9 @@ def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num
     assert np.isfinite(tables).all()
 
 
-def test_the_words_statistics_add_up_to_their_counts():
+def test_statistics_of_words_add_up_to_their_counts():
     rng = np.random.default_rng(4)
-    documents = draw_documents(rng, 30, 9)
+    documents = documents_of(draw_sparse_counts(rng, 30, 9, 8))
     tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Sweeps(3, 0.0, 0.0))
     np.testing.assert_allclose(tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12)
     sizes = [c.sum() for _, c in naive.split_rows(documents)]
@@ -108,7 +99,7 @@ def tempered_bound(logs, c, prior, g, temperature):
 @pytest.mark.parametrize("temperature", [1.0, 1.3, 4.0])
 def test_no_sweep_lowers_the_bound_of_a_document_given_the_topics(temperature):
     rng = np.random.default_rng(8)
-    documents = draw_documents(rng, 40, 60)
+    documents = documents_of(draw_sparse_counts(rng, 40, 60, 8))
     prior = rng.dirichlet(np.ones(12)) * 0.9
     topics = np.ascontiguousarray(rng.dirichlet(np.full(60, 0.1), 12).T) + 1e-6
     raised = topics ** (1 / temperature)

@@ -1,4 +1,4 @@
-"""The two-level local step against its naive twin; ascent of the bound; what start each document gets."""
+"""The two-level local step against its naive twin, ascent of the bound, and the start of each document."""
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from stickbreaker.engine.kernels.two_level import (
     update_sticks,
 )
 from tests import naive
+from tests.small_documents import documents_of_pairs
 
 K, T, V = 12, 4, 25
 STARTS = ["warm", "wang"]
@@ -81,7 +82,7 @@ def test_the_double_precision_kernel_equals_its_naive_twin(start):
 
 @pytest.mark.parametrize("start", STARTS)
 def test_the_single_precision_kernel_equals_its_twin(start):
-    # Three iterations: a longer ascent multiplies rounding by the sharpness of the bound, not by an error of ours.
+    # Three iterations only, since each further one amplifies rounding.
     limits = limits_of(start, num_iterations=3, tolerance=0.0)
     documents, *arrays = draw_problem(5, np.float32)
     expected = twin(documents, *(array.astype(float) for array in arrays), limits)
@@ -157,7 +158,7 @@ def test_no_corpus_update_lowers_the_bound(expectation):
     for _ in range(4):
         B = naive.topic_weights(lam.T - 0.1, 0.1, expectation == "geometric")
         fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits) for w, c in documents]
-        # A start sweep is exempt: documents start again in each round, so only the corpus updates are compared.
+        # Documents start again in each round, so only the updates of the corpus are compared.
         bounds.append([bound(documents, fits, u, v, lam, config)])
         u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
         bounds[-1].append(bound(documents, fits, u, v, lam, config))
@@ -170,7 +171,7 @@ def test_no_corpus_update_lowers_the_bound(expectation):
 
 
 def repeat_tokens(words, c):
-    """Every token on its own, with count 1."""
+    """The words and counts of a document with an entry of count 1 for every token."""
     return np.repeat(words, c.astype(int)), np.ones(int(c.sum()))
 
 
@@ -178,9 +179,7 @@ def repeat_tokens(words, c):
 def test_a_count_of_n_is_the_word_n_times_in_statistics_and_in_the_bound(start):
     documents, topics, prior, log_beta = draw_problem(8)
     pairs = [repeat_tokens(*pair) for pair in naive.split_rows(documents)]
-    starts = np.append(0, np.cumsum([len(words) for words, _ in pairs]))
-    tokens = Documents(starts, np.concatenate([w for w, _ in pairs]), np.ones(starts[-1], np.int32))
-    limits = limits_of(start)
+    tokens, limits = documents_of_pairs(pairs), limits_of(start)
     for counted, repeated in zip(
         fit(documents, topics, prior, log_beta, limits), fit(tokens, topics, prior, log_beta, limits), strict=True
     ):
@@ -209,7 +208,7 @@ def test_the_warm_start_gives_a_document_of_two_topics_a_slot_for_each():
     np.testing.assert_allclose(fitted.zeta.sum(0), [10, 10], atol=0.1)
 
 
-def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
+def test_the_start_of_wang_leaves_all_slots_identical_after_a_sweep():
     _, topics, prior, log_beta = two_topic_document()
     c = np.array([3.0] * 10 + [4.0] * 10)
     fitted = naive.fit_document(topics, c, prior, log_beta, SWEEPS, Limits(2, 2, 1, 0.0, 1.0, True))
@@ -224,7 +223,7 @@ def test_wangs_start_leaves_all_slots_identical_after_a_sweep():
 
 
 def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
-    """θ (K,) by the loop of Wang's code: priors enter in the fourth iteration; E: log weights (K, n)."""
+    """θ (K,) by the loop of the code of Wang: priors enter in the fourth iteration; E: log weights (K, n)."""
     zeta, log_pi = np.full((len(c), num_slots), 1 / num_slots), np.zeros(num_slots)
     for iteration in range(num_iterations):
         has_priors = iteration >= 3
@@ -248,7 +247,8 @@ def test_priors_enter_in_the_fourth_iteration_as_the_authors_ran_it(num_iteratio
 
 def test_as_the_authors_ran_it_a_document_settles_before_its_priors_enter():
     documents, topics, prior, log_beta = draw_problem(4)
-    documents = documents.cut(0, documents.num_documents - 1)  # The last has no words.
+    # The last document has no words.
+    documents = documents.cut(0, documents.num_documents - 1)
     limits = limits_of("wang", 100)._replace(num_without_priors=3)
     for once, again in zip(
         fit(documents, topics, prior, log_beta, limits),
