@@ -45,14 +45,14 @@ def load_built_in(name: str) -> Corpus:
     return corpus if corpus.name == name else corpus.merge_groups(name)
 
 
-def _data_folder() -> Traversable:
+def find_data_folder() -> Traversable:
     """Return the data folder: inside the package in a wheel, next to it in a checkout or an editable install."""
     inside = resources.files("stickbreaker.engine") / "data"
     return inside if (inside / "checksums.json").is_file() else Path(__file__).resolve().parents[2] / "data"
 
 
 def _read_checksums() -> dict[str, str]:
-    file = _data_folder() / "checksums.json"
+    file = find_data_folder() / "checksums.json"
     try:
         checksums: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -61,7 +61,7 @@ def _read_checksums() -> dict[str, str]:
 
 
 def _read_file(name: str) -> Corpus:
-    file = _data_folder() / f"{name}.npz"
+    file = find_data_folder() / f"{name}.npz"
     try:
         content = file.read_bytes()
     except OSError as error:

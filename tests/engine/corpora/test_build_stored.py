@@ -1,11 +1,13 @@
-"""Corpora built on disk: they equal those built in memory, and an interrupted build goes on where it stopped."""
+"""Corpora built on disk: they equal those built in memory, and an interrupted build continues where it stopped."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus
 from stickbreaker.engine.corpora import build_stored, pieces
 from stickbreaker.engine.corpora.texts import find_texts
+from tests.engine.corpora.small_files import assert_same_corpora
 
 COLUMNS = {"text": "said", "date": "when", "title": "who", "group": "of"}
 CHOICES = WordChoices(min_documents=2, max_share=0.6, max_words=60, own_stop_words="wordda")
@@ -20,7 +23,7 @@ ALL = WordChoices(min_documents=1, max_share=1.0)
 
 
 def make_rows(number=1_300, seed=0):
-    """Rows with a Zipf vocabulary, and now and then one without text, date or counted words."""
+    """Rows with a Zipf vocabulary, some of them without text, date or counted words."""
     rng = np.random.default_rng(seed)
     rows = []
     for row in range(number):
@@ -53,21 +56,11 @@ def table(rows, tmp_path):
     return write(rows, tmp_path / "said.csv")
 
 
-def assert_same(one, other):
-    assert (one.counts != other.counts).nnz == 0
-    assert one.vocabulary == other.vocabulary
-    assert (one.split_by, one.num_tokens) == (other.split_by, other.num_tokens)
-    for what in ("titles", "group_titles", "groups", "doc_ids"):
-        assert list(getattr(one, what)) == list(getattr(other, what))
-    assert one.dates.dtype == other.dates.dtype
-    np.testing.assert_array_equal(one.dates, other.dates)
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_corpus_built_on_disk_equals_the_one_built_in_memory(rows, tmp_path, suffix, caplog):
     path = write(rows, tmp_path / f"said{suffix}")
     built = build(path, to=tmp_path / "disk", words=CHOICES, shard_documents=400, **COLUMNS)
-    assert_same(built, load_corpus(path, words=CHOICES, **COLUMNS))
+    assert_same_corpora(built, load_corpus(path, words=CHOICES, **COLUMNS))
     on_disk, in_memory = (message.partition("skipped ")[2] for message in caplog.messages)
     assert on_disk.split()[0] == in_memory.split()[0]
     assert on_disk.partition("First: ")[2] == in_memory.partition("First: ")[2]
@@ -86,16 +79,16 @@ def test_words_that_occur_equally_often_are_chosen_by_the_alphabet_for_any_piece
 def test_a_smaller_limit_of_memory_gives_more_shards_and_the_same_corpus(table, tmp_path):
     one = build(table, to=tmp_path / "one", **COLUMNS)
     many = build(table, to=tmp_path / "many", max_memory=100_000, **COLUMNS)
-    assert_same(many, one)
+    assert_same_corpora(many, one)
     assert (len(list(one.folder.glob("shard-*"))), len(list(many.folder.glob("shard-*")))) == (1, 3)
 
 
 class Stop(BaseException):
-    """Stands for Ctrl-C."""
+    """An interruption, like Ctrl-C."""
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.86, 0.93, 1.0])
-def test_an_interrupted_build_goes_on_where_it_stopped(table, tmp_path, share, monkeypatch):
+def test_an_interrupted_build_continues_where_it_stopped(table, tmp_path, share, monkeypatch):
     def stop(done):
         if done >= share:
             raise Stop
@@ -106,12 +99,12 @@ def test_an_interrupted_build_goes_on_where_it_stopped(table, tmp_path, share, m
     assert not (tmp_path / "disk").exists()
     for folder in ("pieces", "corpus"):
         (tmp_path / ".disk.building" / folder / f".{share}.partial").touch()
-    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / ".disk.building").rglob("*-0*")}
-    written = []
-    monkeypatch.setattr(os, "replace", lambda old, new, replace=os.replace: (written.append(new), replace(old, new)))
+    finished, written = set((tmp_path / ".disk.building").rglob("*-0*")), set()
+    monkeypatch.setattr(os, "replace", lambda old, new, replace=os.replace: (written.add(Path(new)), replace(old, new)))
     again = build(table, **settings)
-    assert not finished.keys() & set(written)
-    assert_same(again, build(table, **settings | {"to": tmp_path / "whole"}))
+    assert written
+    assert not finished & written
+    assert_same_corpora(again, build(table, **settings | {"to": tmp_path / "whole"}))
     again.check()
     assert [*tmp_path.glob(".*"), *again.folder.glob(".*")] == []
 
@@ -124,17 +117,17 @@ build(sys.argv[1], to=sys.argv[2], text="said", date="when", shard_documents=400
 """
 
 
-def test_a_build_that_was_killed_goes_on_where_it_stopped(table, tmp_path):
+def test_a_build_that_was_killed_continues_where_it_stopped(table, tmp_path):
     settings = {"text": "said", "date": "when", "shard_documents": 400}
     done = subprocess.run([sys.executable, "-c", KILLED, table, tmp_path / "disk"], check=False)
     assert done.returncode == -signal.SIGKILL
     reports = []
     built = build(table, to=tmp_path / "disk", callback=reports.append, **settings)
     assert reports[0] > 0.5
-    assert_same(built, build(table, to=tmp_path / "whole", **settings))
+    assert_same_corpora(built, build(table, to=tmp_path / "whole", **settings))
 
 
-def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch):
+def test_finished_work_is_kept_when_the_disk_is_full(table, tmp_path, monkeypatch):
     write_arrow = pieces.write_arrow
 
     def fill_up(path, *rest):
@@ -148,10 +141,10 @@ def test_a_full_disk_loses_nothing_that_is_written(table, tmp_path, monkeypatch)
         with pytest.raises(CorpusError, match=r"stopped \(.*No space left.*\). Finished work is kept in"):
             build(table, **settings)
     assert len(list((tmp_path / ".disk.building" / "pieces").glob("piece-*.json"))) == 2
-    assert_same(build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"}))
+    assert_same_corpora(build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"}))
 
 
-def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(rows, table, tmp_path):
+def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(table, tmp_path):
     def stop(done):
         if done > 0.85:
             raise Stop
@@ -202,7 +195,7 @@ def test_a_folder_of_texts_is_built(tmp_path):
     for year in range(1860, 1890):
         (folder / f"{year}.txt").write_text("peace and treaty " * (year % 3) + "trade")
     built = build(folder, to=tmp_path / "disk", date="date", words=ALL, shard_documents=4)
-    assert_same(built, load_corpus(folder, date="date", words=ALL))
+    assert_same_corpora(built, load_corpus(folder, date="date", words=ALL))
 
 
 def test_dates_have_the_finest_precision_of_all_pieces(tmp_path):
@@ -210,7 +203,7 @@ def test_dates_have_the_finest_precision_of_all_pieces(tmp_path):
     days = [f"2001-01-{day:02}" for day in range(1, 29)] * 40
     path.write_text("text,date\n" + "\n".join(f"peace treaty,{day}" for day in [*days, "2002-03-04T05:06:07"]))
     built = build(path, to=tmp_path / "disk", date="date", text="text", words=ALL, shard_documents=500)
-    assert_same(built, load_corpus(path, date="date", text="text", words=ALL))
+    assert_same_corpora(built, load_corpus(path, date="date", text="text", words=ALL))
     assert built.dates[-1] == np.datetime64("2002-03-04T05:06:07")
 
 
@@ -222,9 +215,7 @@ def test_texts_are_kept_with_the_corpus(table, tmp_path, rows):
     assert find_texts(str(build(table, to=tmp_path / "bare", text="said").folder)) is None
 
 
-def test_files_elsewhere_are_copied_by_fsspec(table, tmp_path):
-    import fsspec
-
+def test_remote_files_are_copied_by_fsspec(table, tmp_path):
     system = fsspec.filesystem("memory")
     system.pipe_file("/bucket/said.csv", table.read_bytes())
     system.pipe_file("/bucket/_SUCCESS", b"")
@@ -252,7 +243,7 @@ def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
         build(tmp_path / "docword.a.txt", to=tmp_path / "counts")
 
 
-def test_copies_of_one_address_are_not_taken_for_those_of_another(tmp_path, monkeypatch):
+def test_copies_of_another_address_are_in_another_folder(tmp_path, monkeypatch):
     folders = []
     monkeypatch.setattr(build_stored, "copy_remote", lambda address, folder: folders.append(folder) or [tmp_path / "a"])
     for address in ("memory://a/texts.csv", "memory://b/texts.csv", "memory://a/texts.csv"):
@@ -260,7 +251,7 @@ def test_copies_of_one_address_are_not_taken_for_those_of_another(tmp_path, monk
     assert folders[0] == folders[2] != folders[1]
 
 
-def test_a_changed_file_in_a_folder_makes_another_plan(tmp_path):
+def test_the_description_of_a_folder_changes_with_its_files(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "one.txt").write_text("peace")
     before = pieces.describe_source(tmp_path)

@@ -1,4 +1,4 @@
-"""Corpora that a user builds: stored, listed, loaded, read, deleted and exported."""
+"""Corpora that a user builds are stored, listed, loaded, read, deleted and exported."""
 
 import json
 
@@ -30,38 +30,38 @@ def table(tmp_path):
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    return tmp_path / "shelf"
+def folder(tmp_path):
+    return tmp_path / "corpora"
 
 
-def make(table, shelf, name="mine", **more):
-    return build_own(BuildRequest(table, name, ALL, EVERYTHING, **more), folder=shelf)
+def make(table, folder, name="mine", **more):
+    return build_own(BuildRequest(table, name, ALL, EVERYTHING, **more), folder=folder)
 
 
-def test_a_loaded_corpus_equals_the_built_one(table, shelf):
-    about, built = make(table, shelf)
-    again = load_own("mine", shelf)
+def test_a_loaded_corpus_equals_the_built_one(table, folder):
+    about, built = make(table, folder)
+    again = load_own("mine", folder)
     assert (again.counts != built.corpus.counts).nnz == 0
     for what in ("titles", "vocabulary", "group_titles", "split_by"):
         assert getattr(again, what) == getattr(built.corpus, what)
     assert (again.dates == built.corpus.dates).all()
     assert (again.dates.dtype, again.groups.tolist()) == (built.corpus.dates.dtype, built.corpus.groups.tolist())
-    assert (about, about.num_bad, about.date_span) == (find_own("mine", shelf).about, 2, ("1900-01-01", "1904-01-01"))
+    assert (about, about.num_bad, about.date_span) == (find_own("mine", folder).about, 2, ("1900-01-01", "1904-01-01"))
     assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
 
 
-def test_a_corpus_without_dates_and_groups_is_stored(table, shelf):
-    build_own(BuildRequest(table, "plain", Columns("said"), EVERYTHING), folder=shelf)
-    again = load_own("plain", shelf)
+def test_a_corpus_without_dates_and_groups_is_stored(table, folder):
+    build_own(BuildRequest(table, "plain", Columns("said"), EVERYTHING), folder=folder)
+    again = load_own("plain", folder)
     assert (again.num_documents, again.has_dates, again.split_by) == (4, False, "document")
     assert again.titles[1] == "mine, row 3"
 
 
-def test_the_texts_of_the_documents_are_stored_in_order(table, shelf, monkeypatch):
+def test_the_texts_of_the_documents_are_stored_in_order(table, folder, monkeypatch):
     monkeypatch.setattr(write_own, "ROWS_AT_ONCE", 2)
-    make(table, shelf)
-    assert load_own("mine", shelf).titles == ("A", "C", "E")
-    texts = find_texts("mine", shelf)
+    make(table, folder)
+    assert load_own("mine", folder).titles == ("A", "C", "E")
+    texts = find_texts("mine", folder)
     assert texts.read([2, 0, 1]) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
     assert (texts.find("TREATY of").tolist(), texts.find("a").tolist(), texts.find("?x").tolist()) == (
         [0],
@@ -72,23 +72,23 @@ def test_the_texts_of_the_documents_are_stored_in_order(table, shelf, monkeypatc
         texts.read([0, 3])
 
 
-def test_a_corpus_without_texts_stores_no_text(table, shelf):
-    about, _ = make(table, shelf, keeps_text=False)
+def test_a_corpus_without_texts_stores_no_text(table, folder):
+    about, _ = make(table, folder, keeps_text=False)
     assert not about.has_text
-    assert load_own("mine", shelf).num_documents == 3
-    assert find_texts("mine", shelf) is None
-    assert not any(b"half a pair" in file.read_bytes() for file in shelf.rglob("*") if file.is_file())
-    frames = [pd.read_parquet(file) for file in shelf.rglob("*.parquet")]
+    assert load_own("mine", folder).num_documents == 3
+    assert find_texts("mine", folder) is None
+    assert not any(b"half a pair" in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    frames = [pd.read_parquet(file) for file in folder.rglob("*.parquet")]
     assert all("text" not in frame for frame in frames)
 
 
-def test_a_file_of_counts_is_stored_without_texts(tmp_path, shelf):
+def test_a_file_of_counts_is_stored_without_texts(tmp_path, folder):
     (tmp_path / "vocab.txt").write_text("cotton\npeace\n")
     (tmp_path / "a.ldac").write_text("2 0:1 1:3\n1 1:2\n")
-    about, built = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=shelf)
+    about, built = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=folder)
     assert (about.has_text, about.num_tokens) == (False, 6)
-    assert (load_own("a", shelf).counts != built.corpus.counts).nnz == 0
-    assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", shelf))["counts"].map(sum)) == [4, 2]
+    assert (load_own("a", folder).counts != built.corpus.counts).nnz == 0
+    assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", folder))["counts"].map(sum)) == [4, 2]
 
 
 def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(table, own_corpora):
@@ -106,89 +106,89 @@ def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(t
 
 
 @pytest.mark.parametrize("name", ["", " . ", "..", "-", "x" * 81, "a\nb", ".hidden a", "平" * 40])
-def test_invalid_names_are_refused(shelf, name):
+def test_invalid_names_are_refused(folder, name):
     with pytest.raises(CorpusError, match="Invalid corpus name"):
-        check_name(name, shelf)
+        check_name(name, folder)
 
 
-def test_the_error_for_an_invalid_name_says_what_to_change(shelf):
+def test_the_error_for_an_invalid_name_says_what_to_change(folder):
     with pytest.raises(CorpusError, match="start with a letter"):
-        check_name("../../x", shelf)
+        check_name("../../x", folder)
     with pytest.raises(CorpusError, match="fewer non-Latin letters"):
-        check_name("平" * 40, shelf)
+        check_name("平" * 40, folder)
 
 
-def test_a_name_can_be_used_only_once(table, shelf):
-    make(table, shelf, "Mine")
+def test_a_name_can_be_used_only_once(table, folder):
+    make(table, folder, "Mine")
     for taken in ("mine", "Mine", "rfc"):
         with pytest.raises(CorpusError, match="already exists. Choose another name"):
-            make(table, shelf, taken)
-    assert check_name(" /etc/passwd ", shelf) == "/etc/passwd"
+            make(table, folder, taken)
+    assert check_name(" /etc/passwd ", folder) == "/etc/passwd"
 
 
-def test_a_name_with_slashes_stays_in_the_folder_of_the_corpora(table, shelf, tmp_path):
+def test_a_name_with_slashes_stays_in_the_folder_of_the_corpora(table, folder, tmp_path):
     before = set(tmp_path.iterdir())
-    make(table, shelf, "a/../../b")
-    assert set(tmp_path.iterdir()) == before | {shelf}
-    assert load_own("a/../../b", shelf).num_documents == 3
+    make(table, folder, "a/../../b")
+    assert set(tmp_path.iterdir()) == before | {folder}
+    assert load_own("a/../../b", folder).num_documents == 3
 
 
-def test_a_cancelled_or_failed_build_leaves_nothing(table, shelf):
+def test_a_cancelled_or_failed_build_leaves_nothing(table, folder):
     def cancel(share, said):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_own(BuildRequest(table, "mine", ALL), cancel, shelf)
+        build_own(BuildRequest(table, "mine", ALL), cancel, folder)
     with pytest.raises(CorpusError):
-        build_own(BuildRequest(table.with_name("none.csv"), "mine", ALL), folder=shelf)
-    assert list(shelf.iterdir()) == []
+        build_own(BuildRequest(table.with_name("none.csv"), "mine", ALL), folder=folder)
+    assert list(folder.iterdir()) == []
 
 
-def test_the_files_of_an_interrupted_build_are_removed_by_the_next_one(table, shelf):
-    (shelf / ".0.partial").mkdir(parents=True)
-    make(table, shelf)
-    assert [each.name for each in shelf.iterdir()] == ["mine"]
+def test_the_files_of_an_interrupted_build_are_removed_by_the_next_one(table, folder):
+    (folder / ".0.partial").mkdir(parents=True)
+    make(table, folder)
+    assert [each.name for each in folder.iterdir()] == ["mine"]
 
 
-def test_the_error_for_an_unreadable_or_unwritable_folder_names_it(table, shelf, caplog):
-    make(table, shelf)
-    (shelf / "mine" / "counts.parquet").write_bytes(b"PAR1")
+def test_the_error_for_an_unreadable_or_unwritable_folder_names_it(table, folder, caplog):
+    make(table, folder)
+    (folder / "mine" / "counts.parquet").write_bytes(b"PAR1")
     message = r"counts\.parquet is not a complete corpus \(its SHA-256 differs\): delete it and build it again"
     with pytest.raises(CorpusError, match=message):
-        load_own("mine", shelf)
-    (shelf / "mine" / "corpus.json").write_text("{}")
-    assert list_own(shelf) == ()
+        load_own("mine", folder)
+    (folder / "mine" / "corpus.json").write_text("{}")
+    assert list_own(folder) == ()
     assert "corpus.json is not a complete corpus" in caplog.text
-    delete_own("mine", shelf)
-    assert list(shelf.iterdir()) == []
+    delete_own("mine", folder)
+    assert list(folder.iterdir()) == []
     with pytest.raises(CorpusError, match=r"Cannot write .*mine\.jsonl.* check the free space"):
         make(table, table)
 
 
-def test_a_corpus_that_an_earlier_version_has_built_still_loads(table, shelf):
-    _, built = make(table, shelf)
-    seal = shelf / "mine" / "corpus.json"
+def test_a_corpus_that_an_earlier_version_has_built_still_loads(table, folder):
+    _, built = make(table, folder)
+    seal = folder / "mine" / "corpus.json"
     seal.write_text(json.dumps(json.loads(seal.read_text())["about"]))
-    again = load_own("mine", shelf)
+    again = load_own("mine", folder)
     assert (again.counts != built.corpus.counts).nnz == 0
-    assert find_texts("mine", shelf).read([0]) == [TEXTS[0]]
+    assert find_texts("mine", folder).read([0]) == [TEXTS[0]]
 
 
-def test_a_corpus_whose_folder_was_renamed_is_refused(table, shelf):
-    make(table, shelf)
-    (shelf / "mine").rename(shelf / "other")
+def test_a_corpus_whose_folder_was_renamed_is_refused(table, folder):
+    make(table, folder)
+    (folder / "mine").rename(folder / "other")
     with pytest.raises(CorpusError, match="it belongs to the corpus 'mine'"):
-        load_own("other", shelf)
+        load_own("other", folder)
     for name in ("", ".", ".."):
         with pytest.raises(CorpusError, match="has been built"):
-            delete_own(name, shelf)
+            delete_own(name, folder)
 
 
-def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, shelf, tmp_path, monkeypatch):
+def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(write_own, "ROWS_AT_ONCE", 2)
-    _, built = make(table, shelf)
+    _, built = make(table, folder)
     corpus = built.corpus
-    frame = pd.read_parquet(export_own("mine", tmp_path / "out.parquet", shelf))
+    frame = pd.read_parquet(export_own("mine", tmp_path / "out.parquet", folder))
     assert list(frame.columns) == ["title", "date", "group", "text", "words", "counts"]
     assert tuple(frame["title"]) == corpus.titles
     for row, (words, counts) in enumerate(zip(frame["words"], frame["counts"], strict=True)):

@@ -1,4 +1,4 @@
-"""Corpora on disk: they equal those in memory, give the same topics, and say which file is damaged."""
+"""Corpora on disk equal those in memory and give the same topics; errors name the damaged file."""
 
 import pickle
 from dataclasses import replace
@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.engine import RunSettings, WordChoices, find_algorithm, load_corpus, prepare, preview, run
+from stickbreaker.engine import OnlineHDP, RunSettings, WordChoices, find_algorithm, load_corpus, prepare, preview, run
 from stickbreaker.engine.corpora import shards as files
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs.checkpoint import Position, load, save
+from tests.engine.corpora.small_files import assert_same_corpora
 
 HDP = find_algorithm("hdp")
 
@@ -33,17 +34,6 @@ def small(tiny_corpus, tmp_path):
     return store_corpus(tiny_corpus, tmp_path / "tiny", shard_documents=5).folder
 
 
-def assert_same(one, other):
-    assert (one.counts != other.counts).nnz == 0
-    for what in ("dates", "doc_ids", "groups"):
-        np.testing.assert_array_equal(getattr(one, what), getattr(other, what))
-        assert getattr(one, what).dtype == getattr(other, what).dtype
-    for what in ("titles", "group_titles"):
-        assert list(getattr(one, what)) == list(getattr(other, what))
-    whole = ("name", "vocabulary", "num_documents", "vocab_size", "num_tokens", "has_dates", "split_by")
-    assert [getattr(one, what) for what in whole] == [getattr(other, what) for what in whole]
-
-
 def learn(corpus, **settings):
     settings = {"num_evaluations": 2, "num_test": 50, **settings}
     return [*run(prepare(HDP, HDP.config(max_topics=20, batch_size=64), corpus, RunSettings(**settings)))]
@@ -54,25 +44,25 @@ def topic_words(updates):
 
 
 def test_a_stored_corpus_equals_the_one_in_memory(passages, stored):
-    assert_same(stored, passages)
-    assert_same(stored.load(), passages)
+    assert_same_corpora(stored, passages)
+    assert_same_corpora(stored.load(), passages)
     assert type(stored.load()) is Corpus
-    assert repr(stored) == repr(passages)
+    assert (stored.name, repr(stored)) == (passages.name, repr(passages))
 
 
 def test_documents_selected_ordered_and_split_equal_those_in_memory(passages, stored):
     rows = np.array([599, 3, -4, 3, 70, 69])
-    assert_same(stored.select(rows), passages.select(rows))
-    assert_same(stored.select(rows).select([4, 0]), passages.select(rows).select([4, 0]))
-    assert_same(stored.order("chronological"), passages.order("chronological"))
+    assert_same_corpora(stored.select(rows), passages.select(rows))
+    assert_same_corpora(stored.select(rows).select([4, 0]), passages.select(rows).select([4, 0]))
+    assert_same_corpora(stored.order("chronological"), passages.order("chronological"))
     for by in ("document", "group"):
         for one, other in zip(stored.split(60, 3, by), passages.split(60, 3, by), strict=True):
-            assert_same(one, other)
+            assert_same_corpora(one, other)
 
 
-def test_a_corpus_without_groups_keeps_its_own(tiny_corpus, small):
-    assert_same(open_stored(small), tiny_corpus)
-    assert_same(open_stored(small).select([7, 2]), tiny_corpus.select([7, 2]))
+def test_a_stored_corpus_without_groups_equals_the_one_in_memory(tiny_corpus, small):
+    assert_same_corpora(open_stored(small), tiny_corpus)
+    assert_same_corpora(open_stored(small).select([7, 2]), tiny_corpus.select([7, 2]))
 
 
 def test_mini_batches_equal_those_in_memory(passages, stored):
@@ -91,8 +81,6 @@ def test_topics_have_the_same_bits_as_in_memory_in_chronological_order(passages,
 
 
 def test_an_estimator_learns_the_same_from_a_stored_corpus(passages, stored):
-    from stickbreaker.engine import OnlineHDP
-
     ours, theirs = (OnlineHDP(max_topics=20, random_state=0).fit(corpus) for corpus in (stored, passages))
     assert ours.components_.tobytes() == theirs.components_.tobytes()
     assert ours.score(stored) == theirs.score(passages)
@@ -112,7 +100,7 @@ def test_documents_are_shuffled_within_windows_of_shards(stored):
     assert read != [ids[doc_id] for doc_id in stored.order("shuffled", 2, window=2).doc_ids.tolist()]
 
 
-def test_a_shuffled_order_does_not_depend_on_the_present_one(stored):
+def test_a_shuffled_order_does_not_depend_on_the_current_order(stored):
     again = stored.order("chronological").order("shuffled", 1, window=3)
     np.testing.assert_array_equal(again.doc_ids, stored.order("shuffled", 1, window=3).doc_ids)
 
@@ -139,7 +127,7 @@ def test_a_folder_is_loaded_by_its_path_without_reading_documents(small, monkeyp
 
 def test_a_stored_corpus_passes_between_processes(stored):
     part = stored.select(np.arange(100, 300))
-    assert_same(pickle.loads(pickle.dumps(part)), part)
+    assert_same_corpora(pickle.loads(pickle.dumps(part)), part)
 
 
 def test_more_documents_than_fit_in_memory_are_not_loaded(stored, monkeypatch):
@@ -209,7 +197,7 @@ def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
 
 def test_an_empty_corpus_is_stored(tiny_corpus, tmp_path):
     empty = tiny_corpus.select([])
-    assert_same(store_corpus(empty, tmp_path / "none"), empty)
+    assert_same_corpora(store_corpus(empty, tmp_path / "none"), empty)
 
 
 def test_a_stored_corpus_is_previewed_by_a_sample_of_its_documents(small, monkeypatch):

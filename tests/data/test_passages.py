@@ -1,4 +1,4 @@
-"""How texts become the bundled corpora: pages are stripped, passages are cut, words are counted."""
+"""How the bundled corpora are built from texts: pages are stripped, passages are cut, words are counted."""
 
 import re
 

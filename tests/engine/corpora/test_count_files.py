@@ -1,0 +1,104 @@
+"""Files of word counts, intact and damaged."""
+
+import gzip
+import re
+
+import pytest
+
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.words import WordChoices
+from tests.engine.corpora.small_files import build, reasons
+
+UCI = "3\n4\n5\n1 2 1\n1 4 1\n2 3 1\n2 4 1\n3 2 2\n"
+WORDS = "cotton\npeace\ntariff\ntreaty\n"
+COUNTS = [[0, 1, 0, 1], [0, 0, 1, 1], [0, 2, 0, 0]]
+MATRIX = "%%MatrixMarket matrix coordinate integer general\n% by hand\n"
+
+
+def write_counts(tmp_path, name, content, vocabulary="vocab.txt", words=WORDS):
+    (tmp_path / vocabulary).write_text(words)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content.encode()) if name.endswith(".gz") else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "vocabulary"),
+    [
+        ("docword.mine.txt", UCI, "vocab.mine.txt"),
+        ("docword.mine.txt.gz", UCI, "vocab.mine.txt"),
+        ("mine.ldac", "2 1:1 3:1\n2 2:1 3:1\n1 1:2\n", "mine.vocab"),
+        ("mine.mtx", MATRIX + "3 4 5\n" + UCI.split("\n", 3)[3], "mine_vocab.txt"),
+        ("mine.mtx", MATRIX + "4 3 5\n2 1 1\n4 1 1\n3 2 1\n4 2 1\n2 3 2\n", "vocab.txt"),
+        ("mine.mtx", MATRIX.replace("integer", "real") + "3 4 5\n" + UCI.split("\n", 3)[3], "vocab.txt"),
+    ],
+)
+def test_every_format_of_counts_gives_the_same_corpus(tmp_path, name, content, vocabulary):
+    path = write_counts(tmp_path, name, content, vocabulary)
+    for place in (path, tmp_path):
+        corpus = load_corpus(place)
+        assert corpus.counts.toarray().tolist() == COUNTS
+        assert corpus.vocabulary.words == tuple(WORDS.split())
+        assert (corpus.name, corpus.titles[2]) == ("mine", "document 3")
+    fewer = load_corpus(path, words=WordChoices(own_stop_words="Tariff", min_letters=6, max_share=1.0))
+    assert fewer.vocabulary.words == ("treaty",)
+
+
+def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
+    path = write_counts(
+        tmp_path,
+        "docword.a.txt",
+        UCI + "9 1 1\n1 9 1\n1 1 0\n1 1 0.5\nx\n2 1\n3 1 2 9\n1 1 5e9\n3 1 2\n",
+        "vocab.a.txt",
+    )
+    built = build(path)
+    assert built.corpus.counts.toarray().tolist() == [*COUNTS[:2], [2, 2, 0, 0]]
+    # No entry is missing: the file has eight wrong lines and the five announced entries.
+    assert built.bad.count == 8
+    listed = "\n".join(reasons(built))
+    for row, said in [
+        (9, "outside the size"),
+        (10, "outside the size"),
+        (11, "not a number of occurrences"),
+        (12, "not a number of occurrences"),
+        (13, "write the document, word and count"),
+        (15, "write the document, word and count"),
+        (16, "too large"),
+    ]:
+        assert re.search(rf"row {row}: .*{said}", listed)
+    path = write_counts(
+        tmp_path, "b.ldac", "2 1:1 3:1\n2 2:1\n1 9:1\n1 1:0\npeace\n\n1 1:2\n1 0:99999999999999999999\n"
+    )
+    built = build(path)
+    assert built.corpus.counts.toarray().tolist() == [COUNTS[0], COUNTS[2]]
+    # Five wrong lines, and one without words.
+    assert built.bad.count == 5 + 1
+    assert sum("no counted words" in reason for reason in reasons(built)) == 1
+    assert built.corpus.titles[1] == "document 7"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("docword.a.txt", "3\n5\n5\n1 2 1\n", r"has 5 words but its list has 4"),
+        ("docword.a.txt", "three\n", r"must begin with three lines"),
+        ("docword.a.txt", "99000000\n4\n5\n", r"more than 50,000,000 documents"),
+        ("a.mtx", "3 4 5\n", r"does not begin with %%MatrixMarket"),
+        ("a.mtx", MATRIX.replace("coordinate", "array") + "3 4\n", r"Save it as coordinate integer general"),
+        ("a.mtx", MATRIX + "3 9 5\n", r"The rows or the columns must be the words"),
+        ("a.ldac", "1 9:1\n", r"no documents with words\. First problem: .*a\.ldac, row 1"),
+        ("docword.a.txt", "2\n4\n2\n1 1 0.2\n2 2 0.5\n", r"First problem: .*row 4: the count 0\.2"),
+    ],
+)
+def test_the_error_for_unreadable_counts_names_the_reason(tmp_path, name, content, message):
+    with pytest.raises(CorpusError, match=message):
+        build(write_counts(tmp_path, name, content))
+
+
+def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path):
+    (tmp_path / "docword.a.txt").write_text(UCI)
+    with pytest.raises(
+        CorpusError, match=r"No list of words .* one word per line into vocab\.a\.txt in the same folder"
+    ):
+        build(tmp_path / "docword.a.txt")

@@ -1,0 +1,174 @@
+"""Tables of every format, intact and damaged: what is read, what is skipped, and the messages."""
+
+import csv
+import json
+
+import pandas as pd
+import pytest
+
+from stickbreaker.engine.corpora import build as building
+from stickbreaker.engine.corpora import rows, table_files
+from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.table_files import open_table
+from stickbreaker.engine.corpora.words import WordChoices, count_words
+from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons
+
+YEARS = [1900, 1901, 1902, 1903]
+NAMES = [f"Speaker {letter}" for letter in "ABCD"]
+FRAME = pd.DataFrame({"said": TEXTS, "when": YEARS, "who": NAMES})
+SAID = {"text": "said", "date": "when", "title": "who"}
+
+
+def write_tsv(path):
+    FRAME.to_csv(path, sep="\t", index=False)
+
+
+def write_semicolons(path):
+    FRAME.to_csv(path, sep=";", index=False, encoding="utf-16")
+
+
+def write_json_lines(path):
+    path.write_text("\n".join(map(json.dumps, FRAME.to_dict("records"))), encoding="utf-8-sig")
+
+
+def write_parquet(path):
+    FRAME.assign(when=pd.to_datetime(FRAME["when"].astype(str))).to_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("a.tsv", write_tsv), ("a.csv", write_semicolons), ("a.jsonl", write_json_lines), ("a.parquet", write_parquet)],
+)
+def test_every_table_format_gives_the_same_corpus(tmp_path, name, write):
+    write(tmp_path / name)
+    corpus = load_corpus(tmp_path / name, **SAID)
+    assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
+    assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
+    assert corpus.titles == tuple(NAMES)
+    assert corpus.dates.astype("datetime64[Y]").astype(str).tolist() == [str(year) for year in YEARS]
+
+
+def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS)))
+    told, kept = [], []
+    built = build_corpus(path, PLAIN, WordChoices(max_share=1.0), lambda share, said: told.append(share), kept.extend)
+    assert built.corpus.num_documents == len(kept) == 1500
+    assert told == sorted(told)
+    assert len(told) > 4
+
+    def cancel(share, said):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_corpus(path, PLAIN, None, cancel)
+
+
+def test_the_delimiter_is_found_outside_the_quotes_of_the_header(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('year;"text, lang";title\n1801;peace war trade;A\n', encoding="utf-8")
+    assert open_table(path).columns == ("year", "text, lang", "title")
+
+
+def test_dates_with_time_zone_offsets_in_seconds_are_read(tmp_path):
+    when = pd.to_datetime(["1800-01-01", "1801-01-01"]).tz_localize("Europe/Berlin")
+    pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(tmp_path / "a.parquet")
+    dates = load_corpus(tmp_path / "a.parquet", date="when").dates
+    assert dates.astype("datetime64[h]").astype(str).tolist() == ["1799-12-31T23", "1800-12-31T23"]
+
+
+@pytest.mark.parametrize("name", ["mine.zip", "mine.parquet"])
+def test_a_file_of_another_format_than_its_extension_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK nothing of the kind")
+    with pytest.raises(CorpusError, match=rf"Cannot (open|read) .*{name} as .*again"):
+        build(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b" \n\n", "is empty"),
+        ("a.csv", b"text\n", "no usable rows"),
+        ("a.csv", b"PK\x03\x04rest", "a zip archive or an Office document: .* save it as CSV UTF-8"),
+        ("a.csv", bytes(range(256)) * 20, "is a binary file"),
+        ("a.tsv", b"\x1f\x8brest", "compressed with gzip: unpack it first"),
+        ("a.csv", b",".join(b"c%d" % i for i in range(1_000_000)) + b"\n", r"has 1,000,000 columns, more than 1,000"),
+        ("a.csv", b"text" + b"x" * 10_000_000, "line 1 is longer than 10,000,000 characters"),
+        ("a.jsonl", b'[{"text": "peace"}]', "one JSON list, not JSON lines"),
+        ("a.jsonl", b"peace\n", "no JSON object"),
+        ("a.xlsx", b"PK", r"Unsupported file type: .*a\.xlsx\. Save the table as CSV"),
+        ("a.txt", b"peace", r"Unsupported file type: .*a\.txt\. Put it into a folder"),
+        ("a.dat", b"peace", r"Unsupported file type: .*a\.dat\. Use CSV .*folder or a .zip of text files"),
+    ],
+)
+def test_the_error_for_an_unreadable_file_names_the_reason_and_the_remedy(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CorpusError, match=message):
+        build(tmp_path / name)
+
+
+def test_bad_rows_of_tables_are_skipped_and_listed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'text,year\npeace,1900\nwa\0r,1900\n"quo"ted,1900\n,1900\npeace,1900,x\ntrade\n"open,1900\n')
+    built = build(path, Columns("text"))
+    assert built.corpus.titles == ("a, row 2", "a, row 7")
+    for row, said in [(3, "NUL byte"), (4, "cannot be read"), (5, "is empty"), (6, "3 cells"), (8, "not closed")]:
+        assert any(f"a.csv, row {row}: " in reason and said in reason for reason in reasons(built))
+    path = tmp_path / "a.jsonl"
+    deep = "[" * 100_000
+    path.write_text(
+        f'{{"text": "peace"}}\n{{"text": \n[1]\n{{"text": {deep}\n{{"text": {"9" * 5_000}}}\n{{"text": "trade"}}\n'
+    )
+    built = build(path)
+    assert built.corpus.titles == ("a, row 1", "a, row 6")
+    assert [row.row for row in built.bad.listed] == [2, 3, 4, 5]
+
+
+def test_rows_cells_and_files_over_the_limits_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + f"{'peace ' * 50}\n" + "trade\n" * 3)
+    monkeypatch.setattr(table_files, "MAX_TEXT", 200)
+    with pytest.raises(CorpusError, match="line 2 is longer than 200 characters"):
+        build(path)
+    monkeypatch.setattr(table_files, "MAX_TEXT", 10_000)
+    monkeypatch.setattr(building, "MAX_ROWS", 3)
+    with pytest.raises(CorpusError, match="more than 3 rows. Build it on disk"):
+        build(path)
+    monkeypatch.setattr(building, "MAX_ROWS", 30)
+    monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
+    with pytest.raises(CorpusError, match="billion characters. Build it on disk"):
+        build(path)
+    monkeypatch.setattr("stickbreaker.engine.corpora.sources.MAX_FILE_BYTES", 100)
+    with pytest.raises(CorpusError, match=r"larger than 1e-07 GB. Build it on disk"):
+        build(path)
+    monkeypatch.setattr("stickbreaker.engine.corpora.words.MAX_TERMS", 1)
+    with pytest.raises(CorpusError, match="more than 1 distinct words"):
+        count_words(["peace and trade"], 1, 1.0)
+
+
+def test_missing_and_repeated_column_names_become_unique(tmp_path):
+    path = tmp_path / "a.csv"
+    with path.open("w") as stream:
+        csv.writer(stream).writerows([["text", "", "text"], ["peace", "x", "trade"]])
+    assert load_corpus(path, text="text (3)", title="column 2").vocabulary.words == ("trade",)
+
+
+def test_a_tsv_file_with_plain_quotation_marks_keeps_all_rows_and_says_so(tmp_path):
+    path = tmp_path / "mine.tsv"
+    lines = ["text\tyear", '"Peace\t1900', 'the "treaty" of 6" guns\t1901', 'Tariff"\t1902', "Cotton\t1903"]
+    path.write_text("\n".join(lines))
+    built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
+    assert (built.corpus.num_documents, built.bad.count) == (4, 0)
+    assert set(built.corpus.vocabulary) == {"peace", "treaty", "guns", "tariff", "cotton"}
+    assert any("Quotation marks are read as plain characters" in note for note in built.notes)
+
+
+def test_a_tsv_file_with_quoted_cells_of_several_lines_is_read_with_quotes(tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_text('text\tyear\n"Peace\nand\ttreaty"\t1900\n"the ""tariff"" of cotton"\t1901\nCotton\t1902\n')
+    built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
+    assert (built.corpus.num_documents, built.bad.count, built.notes) == (3, 0, ())
+    assert built.corpus.counts.toarray().sum(1).tolist() == [2, 2, 1]

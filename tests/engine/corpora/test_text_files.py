@@ -1,0 +1,92 @@
+"""Folders and zip files of texts, intact and damaged."""
+
+import io
+import struct
+
+import pytest
+
+from stickbreaker.engine.corpora import text_files
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from tests.engine.corpora.small_files import TEXTS, build, pack, reasons
+
+
+def test_titles_and_dates_of_text_files_come_from_their_names(tmp_path):
+    for name, text in zip(["b/2 1863-12-08.txt", "b/10 1864-01.md", "a.txt", ".hidden.txt"], TEXTS, strict=True):
+        (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "texts" / name).write_text(text)
+    (tmp_path / "texts/a.pdf").write_bytes(b"%PDF")
+    (tmp_path / "texts/blob.txt").write_bytes(bytes(range(32)) * 9)
+    (tmp_path / "texts/void.txt").touch()
+    (tmp_path / "secret.txt").write_text("secret peace")
+    (tmp_path / "texts/link.txt").symlink_to(tmp_path / "secret.txt")
+    built = build(tmp_path / "texts")
+    assert built.corpus.titles == ("a", "b/2 1863-12-08", "b/10 1864-01")
+    listed = "\n".join(reasons(built))
+    assert built.bad.count == 4
+    for said in (
+        "a.pdf: unsupported file type .pdf",
+        "blob.txt: a binary file",
+        "void.txt: empty",
+        "link.txt: it is a symb",
+    ):
+        assert said in listed
+    dated = build(tmp_path / "texts", Columns(date="date", group="folder"))
+    assert dated.corpus.dates.astype(str).tolist() == ["1863-12-08", "1864-01-01"]
+    assert dated.corpus.group_titles == ("b",)
+    assert "texts/a.txt: the group is missing" in "\n".join(reasons(dated))
+
+
+def test_a_zip_is_read_like_a_folder_and_nothing_is_unpacked_to_disk(tmp_path):
+    inner = io.BytesIO()
+    pack(inner, deep="peace " * 9)
+    members = {
+        "b/1900.txt": TEXTS[0],
+        "b/1901.txt": TEXTS[1].encode("utf-16"),
+        "c.txt": "naïve Verträge".encode("cp1252"),
+    }
+    members |= {"../out.txt": "peace", "/root.txt": "peace", "C:\\x.txt": "peace", "more.zip": inner.getvalue()}
+    members |= {"__MACOSX/b.txt": "x", "nul.txt": "pea\0ce " + "and many more words after it " * 9}
+    built = build(pack(tmp_path / "texts.zip", **members))
+    assert built.corpus.titles == ("b/1900", "b/1901", "c")
+    assert "naïve" in built.corpus.vocabulary
+    listed = "\n".join(reasons(built))
+    assert listed.count("outside the archive") == 3
+    assert "more.zip: archives inside a folder or archive are not opened" in listed
+    assert "NUL byte" in listed
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["texts.zip"]
+
+
+def test_a_table_in_a_zip_is_skipped_with_a_remedy(tmp_path):
+    path = pack(tmp_path / "kept.zip", **{"a.txt": "peace and trade", "table.csv": "text\npeace"})
+    assert "table.csv: tables are read one at a time" in reasons(build(path))[0]
+
+
+def test_a_zip_bomb_is_not_opened(tmp_path, monkeypatch):
+    with pytest.raises(CorpusError, match=r"bomb\.zip unpacks to more than 200 times its size"):
+        build(pack(tmp_path / "bomb.zip", a="0" * 20_000_000))
+    monkeypatch.setattr(text_files, "MAX_UNPACKED", 1_000)
+    with pytest.raises(CorpusError, match=r"large\.zip unpacks to .* more than .* Split it"):
+        build(pack(tmp_path / "large.zip", a="peace " * 1_000))
+
+
+def test_a_zip_member_with_a_wrong_size_is_skipped(tmp_path):
+    path = pack(tmp_path / "liar.zip", **{"a.txt": "peace and trade", "big.txt": "war " * 100_000})
+    content = bytearray(path.read_bytes())
+    place = content.index(b"PK\x01\x02", content.index(b"PK\x01\x02") + 1)
+    content[place + 24 : place + 28] = struct.pack("<I", 8)
+    path.write_bytes(content)
+    built = build(path)
+    assert built.corpus.titles == ("a",)
+    assert "big.txt: it is damaged" in reasons(built)[0]
+
+
+def test_large_and_encrypted_zip_members_are_skipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_files, "MAX_TEXT", 100)
+    path = pack(tmp_path / "a.zip", **{"a.txt": "peace and trade", "big.txt": "war " * 1_000, "lock.txt": "peace"})
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    listed = "\n".join(reasons(build(path)))
+    assert "big.txt: it is larger than 100 bytes: split it" in listed
+    assert "lock.txt: it is encrypted" in listed
