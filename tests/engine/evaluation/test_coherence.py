@@ -76,7 +76,7 @@ def test_npmi_equals_its_naive_twin(rng, counts, make):
     np.testing.assert_allclose(npmi(top, make(counts)), expected, rtol=1e-12)
 
 
-def test_words_that_never_meet_have_minus_one_and_words_of_every_document_have_zero():
+def test_words_that_never_occur_together_have_minus_one_and_words_of_every_document_have_zero():
     counts = np.array([[1, 0, 1, 1, 0], [0, 2, 1, 1, 0]])
     found = npmi(np.array([[0, 1], [2, 3], [0, 4]]), counts)
     assert found.tolist() == [-1.0, 0.0, -1.0]

@@ -1,6 +1,5 @@
-"""Sheets of intruders: what they ask, that their keys are right, and that both come back from the file."""
+"""Sheets of intruders: their questions, their keys, and the files of both."""
 
-import json
 import zipfile
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
+from stickbreaker.engine.evaluation.archives import write_sheets
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 
 WORDS = tuple(f"word{place}" for place in range(60))
@@ -36,7 +35,7 @@ def read(rng):
     return ReadDocuments([f"title {d}" for d in range(80)], 100 + np.arange(80), counts, csr_array(shares))
 
 
-def test_each_topic_that_counts_has_five_top_words_and_one_word_that_is_not_of_it(summary):
+def test_each_topic_in_use_has_five_top_words_and_one_word_that_is_not_among_them(summary):
     sheet = ask_words(summary, WORDS, LABELS)
     assert sorted(sheet.key["topic_id"]) == [10, 11, 12, 13, 14]
     for asked, known in zip(sheet.questions.itertuples(), sheet.key.itertuples(), strict=True):
@@ -67,7 +66,7 @@ def test_each_document_has_its_three_largest_topics_and_one_of_the_smallest(summ
             assert text.split(", ") == [WORDS[w] for w in np.argsort(-summary.topics[topic_id - 10])[:8]]
 
 
-def test_the_same_seed_asks_the_same_and_another_one_does_not(summary, read):
+def test_equal_seeds_give_equal_questions_and_another_seed_gives_others(summary, read):
     for ask in (
         lambda seed: ask_words(summary, WORDS, LABELS, seed),
         lambda seed: ask_topics(summary, WORDS, read, seed),
@@ -82,7 +81,7 @@ def test_too_few_topics_give_empty_sheets(summary, read):
     assert ask_topics(few, WORDS, read._replace(shares=read.shares[:, :1])).key.empty
 
 
-def test_sheets_come_back_from_the_zip_and_no_cell_is_a_formula(summary, read, tmp_path):
+def test_sheets_are_read_from_the_zip_as_written_and_no_cell_is_a_formula(summary, read, tmp_path):
     hostile = read._replace(titles=["=1+1"] * 80)
     sheets = {"words": ask_words(summary, WORDS, LABELS), "topics": ask_topics(summary, WORDS, hostile)}
     write_sheets(tmp_path / "sheets.zip", sheets)
@@ -92,15 +91,3 @@ def test_sheets_come_back_from_the_zip_and_no_cell_is_a_formula(summary, read, t
             pd.testing.assert_frame_equal(pd.read_csv(file), sheets["words"].key, check_dtype=False)
         with archive.open("topics.csv") as file:
             assert set(pd.read_csv(file)["title"]) == {"'=1+1"}
-
-
-@pytest.mark.parametrize("make", [csr_array, np.asarray])
-def test_arrays_come_back_from_the_zip_bit_for_bit(rng, tmp_path, make):
-    shares = rng.dirichlet(np.ones(4), 5000).astype(np.float32)
-    topics = rng.dirichlet(np.ones(9), 4).astype(np.float32)
-    write_arrays(tmp_path / "arrays.zip", make(shares), topics, {"words": ["é", "ß"]})
-    with np.load(tmp_path / "arrays.zip") as arrays:
-        np.testing.assert_array_equal(arrays["theta"], shares)
-        np.testing.assert_array_equal(arrays["topics"], topics)
-    with zipfile.ZipFile(tmp_path / "arrays.zip") as archive:
-        assert json.loads(archive.read("vocabulary.json")) == {"words": ["é", "ß"]}

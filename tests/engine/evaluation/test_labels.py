@@ -1,4 +1,4 @@
-"""Labels of topics: by the stated rule, all different, and kept while a topic keeps their words."""
+"""Labels of topics follow their rule, are all different, and stay while a topic keeps their words."""
 
 import numpy as np
 import pytest
@@ -47,20 +47,20 @@ def test_copies_of_one_topic_get_different_words(summary):
     assert [len(key) for key in keys] == [2] + 29 * [3]
 
 
-def test_more_copies_than_labels_are_told_apart_by_their_ids():
+def test_copies_without_a_free_label_are_named_by_their_ids():
     copies = summarize(np.tile([[0.5, 0.3, 0.2]], (4, 1)), [4, 3, 2, 1], ids=[7, 5, 3, 1])
     labels = label_topics(copies, ("war", "peace", "law"))
     assert labels == {7: "war, peace", 5: "war, peace, law", 3: "topic 3", 1: "topic 1"}
 
 
-def test_a_phrase_stands_alone_and_two_forms_of_a_word_count_once():
+def test_a_phrase_is_a_label_by_itself_and_two_forms_of_a_word_count_once():
     topics = [[0.4, 0.3, 0.2, 0.1, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.6, 0.4]]
     words = ("health", "health care", "insurance", "coverage", "treaty", "treaties")
     labels = label_topics(summarize(topics, [10, 10]), words)
     assert labels == {0: "health care", 1: "treaty"}
 
 
-def test_a_topic_keeps_its_label_while_its_words_are_among_the_ten_and_one_is_among_the_most_relevant(summary):
+def test_a_topic_keeps_its_label_while_its_words_are_top_words_and_one_is_among_the_most_relevant(summary):
     top = [naive_order(summary, place) for place in range(12)]
     before = {k: SEPARATOR.join([row[-1], row[2]]) for k, row in enumerate(top)}
     assert label_topics(summary, WORDS, before) == before

@@ -28,7 +28,7 @@ def hdp(passages):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Ten documents at once, forty in a file; no corpus may be loaded."""
+    """Ten documents at once, and forty in a file; loading a corpus is an error."""
     monkeypatch.setattr(share_files, "DOCUMENTS_AT_ONCE", 10)
     monkeypatch.setattr(share_files, "FILE_DOCUMENTS", 40)
     monkeypatch.setattr(held_out, "DOCUMENTS_AT_ONCE", 64)
@@ -37,7 +37,8 @@ def small_parts(monkeypatch):
 
 
 @pytest.mark.parametrize("unused_topics", ["keep", "drop"])
-def test_files_have_the_shares_of_transform(hdp, passages, stored, tmp_path, small_parts, unused_topics):
+@pytest.mark.usefixtures("small_parts")
+def test_files_have_the_shares_of_transform(hdp, passages, stored, tmp_path, unused_topics):
     hdp.set_params(unused_topics=unused_topics)
     folder = hdp.transform_to(stored, tmp_path / "shares")
     assert [path.name for path in sorted(folder.iterdir())] == [f"shares-{n:05}.parquet" for n in range(10)]
@@ -48,13 +49,14 @@ def test_files_have_the_shares_of_transform(hdp, passages, stored, tmp_path, sma
     np.testing.assert_array_equal(hdp.transform(stored), hdp.transform(passages))
 
 
-def test_counts_without_a_corpus_are_written_too(passages, tmp_path):
+def test_shares_of_counts_without_a_corpus_are_written(passages, tmp_path):
     lda = OnlineLDA(max_topics=5, random_state=0).fit(passages.counts)
     frame = pd.read_parquet(lda.transform_to(passages.counts, tmp_path / "shares", verbose=True))
     np.testing.assert_array_equal(frame.iloc[:, 1:], lda.transform(passages.counts).astype(np.float32))
 
 
-def test_held_out_words_of_a_stored_corpus_are_scored_in_parts(hdp, passages, stored, small_parts):
+@pytest.mark.usefixtures("small_parts")
+def test_held_out_words_of_a_stored_corpus_are_scored_in_parts(hdp, passages, stored):
     split = split_words(passages.documents(), passages.doc_ids, 0)
     whole = score_own(hdp.algorithm, hdp.config_, hdp.state_, split)
     assert hdp.score(stored) == pytest.approx(whole, rel=1e-12)
@@ -64,9 +66,10 @@ def fill_up(*given):
     raise OSError(28, "No space left")
 
 
-def test_shares_are_written_completely_or_not_at_all(hdp, stored, tmp_path, monkeypatch, small_parts):
+@pytest.mark.usefixtures("small_parts")
+def test_shares_are_written_completely_or_not_at_all(hdp, stored, tmp_path, monkeypatch):
     with monkeypatch.context() as stopped:
-        stopped.setattr(share_files, "_write_file", fill_up)
+        stopped.setattr(share_files, "open_synced", fill_up)
         with pytest.raises(FileError, match="Cannot write .*shares .No space left"):
             hdp.transform_to(stored, tmp_path / "shares")
     assert list(tmp_path.iterdir()) == []

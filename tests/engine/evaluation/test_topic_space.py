@@ -46,7 +46,7 @@ def test_a_map_does_not_depend_on_the_order_of_topics():
         np.testing.assert_allclose(lay_out(distances[np.ix_(order, order)], ids[order]), expected[order], atol=1e-9)
 
 
-def test_a_map_is_fitted_onto_a_rotated_and_mirrored_last_one():
+def test_a_map_is_aligned_with_a_rotated_and_mirrored_last_map():
     points = np.random.default_rng(1).normal(size=(8, 2))
     turned = points @ np.array([[0.0, 1.0], [1.0, 0.0]]) * 3 + 5
     ids = np.arange(8)
