@@ -136,7 +136,7 @@ def check_count(
     _refuse_impossible(algorithm, corpus, plan)
     sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
     parts: list[np.ndarray] = []
-    for part in _draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
+    for part in draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
@@ -182,7 +182,7 @@ def _share_settings(config: Any, plan: CheckPlan) -> GibbsHDPConfig:
     return GibbsHDPConfig(**shared, burn_in=plan.sweeps)
 
 
-def _draw_topics(
+def draw_topics(
     summary: TopicSummary, sample: Corpus, seed: int, infer: Callable[[Documents], np.ndarray]
 ) -> Iterator[np.ndarray]:
     """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk] E[topic_kw]."""

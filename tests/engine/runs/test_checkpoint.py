@@ -1,4 +1,4 @@
-"""Checkpoints: bit for bit, whole or not at all."""
+"""Checkpoints are read bit for bit as they were written, and are written completely or not at all."""
 
 import json
 from dataclasses import asdict, fields, replace
@@ -29,12 +29,13 @@ def assert_same_bits(one, other):
 
 
 def position_after(algorithm, corpus, num_steps):
+    """A run of the algorithm after some steps."""
     config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
     if algorithm.reads is Reads.BATCHES:
         config, settings = replace(config, batch_size=3), replace(settings, passes=2)
     choices = {each.name: each.metadata.get("choices") or () for each in fields(config)}
     if "tolerance" in choices and "warm" in choices.get("start", ()):
-        # A warm-up does not end before the passes are over.
+        # The warm-up lasts longer than these passes, so no tolerance ends the run.
         config = replace(config, start="warm")
     updates = run(prepare(algorithm, config, corpus, settings))
     stepped = [next(updates).stepped for _ in range(num_steps)][-1]
@@ -80,7 +81,7 @@ def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(tiny_corpus, t
     assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
 
 
-def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
+def test_the_error_for_a_missing_truncated_or_foreign_file_names_it(tiny_corpus, tmp_path):
     path = tmp_path / "run.npz"
     with pytest.raises(CheckpointError, match="no checkpoint at .*run.npz"):
         load(path)
@@ -88,12 +89,12 @@ def test_a_missing_a_cut_and_a_foreign_file_are_named(tiny_corpus, tmp_path):
     whole = path.read_bytes()
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(damaged)
-        # The message does not explain how to trust a pickle.
+        # The advice of NumPy to trust a pickle is not part of the message.
         with pytest.raises(CheckpointError, match="not a complete checkpoint .it is not an .npz file"):
             load(path)
 
 
-def test_a_checkpoint_of_the_format_before_still_loads(tiny_corpus, tmp_path):
+def test_a_checkpoint_of_the_previous_format_loads(tiny_corpus, tmp_path):
     path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
     header = {name: getattr(position, name) for name in ("algorithm", "documents_seen", "seconds")}
     header |= {"format": 3, "config": asdict(position.config), "settings": asdict(position.settings)}
@@ -130,7 +131,7 @@ def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
         run(prepare(REGISTRY[0], position.config, fewer, position.settings), resume=position)
 
 
-def test_settings_that_came_as_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
+def test_settings_that_are_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
     algorithm = REGISTRY[0]
     config = algorithm.config(max_topics=np.int64(5), forgetting_rate=np.float32(0.5))
     state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))

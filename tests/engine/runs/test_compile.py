@@ -1,3 +1,5 @@
+"""A compiled algorithm compiles nothing more in a run, and compiling reports its progress."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,8 @@ from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.runs.compile import compile_algorithm, find_kernels
 
 ROOT = Path(__file__).resolve().parents[3]
-# Each line, a system and its choices, is answered by a process that has compiled nothing before, as it is forked from
-# one that has but imported the engine.
+# Each line of the input is a system and its choices. It is answered by a new process that has compiled nothing: the
+# process from which it is forked has only imported the engine.
 RUNS_AFTER_COMPILING = """
 import os
 import sys
@@ -65,9 +67,9 @@ def test_a_run_after_compiling_compiles_nothing_more(algorithm, place, runs_afte
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_reported_progress_rises_from_none_to_all_kernels(algorithm):
+def test_reported_progress_rises_from_zero_to_the_number_of_kernels(algorithm):
     reports = []
-    compile_algorithm(algorithm, algorithm.config(), lambda *said: reports.append(said))
+    compile_algorithm(algorithm, algorithm.config(), lambda *report: reports.append(report))
     done = [each[0] for each in reports]
     assert done == sorted(done)
     assert done[0] == 0

@@ -10,9 +10,9 @@ from stickbreaker.engine.runs.count_check import (
     CheckPlan,
     CountCheck,
     Trend,
-    _draw_topics,
     can_check,
     check_count,
+    draw_topics,
 )
 from stickbreaker.engine.simulate import simulate_hdp
 
@@ -25,7 +25,7 @@ def simulated():
 
 
 def learn(corpus, name="hdp", passes=3, **values):
-    """The run of an algorithm and the counts of topics in use after its steps."""
+    """A prepared run, its last state, and the number of topics after each step."""
     algorithm = find_algorithm(name)
     settings = RunSettings(num_evaluations=0, num_snapshots=0, passes=passes)
     prepared = prepare(algorithm, algorithm.config(**values), corpus, settings)
@@ -38,7 +38,7 @@ def check(prepared, state, corpus=None, **plan):
     return check_count(prepared.algorithm, prepared.config, state, corpus, CheckPlan(**plan))
 
 
-def test_the_interval_holds_the_number_that_the_sampler_itself_finds(simulated):
+def test_the_interval_contains_the_numbers_of_a_run_of_the_sampler_and_the_true_number(simulated):
     prepared, state, _ = learn(simulated.corpus)
     _, _, sampled = learn(simulated.corpus, "gibbs-hdp", passes=120, initial_topics=1)
     low, high = check(prepared, state).interval
@@ -46,7 +46,7 @@ def test_the_interval_holds_the_number_that_the_sampler_itself_finds(simulated):
     assert low <= count_topics(simulated.topic_words().sum(1).astype(float)) <= high
 
 
-def test_the_sampler_leaves_topics_of_a_model_that_has_too_many_and_says_that_the_count_falls(simulated):
+def test_for_a_model_with_too_many_topics_the_count_falls(simulated):
     prepared, state, counts = learn(simulated.corpus, duplicates="keep")
     found = check(prepared, state)
     assert counts[-1] > 30
@@ -64,15 +64,15 @@ def test_the_same_seed_gives_the_same_counts_and_the_model_does_not_change(tiny_
     assert (first.num_documents, first.corpus_size) == (prepared.corpus_size, prepared.corpus_size)
 
 
-def test_the_topics_of_tokens_are_drawn_in_proportion_to_the_documents_shares_and_the_topics_words(tiny_corpus):
+def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_probabilities_of_words(tiny_corpus):
     prepared, state, _ = learn(tiny_corpus, max_topics=3, duplicates="keep")
     summary = prepared.algorithm.summarize(prepared.config, state)
     documents = tiny_corpus.documents()
     shares = prepared.algorithm.infer(prepared.config, state, documents)
     draws = [
-        np.concatenate(list(_draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)
+        np.concatenate(list(draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)
     ]
-    rows = np.repeat(np.repeat(np.arange(12), np.diff(documents.starts)), documents.counts)
+    rows = np.repeat(documents.rows(), documents.counts)
     expected = shares[rows] * summary.topics.T[np.repeat(documents.words, documents.counts)]
     expected /= expected.sum(1, keepdims=True)
     found = np.stack([(np.array(draws) == topic).mean(0) for topic in range(expected.shape[1])], axis=1)
@@ -80,7 +80,7 @@ def test_the_topics_of_tokens_are_drawn_in_proportion_to_the_documents_shares_an
     assert (np.abs(found - expected) <= 5 * error + 1e-12).all()
 
 
-def test_of_a_large_corpus_a_random_part_is_read_that_depends_on_the_seed_alone(simulated):
+def test_a_random_part_of_a_large_corpus_is_read_which_depends_only_on_the_seed(simulated):
     prepared, state, _ = learn(simulated.corpus)
     found = check(prepared, state, sweeps=2, max_tokens=6_000)
     assert (found.num_documents, found.num_tokens, found.corpus_size) == (100, 6_000, prepared.corpus_size)
@@ -89,7 +89,7 @@ def test_of_a_large_corpus_a_random_part_is_read_that_depends_on_the_seed_alone(
 
 
 @pytest.mark.parametrize("stops_at", [0.0, DRAWING_SHARE, 0.5])
-def test_a_check_reports_its_progress_and_ends_when_it_is_told_to(tiny_corpus, stops_at):
+def test_a_check_reports_its_progress_and_ends_when_the_report_returns_false(tiny_corpus, stops_at):
     prepared, state, _ = learn(tiny_corpus, max_topics=5)
     shares = []
 

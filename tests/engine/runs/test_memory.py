@@ -29,7 +29,7 @@ def test_the_estimate_covers_the_arrays_of_a_run(name):
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_each_algorithm_has_an_estimate(algorithm, tiny_corpus):
+def test_each_algorithm_has_an_estimate_below_the_memory_of_the_machine(algorithm, tiny_corpus):
     prepared = engine.prepare(algorithm, algorithm.config(), tiny_corpus)
     assert 0 <= estimate_memory(algorithm, prepared.config, prepared.train) < machine_memory()
 

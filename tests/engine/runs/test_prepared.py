@@ -1,4 +1,4 @@
-"""prepare(): one split, settings as numbers that follow the exact corpus, and the points at which things are due."""
+"""prepare(): the split, a value for each setting, and the points of evaluations and snapshots."""
 
 from dataclasses import fields
 
@@ -27,12 +27,12 @@ def test_the_settings_of_another_algorithm_are_refused(tiny_corpus):
         prepare(HDP, RunSettings(), tiny_corpus)
 
 
-def test_a_switch_is_true_or_false():
+def test_a_setting_that_is_neither_true_nor_false_is_refused():
     with pytest.raises(ValueError, match="score_next_batch is 'no': give True or False; the default is True"):
         RunSettings(score_next_batch="no")
 
 
-def test_the_number_of_topics_follows_the_exact_number_of_training_tokens(tiny_corpus):
+def test_the_number_of_topics_follows_the_exact_number_of_training_tokens():
     topics = np.full((2, 6), 1 / 6)
     corpus = simulate.simulate_hdp(topics, 2200, 400, 1.0, 1.0, np.random.default_rng(0)).corpus
     prepared = prepare(HDP, HDP.config(), corpus, RunSettings(num_test=200))
@@ -48,7 +48,7 @@ def test_training_alone_holds_nothing_out_and_keeps_the_order(tiny_corpus):
 @pytest.mark.parametrize("passes", [1, 3])
 @pytest.mark.parametrize("num_snapshots", [0, 1, 4, 9, 40])
 @pytest.mark.parametrize("batch_size", [1, 3, 4, 11, 50])
-def test_snapshots_come_where_each_mini_batch_says_they_will(tiny_corpus, batch_size, num_snapshots, passes):
+def test_snapshots_are_taken_where_each_mini_batch_plans_them(tiny_corpus, batch_size, num_snapshots, passes):
     settings = RunSettings(passes=passes, num_snapshots=num_snapshots, num_evaluations=0, score_next_batch=False)
     prepared = prepare(HDP, HDP.config(max_topics=3, batch_size=batch_size), tiny_corpus, settings)
     updates = list(run(prepared))
@@ -57,13 +57,13 @@ def test_snapshots_come_where_each_mini_batch_says_they_will(tiny_corpus, batch_
         assert list(prepared.plan_snapshots(prepared.config, seen)) == [each for each in taken if each > seen]
 
 
-def test_planned_points_follow_a_changed_mini_batch_size_from_the_place_it_was_changed_at():
+def test_planned_points_follow_a_new_mini_batch_size_from_the_point_of_its_change():
     points = np.array([500, 1000])
     assert plan_ends(points, 1000, 300, 200) == (500, 1000)
     assert plan_ends(points, 1000, 400, 200) == (600, 1000)
 
 
-def test_a_live_setting_left_to_the_corpus_gets_its_value_and_others_keep_theirs(tiny_corpus):
+def test_a_setting_left_to_the_corpus_during_a_run_gets_its_value_and_the_others_keep_theirs(tiny_corpus):
     config = prepare(HDP, HDP.config(delay=3.0, batch_size=2), tiny_corpus).config
     changed = apply_live(config, {"batch_size": None, "forgetting_rate": 0.8}, 9384)
     assert (changed.batch_size, changed.delay, changed.forgetting_rate) == (256, 3.0, 0.8)

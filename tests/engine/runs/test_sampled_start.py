@@ -1,4 +1,4 @@
-"""Collapsed variational Bayes that continues from the sampler of the HDP."""
+"""Collapsed variational Bayes that starts from the sampler of the HDP."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def sample(corpus, num_topics):
     return state, batch
 
 
-def test_a_variational_run_continues_with_the_samplers_own_counts(tiny_corpus):
+def test_a_variational_run_starts_with_the_counts_of_the_sampler(tiny_corpus):
     state, batch = sample(tiny_corpus, 8)
     tokens = count_entries(batch, state, len(state.topic_ids))
     np.testing.assert_array_equal(tokens.sum(1), batch.documents.counts)
@@ -39,7 +39,7 @@ def test_tokens_of_topics_beyond_the_maximum_are_spread_evenly(tiny_corpus):
 
 
 @pytest.mark.parametrize("name", ["cv-hdp", "cv-lda"])
-def test_a_run_that_starts_from_the_sampler_makes_its_first_sweep_from_the_samplers_topics(name, tiny_corpus):
+def test_the_first_sweep_of_a_run_from_the_sampler_starts_with_the_topics_of_the_sampler(name, tiny_corpus):
     algorithm = find_algorithm(name)
     prepared = prepare(algorithm, algorithm.config(max_topics=5, start_from="gibbs"), tiny_corpus, SETTINGS)
     first = next(run(prepared))
@@ -52,6 +52,6 @@ def test_a_run_that_starts_from_the_sampler_makes_its_first_sweep_from_the_sampl
     assert not np.array_equal(own.stepped.state.expected_tokens, expected.expected_tokens)
 
 
-def test_an_algorithm_that_cannot_start_from_the_sampler_says_so(tiny_corpus):
+def test_an_algorithm_that_cannot_start_from_the_sampler_is_refused(tiny_corpus):
     with pytest.raises(ValueError, match="cannot start from the sampler: use 'cv-hdp' or 'cv-lda'"):
         start_from_sampler(find_algorithm("hdp"), find_algorithm("hdp").config(), tiny_corpus, 0)

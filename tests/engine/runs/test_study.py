@@ -1,4 +1,4 @@
-"""Studies: cells and their keys, what is kept and found again, failures, processes."""
+"""Studies: cells and their keys, results that are kept, failures and processes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from stickbreaker.engine.runs import cells, study
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.engine.runs import dying_cell
+from tests.engine.runs.dying_cell import NamedCell
 
 GRID = {"forgetting_rate": (0.6, 0.9), "batch_size": (4,)}
 QUIET = {"report": lambda progress: None}
@@ -33,16 +34,16 @@ def declared(notes):
 
 
 @pytest.fixture
-def count_runs(monkeypatch):
-    """The cells that are run from here on."""
-    measured, measure = [], study.measure
+def measured(monkeypatch):
+    """The cells that have been run in the test."""
+    cells_run, measure = [], study.measure
 
     def note(cell):
-        measured.append(cell)
+        cells_run.append(cell)
         return measure(cell)
 
     monkeypatch.setattr(study, "measure", note)
-    return measured
+    return cells_run
 
 
 def test_a_study_gives_a_row_for_each_score_of_each_cell(declared, tmp_path):
@@ -55,19 +56,19 @@ def test_a_study_gives_a_row_for_each_score_of_each_cell(declared, tmp_path):
     assert frame["error"].isna().all()
 
 
-def test_finished_cells_are_found_again_and_only_new_ones_run(declared, tmp_path, count_runs):
+def test_finished_cells_are_read_from_disk_and_only_new_ones_run(declared, tmp_path, measured):
     first = run_study(declared, tmp_path, **QUIET)
     again = run_study(declared, tmp_path, **QUIET)
-    assert len(count_runs) == 4
+    assert len(measured) == 4
     pd.testing.assert_frame_equal(first, again)
     wider = Study(declared.systems, declared.corpora, GRID | {"batch_size": (4, 8)}, (0, 1), declared.fixed)
     assert len(run_study(wider, tmp_path, **QUIET)) == 8
-    assert [cell.config.batch_size for cell in count_runs[4:]] == [8] * 4
+    assert [cell.config.batch_size for cell in measured[4:]] == [8] * 4
 
 
-def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_path, count_runs):
+def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_path, measured):
     class StoppedError(Exception):
-        """Of this test."""
+        """Ends the study of this test."""
 
     def stop(progress):
         if progress.num_done == 3:
@@ -77,7 +78,7 @@ def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_pat
         run_study(declared, tmp_path / "cells", report=stop)
     next((tmp_path / "cells").glob("*.cell")).write_bytes(b"cut off")
     run_study(declared, tmp_path / "cells", **QUIET)
-    assert len(count_runs) == 5
+    assert len(measured) == 5
 
 
 def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(declared, tmp_path, monkeypatch):
@@ -105,7 +106,7 @@ def test_a_study_in_which_every_cell_fails_has_the_usual_columns(declared, tmp_p
     assert list(frame) == scores
 
 
-def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes, monkeypatch):
+def test_the_key_of_a_cell_changes_with_each_setting_each_version_and_each_word_of_the_corpus(notes, monkeypatch):
     def key(**changes):
         return Study(**({"systems": ("hdp",), "corpora": (notes,)} | changes)).cells()[0].key()
 
@@ -123,7 +124,7 @@ def test_the_key_changes_with_every_setting_version_and_word_of_the_corpus(notes
     cells.digest_corpus.cache_clear()
     Path(notes).write_text(Path(notes).read_text().replace("peace", "mercy"))
     keys.append(key())
-    monkeypatch.setattr(cells, "_versions", lambda: {"engine": "another"})
+    monkeypatch.setattr(cells, "version", lambda library: "another")
     keys.append(key())
     assert len(set(keys)) == len(keys)
     cells.digest_corpus.cache_clear()
@@ -135,12 +136,12 @@ def test_two_processes_give_the_same_bits_as_one(declared, tmp_path):
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True)
 
 
-def test_a_cell_whose_process_is_ended_fails_alone(monkeypatch):
-    monkeypatch.setattr(study, "_keep", lambda cell, path, frame: frame)
-    tasks = [(name, None) for name in ("good", "bad", "as good")]
-    found = {cell: frame["error"][0] for (cell, _), frame in study.run_all(dying_cell.measure, tasks, 2)}
-    assert found["good"] is found["as good"] is None
+def test_only_the_cell_whose_process_has_ended_fails(tmp_path):
+    tasks = [(NamedCell(name), tmp_path / f"{name}.cell") for name in ("good", "bad", "better")]
+    found = {cell.name: frame["error"][0] for (cell, _), frame in study.run_all(dying_cell.measure, tasks, 2)}
+    assert found["good"] is found["better"] is None
     assert found["bad"].startswith("BrokenProcessPool")
+    assert study.read_cell(tmp_path / "bad.cell")["error"][0] == found["bad"]
 
 
 @pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture", "dp-mixture"])
