@@ -22,6 +22,6 @@ def test_shards_hold_all_documents_in_order_and_similar_numbers_of_entries(num_d
     assert map_shards(lambda part: len(part.words), Documents(starts, words, np.ones_like(words))) == sizes
 
 
-def test_an_algorithm_that_binds_no_step_is_refused():
+def test_an_algorithm_without_a_step_or_all_of_its_parts_is_refused():
     with pytest.raises(ValueError, match="'hdp' needs either step, or all of expect, local and blend"):
         replace(REGISTRY[0], local=None)

@@ -1,4 +1,4 @@
-"""Work on threads: the order of results, and errors."""
+"""Work on threads: the order of results, errors, and nested work."""
 
 import threading
 
@@ -14,7 +14,8 @@ def cores(request, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 20])
-def test_results_are_in_the_order_of_the_arguments_for_any_number_of_cores(cores, number):
+@pytest.mark.usefixtures("cores")
+def test_results_are_in_the_order_of_the_arguments_for_any_number_of_cores(number):
     found = parallel.map_on_threads(lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst"))
     assert found == list(zip(range(number), "abcdefghijklmnopqrst", strict=False))
 
@@ -25,13 +26,15 @@ def test_work_runs_on_one_thread_per_core_at_the_same_time(monkeypatch):
     assert len(set(parallel.map_on_threads(lambda _: together.wait(), range(2)))) == 2
 
 
-def test_an_error_on_any_thread_is_raised(cores):
+@pytest.mark.usefixtures("cores")
+def test_an_error_on_any_thread_is_raised():
     for failing in range(4):
         with pytest.raises(ZeroDivisionError):
             parallel.map_on_threads(lambda number, failing=failing: 1 / (number - failing), range(4))
 
 
-def test_nested_work_runs_on_its_own_thread(cores):
+@pytest.mark.usefixtures("cores")
+def test_nested_work_runs_on_the_thread_that_calls_it():
     def add_up(number):
         names = parallel.map_on_threads(lambda _: threading.get_ident(), range(3))
         assert names == [threading.get_ident()] * 3

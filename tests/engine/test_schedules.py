@@ -19,7 +19,7 @@ EXTREMES = [(delay, kappa) for delay in (0.0, 64.0, 1024.0) for kappa in (0.5, 0
 
 
 @pytest.mark.parametrize(("delay", "kappa"), EXTREMES)
-def test_rates_lie_in_0_to_1_and_never_grow(delay, kappa):
+def test_rates_are_between_0_and_1_and_fall(delay, kappa):
     rates = learning_rate(np.arange(1, 5000), delay, kappa)
     assert ((rates > 0) & (rates <= 1)).all()
     assert (np.diff(rates) < 0).all()
@@ -47,14 +47,14 @@ def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_siz
     for step in range(1, number + 1):
         before, rate = spent, learning_rate(step, delay, kappa)
         spent, share = spent + rate, share * (1 - rate)
-    told = forecast(HDP, config, 5000, passes=1)
-    assert told.num_steps == number
-    assert told.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
+    found = forecast(HDP, config, 5000, passes=1)
+    assert found.num_steps == number
+    assert found.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
     assert sum_rates(number, delay, kappa) == pytest.approx(spent, rel=1e-9)
-    assert told.leaves_warm_up == (before >= 0.75 * spent)
+    assert found.leaves_warm_up == (before >= 0.75 * spent)
 
 
-def test_too_few_batches_are_forecast_as_too_little():
+def test_the_forecast_for_too_few_mini_batches_is_that_a_run_learns_too_little():
     assert forecast(HDP, HDPConfig(batch_size=4096), 10_000, passes=1).is_too_little
     assert not forecast(HDP, HDPConfig(), 9400, passes=1).is_too_little
 

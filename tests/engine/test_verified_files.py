@@ -29,7 +29,7 @@ def path(tmp_path):
     return tmp_path / "a.npz"
 
 
-def test_a_file_is_read_as_it_was_written_also_by_numpy(path):
+def test_a_file_is_read_as_it_was_written_and_numpy_reads_it_too(path):
     header, parts = read_parts(path, LIST)
     assert (header.format, header.about) == (2, {"size": 3, "spans": [1, 2]})
     assert read_header(path, LIST) == header
@@ -40,7 +40,7 @@ def test_a_file_is_read_as_it_was_written_also_by_numpy(path):
 
 
 @pytest.mark.parametrize("changed", ["header", "part", "missing"])
-def test_a_change_that_zip_does_not_see_is_refused(path, changed):
+def test_a_file_with_a_change_that_zip_does_not_detect_is_refused(path, changed):
     with zipfile.ZipFile(path) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}
     if changed == "missing":

@@ -10,7 +10,7 @@ import pytest
 from stickbreaker.engine import whole_files
 from stickbreaker.engine.whole_files import FileError, building, open_synced, remove_leftovers, replacing
 
-# A process that dies while it writes a file and a folder.
+# A process that ends while it writes a file and a folder.
 DYING = """
 import os, sys
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_a_failed_write_leaves_the_old_file_unchanged(tmp_path):
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "old")]
 
 
-def test_a_folder_is_there_completely_or_not_at_all(tmp_path):
+def test_a_folder_is_written_completely_or_not_at_all(tmp_path):
     path = tmp_path / "a"
     message = r"Cannot write .*/a \(disk full\)"
     with pytest.raises(FileError, match=message), building(path) as work, open_synced(work / "part") as file:
@@ -80,7 +80,7 @@ def test_a_folder_is_there_completely_or_not_at_all(tmp_path):
     assert (path / "part").read_text() == "new"
 
 
-def test_what_a_killed_process_leaves_is_removed_by_the_next_write_only(tmp_path):
+def test_files_of_a_killed_process_are_removed_by_the_next_write_and_files_in_use_are_not(tmp_path):
     assert subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False).returncode == 9
     assert len(list(tmp_path.glob(".*.partial"))) == 2
     with replacing(tmp_path / "a.txt") as first, replacing(tmp_path / "b.txt") as second, building(tmp_path / "c"):
@@ -91,7 +91,7 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next_write_only(tmp_path
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.txt", "b.txt", "c"]
 
 
-def test_where_files_have_no_locks_leftovers_are_removed_after_a_day(tmp_path, monkeypatch):
+def test_on_systems_without_file_locks_leftovers_are_removed_after_a_day(tmp_path, monkeypatch):
     monkeypatch.setattr(whole_files, "fcntl", None)
     old, new, own = (tmp_path / name for name in (".old.partial", ".new.partial", "mine.partial"))
     for path in (old, new, own):

@@ -1,4 +1,4 @@
-"""The wheel carries the corpora, and they are found wherever the packages run from."""
+"""The wheel contains the corpora, and the engine finds them in a wheel and in a checkout."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[1]
 REPORT = """
 import pathlib
 from stickbreaker import engine
@@ -47,13 +47,13 @@ def test_the_wheel_says_that_the_engine_has_type_hints(wheel):
     assert "stickbreaker/engine/py.typed" in wheel.namelist()
 
 
-def test_the_licence_comes_with_the_wheel(wheel):
+def test_the_wheel_contains_the_licence(wheel):
     metadata = next(name for name in wheel.namelist() if name.endswith("/METADATA"))
     assert "License-Expression: MIT" in wheel.read(metadata).decode()
     assert any(name.endswith("/LICENSE") for name in wheel.namelist())
 
 
-def test_an_unpacked_wheel_loads_the_corpus_it_carries(wheel, tmp_path):
+def test_an_unpacked_wheel_loads_its_own_corpus(wheel, tmp_path):
     installed = tmp_path / "installed"
     wheel.extractall(installed)
     elsewhere = tmp_path / "elsewhere"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[1]
 LINK = Path(".import/stickbreaker/engine")
 BUILD_FILES = ("pyproject.toml", ".ci/hatch_build.py")
 REPORT = """
