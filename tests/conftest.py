@@ -1,4 +1,4 @@
-"""What all tests share: tiny corpora, the order of the tiers, and the browser."""
+"""Tiny corpora, the order of the tiers, and the browser, for all tests."""
 
 import gc
 import os
@@ -17,8 +17,8 @@ from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.corpora.load import load_corpus
 
 TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
-# Minutes that each may take in CI; kernels are compiled in those of the installation.
-SHARES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 4, "security": 6, "browser": 8}
+# The most minutes that each tier may take in CI. Compiling is counted apart, since CI does it during the installation.
+MAX_MINUTES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 4, "security": 6, "browser": 8}
 TIMEOUTS = {"recovery": 900, "notebooks": 900, "chaos": 300, "security": 180, "browser": 180}
 # Debian's browser without a window comes first: it opens pages with less processor time.
 BROWSERS = (
@@ -61,7 +61,7 @@ def name_tier(item: pytest.Item) -> str:
 
 
 class CompileClock(event.Listener):
-    """Seconds that numba compiles in this process. Kernels that are compiled inside others count once."""
+    """The seconds in which numba compiles in this process. A kernel that is compiled inside another counts once."""
 
     def __init__(self):
         self.depth, self.began, self.seconds = 0, 0.0, 0.0
@@ -77,7 +77,7 @@ class CompileClock(event.Listener):
         self.seconds += time.perf_counter() - self.began if self.depth == 0 else 0.0
 
     def take(self) -> float:
-        """Seconds since they were last taken."""
+        """The seconds since the last call."""
         seconds, self.seconds = self.seconds, 0.0
         return seconds
 
@@ -93,7 +93,7 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 def pytest_configure(config: pytest.Config):
-    # A property that holds must not fail on a busy machine.
+    # A property that holds must not fail because a machine is busy.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
     # Kernels of notebooks inherit it, and then use small settings that take less than a minute.
@@ -142,7 +142,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
     # By part and process: processes run at the same time, so the longest counts.
-    seconds = {part: Counter() for part in SHARES}
+    seconds = {part: Counter() for part in MAX_MINUTES}
     for report in (each for reports in terminalreporter.stats.values() for each in reports):
         tier = next((tier for tier in TIERS[1:] if tier in getattr(report, "keywords", ())), "fast")
         process = getattr(report, "worker_id", "main")
@@ -150,8 +150,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
         seconds[tier][process] += getattr(report, "duration", 0.0) - compiling
         seconds["compiling"][process] += compiling
     longest = {part: max(each.values(), default=0.0) for part, each in seconds.items()}
-    told = (f"{part} {longest[part] / 60:.1f} of {share}" for part, share in SHARES.items() if longest[part])
-    terminalreporter.write_line(f"minutes: {', '.join(told)}")
+    used = (f"{part} {longest[part] / 60:.1f} of {most}" for part, most in MAX_MINUTES.items() if longest[part])
+    terminalreporter.write_line(f"minutes: {', '.join(used)}")
 
 
 @pytest.fixture(scope="session")
@@ -171,7 +171,7 @@ def own_corpora(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_corpus() -> Corpus:
-    """Twelve documents, two a year from 1790 on: war in the even ones, trade in the odd ones, peace in all."""
+    """Twelve documents, two for each year from 1790: war in the even ones, trade in the odd ones, peace in all."""
     words = ("army", "cotton", "navy", "peace", "ship", "tariff")
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2
@@ -180,5 +180,5 @@ def tiny_corpus() -> Corpus:
 
 @pytest.fixture(scope="session")
 def state_of_the_union() -> Corpus:
-    """The built-in corpus; immutable, so one is enough."""
+    """The bundled corpus; it is immutable, so all tests can share it."""
     return load_corpus("state-of-the-union")

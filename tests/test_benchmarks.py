@@ -1,4 +1,4 @@
-"""The commands of tests/benchmarks, each on a tenth of a small corpus: that they run, and what their rows say."""
+"""The commands of tests/benchmarks run on a part of a small corpus, and their rows are right."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ NAME = "state-of-the-union"
 
 @pytest.fixture(scope="module")
 def few():
-    """Some 200 passages, in place of any corpus."""
+    """200 passages, as a function that loads them for any name."""
     corpus = load_corpus(NAME).select(np.arange(0, 10_000, 50))
     return lambda name: corpus
 
@@ -50,26 +50,26 @@ def only_few(few, monkeypatch):
     corpora.divide.cache_clear()
 
 
-class Stubborn:
-    """A model whose topics are flat, and whose every step takes a second."""
+class UniformModel:
+    """A model with one uniform topic, whose steps take a second each by its own clock."""
 
     def __init__(self, train, seed):
         self.vocab_size, self.seconds = train.vocab_size, 0.0
 
     def learn(self, step):
-        """Nothing, slowly."""
+        """Learn nothing in a second."""
         self.seconds += 1.0
 
     def topics(self):
-        """One flat topic."""
+        """One uniform topic."""
         return np.full((1, self.vocab_size), 1.0 / self.vocab_size)
 
     def prior(self):
-        """One."""
+        """The prior of one topic."""
         return np.ones(1)
 
 
-def test_a_profiles_parts_make_up_the_whole_run(few, monkeypatch):
+def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):
     monkeypatch.setattr(profile, "load_corpus", few)
     monkeypatch.setattr(profile, "NUM_ROUNDS", 1)
     rows = profile.measure(NAME)
@@ -78,7 +78,7 @@ def test_a_profiles_parts_make_up_the_whole_run(few, monkeypatch):
     assert all(row["seconds"] >= 0 for row in rows)
 
 
-def test_a_grid_of_settings_says_which_cells_learned(only_few):
+def test_a_grid_of_settings_reports_which_cells_learned(only_few):
     cells = [{"forgetting_rate": 0.6, "delay": delay, "batch_size": 16} for delay in (1.0, 1024.0)]
     grid = robust.judge([robust.measure(NAME, 0, settings) for settings in cells])
     assert grid["learned"].tolist() == [True, False]
@@ -86,9 +86,9 @@ def test_a_grid_of_settings_says_which_cells_learned(only_few):
     assert robust.tabulate(grid)["S=16"].str.contains("†").tolist() == [False, True]
 
 
-def test_a_race_says_when_each_passed_the_line_and_who_never_did(only_few, monkeypatch):
+def test_a_race_reports_when_each_model_reached_the_score_and_none_for_a_model_that_did_not(only_few, monkeypatch):
     monkeypatch.setattr(race, "SIZES", (5,))
-    monkeypatch.setattr(race, "TomotopyHDP", Stubborn)
+    monkeypatch.setattr(race, "TomotopyHDP", UniformModel)
     rows = race.measure(NAME, minutes=0.05)
     assert rows[1]["seconds_to_line"] is None
     assert rows[1]["best_nats"] == pytest.approx(-np.log(load_corpus(NAME).vocab_size))
@@ -97,7 +97,7 @@ def test_a_race_says_when_each_passed_the_line_and_who_never_did(only_few, monke
     assert summary["our_nats"] > summary["their_nats"]
 
 
-def test_rows_of_the_speed_table_hold_least_median_and_greatest_of_a_works_rounds():
+def test_a_row_of_the_speed_table_has_the_minimum_median_and_maximum_of_its_rounds():
     same = {"contestant": "gensim HdpModel", "work": "one pass", "threads": 1, "target": 50, "predictive": "own"}
     (row,) = speed.summarize([{**same, "ratio": ratio, "our_seconds": 1.0} for ratio in (3.0, 1.0, 8.0)])
     assert (row["ratio_min"], row["ratio_median"], row["ratio_max"]) == (1.0, 3.0, 8.0)
@@ -115,7 +115,7 @@ def test_renamed_words_keep_their_documents(few, vocab_size):
 
 @pytest.fixture(scope="module")
 def sampled(few):
-    """A sampler's twenty sweeps over nine tenths of each document's tokens, and all tokens in two parts."""
+    """A sampler after twenty sweeps over nine tenths of the tokens of each document, and the split of all tokens."""
     corpus, settings = few(NAME), RunSettings(passes=20, score_next_batch=False)
     split = split_tokens(corpus.documents(), corpus.doc_ids, 0)
     with pytest.MonkeyPatch.context() as patched:
@@ -124,7 +124,7 @@ def sampled(few):
         return systems.Fitted("gibbs", kept, settings, split), split
 
 
-def test_a_samplers_documents_are_folded_in_under_the_concentration_it_has_drawn(sampled):
+def test_the_fold_in_of_a_sampler_uses_the_concentration_that_it_has_drawn(sampled):
     fitted, _ = sampled
     assert fitted.prior().sum() == pytest.approx(fitted.finished.state.doc_concentration)
     assert fitted.prior().sum() != pytest.approx(fitted.config.doc_concentration, abs=1e-6)
@@ -160,11 +160,11 @@ def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_se
     assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == 1.0
 
 
-class Made:
-    """A laboratory whose runs are made: a score for each setting of K."""
+class FixedOutcomes:
+    """A laboratory without runs."""
 
     def outcomes(self, chosen):
-        """A run's score is its K."""
+        """The score of a trial is its K."""
         return Outcomes(
             {
                 each: [trials.Outcome(float(dict(each.settings)["max_topics"]), 1.0, (1,), None)]
@@ -176,7 +176,7 @@ class Made:
 @pytest.mark.parametrize(
     ("first", "held", "tried"), [(3, True, ""), (1, False, "another K: held, HDP 3.000, LDA 2.000")]
 )
-def test_what_does_not_hold_is_tried_otherwise(first, held, tried):
+def test_a_claim_that_does_not_hold_is_tested_with_its_alternative_trials(first, held, tried):
     hdps = [trial("hdp", {"max_topics": size}) for size in (first, 3)]
     claim = Claim(
         "A paper",
@@ -187,19 +187,19 @@ def test_what_does_not_hold_is_tried_otherwise(first, held, tried):
         "another K",
         {"HDP": hdps[1]},
     )
-    row = claims.tell(claim, Made())
+    row = claims.tell(claim, FixedOutcomes())
     assert (row["held"], row["tried"]) == (held, tried)
     assert {"paper", "claim", "reported", "measured", "held"} <= set(row)
 
 
 @pytest.mark.parametrize("form", ["as printed", "as its authors ran it"])
-def test_every_claim_about_wang_s_hdp_is_scored_by_the_fold_in_of_its_paper(form):
+def test_every_claim_about_the_hdp_of_wang_is_scored_by_the_fold_in_of_its_paper(form):
     own = [claim for claim in CLAIMS if claim.paper.startswith(f"Wang 2011 ({form})")]
     assert {claim.paper.split(" Fig. ")[1] for claim in own} == {"3", "4", "4, 6", "5"}
     assert all(each.has_fold_in for claim in own for each in (*claim.trials.values(), *claim.instead.values()))
 
 
-def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engine_is_compared_with_its_neighbour():
+def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():
     rows = [{"closed_sessions": 5 * n, "megabytes": 400 - 50 * max(0, 3 - n) + 2.0 * n} for n in range(9)]
     speeds = [
         {"0": 100.0, "1": 90.0, "5": 50.0},
@@ -212,7 +212,7 @@ def test_what_a_session_leaves_behind_is_told_after_the_first_third_and_an_engin
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
 
 
-def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choice_of_a_learning_rate(
+def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_learning_rate(
     only_few, monkeypatch
 ):
     setup, read = heldout.Setup(NAME, None, None, ("disjoint_words",)), set()
@@ -232,19 +232,19 @@ def test_test_documents_are_the_same_for_every_seed_and_take_no_part_in_the_choi
     assert read == set(parts[-1][0].doc_ids.tolist())
 
 
-def test_local_steps_are_compared_on_validation_documents_and_leave_the_engine_as_it_was(few, monkeypatch):
+def test_local_steps_are_compared_on_validation_documents_and_the_engine_is_restored(few, monkeypatch):
     train, test = split_corpus(few(NAME), RunSettings(order="shuffled"))
     monkeypatch.setattr(local_steps, "divide", lambda corpus, order, seed, documents: (train, test))
-    engines = local_steps.two_level.fit_two_level
+    usual = local_steps.two_level.fit_two_level
     rows = pd.DataFrame(local_steps.measure(NAME, None, 0)).set_index("step")
     assert list(rows.index) == list(local_steps.STEPS)
     assert rows["own"].between(-12, -5).all()
     assert rows["own"].nunique() == len(rows)
-    assert local_steps.two_level.fit_two_level is engines
+    assert local_steps.two_level.fit_two_level is usual
     assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()
 
 
-def test_routes_to_a_number_of_topics_are_the_same_run_at_a_limit_below_the_start(few, monkeypatch):
+def test_routes_to_a_number_of_topics_give_the_same_run_at_a_limit_below_the_start(few, monkeypatch):
     train, validation = split_corpus(few(NAME), RunSettings())
     monkeypatch.setattr(births, "divide_corpus", lambda name, seed: (train, validation, None))
     usual = births.warm_up.cool_to

@@ -1,6 +1,7 @@
 """The docstrings of the public names follow numpydoc."""
 
 import inspect
+from types import FunctionType
 
 import pytest
 from numpydoc.validate import validate
@@ -10,7 +11,7 @@ from stickbreaker.engine import estimators
 
 # Sections that a docstring may have: an extended summary, See Also, Examples.
 OPTIONAL = {"ES01", "SA01", "EX01"}
-# Symbols such as "η" begin in lower case; "Names" and "Documents" are nouns, and not verbs of the third person.
+# Symbols such as "η" begin in lower case; "Names" and "Documents" are nouns, and not verbs in the third person.
 MISTAKEN = {"PR08", "SS05"}
 INHERITED = {"stickbreaker.engine.estimators.vectorizer.CorpusVectorizer": {"PR01"}}
 
@@ -22,13 +23,14 @@ def list_public() -> list[str]:
     for item in filter(callable, items):
         path = f"{item.__module__}.{item.__qualname__}"
         members = vars(item).items() if inspect.isclass(item) else ()
-        methods = [name for name, member in members if _is_public(name, member)]
+        methods = [name for name, member in members if is_public(name, member)]
         paths |= dict.fromkeys([path, *(f"{path}.{name}" for name in methods)])
     return list(paths)
 
 
-def _is_public(name: str, member: object) -> bool:
-    return not name.startswith("_") and isinstance(member, property | classmethod | type(_is_public))
+def is_public(name: str, member: object) -> bool:
+    """Whether a member of a class is a public method or property."""
+    return not name.startswith("_") and isinstance(member, property | classmethod | FunctionType)
 
 
 @pytest.mark.parametrize("path", list_public())

@@ -1,4 +1,4 @@
-"""The examples in docstrings are run through the packages, so that no module is imported a second time by its path."""
+"""The examples in docstrings, run through the packages so that no module is imported twice by its path."""
 
 import doctest
 import sys

@@ -1,4 +1,4 @@
-"""The documents keep their form: decisions can be found, are short, and say what replaced them."""
+"""Decisions are indexed and short, and name what replaced them; the glossary defines each term once."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ def read_header(text: str) -> re.Match[str] | None:
 
 
 def count_words(text: str) -> int:
-    """Words of a document; code and the cells of tables count, marks of Markdown alone do not.
+    """The number of words of a document; code and cells of tables count, and Markdown signs alone do not.
 
     >>> count_words("| `a b` | 1.5 |")
     3

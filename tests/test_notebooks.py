@@ -1,4 +1,4 @@
-"""Notebooks as they are committed; that they run is the notebooks tier's to say."""
+"""The form of committed notebooks; the tier of notebooks runs them."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_a_notebook_is_committed_without_outputs_in_cells_of_at_most_twenty_line
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_begins_with_a_title_and_says_something_before_each_stretch_of_code(path):
+def test_a_notebook_begins_with_a_title_and_has_text_after_at_most_two_cells_of_code(path):
     cells = read_cells(path)
     assert "".join(cells[0]["source"]).startswith("# ")
     kinds = [cell["cell_type"] for cell in cells]

@@ -1,4 +1,4 @@
-"""The oldest versions that pyproject.toml allows are those that .ci/oldest tests with."""
+"""The oldest versions that pyproject.toml allows are the ones that CI tests with."""
 
 import runpy
 from pathlib import Path

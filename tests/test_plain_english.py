@@ -1,4 +1,4 @@
-"""Texts are in plain English: words that a native speaker would not use here are found, with file and line.
+"""Texts are in plain English: words that a native speaker would not use are reported with file and line.
 
 It reads strings and comments of the code, the documents, the text cells and code of the notebooks, and the names of
 tests. `code` between backticks is exempt, and so is what EXEMPT names.
@@ -127,7 +127,7 @@ def test_a_file_is_in_plain_english(place):
     assert find_words(ROOT / place) == []
 
 
-def test_what_is_exempt_exists():
+def test_files_that_are_exempt_exist():
     assert set(EXEMPT) <= set(list_files())
 
 

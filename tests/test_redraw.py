@@ -1,4 +1,4 @@
-"""The papers' figures: what is drawn, and that each committed picture is shown and described."""
+"""The figures of the papers: their contents, and that each committed picture is in the README with a description."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_words_that_a_topic_keeps_have_another_colour_than_words_that_it_drops()
     assert texts[0][1] != texts[1][1]
 
 
-def test_points_are_means_over_seeds_with_deviations_and_only_where_all_seeds_arrive():
+def test_points_are_means_over_seeds_with_deviations_only_where_all_seeds_have_a_value():
     rows = [(seed, step, 2.0 * step + seed) for seed in (0, 1) for step in (1, 2)] + [(0, 3, 9.0)]
     frame = pd.DataFrame(rows, columns=["seed", "step", "nats"]).assign(line="a")
     found = average(frame, ["step"], "step", "nats")
@@ -49,7 +49,7 @@ def test_points_are_means_over_seeds_with_deviations_and_only_where_all_seeds_ar
     assert found["deviation"].tolist() == pytest.approx([0.5**0.5] * 2)
 
 
-def test_error_bars_reach_one_deviation_to_either_side_and_are_inside_the_axis():
+def test_error_bars_have_one_deviation_on_each_side_and_are_inside_the_axis():
     frame = pd.DataFrame({"panel": "one", "line": "a", "x": [1, 2], "y": [-7.0, -8.0], "deviation": [0.5, 2.0]})
     (drawn,) = draw_panels(frame, Axes("S", "nats")).children
     (bars,) = drawn.select(Whisker)
@@ -58,7 +58,7 @@ def test_error_bars_reach_one_deviation_to_either_side_and_are_inside_the_axis()
     assert drawn.y_range.start < -10 < -6 < drawn.y_range.end
 
 
-def test_a_run_within_documents_never_reads_the_words_on_which_it_is_scored(monkeypatch):
+def test_a_run_within_documents_does_not_read_the_words_on_which_it_is_scored(monkeypatch):
     read, prepare = [], figure_runs.prepare_training
     monkeypatch.setattr(figure_runs, "prepare_training", lambda *given: read.append(given[2]) or prepare(*given))
     asked = Followed("batch-lda", {"max_topics": 5}, 3, num_documents=60, protocol="within_documents")
@@ -80,7 +80,7 @@ FEW = {"seeds": (0,), "num_documents": 60}
 
 
 @pytest.mark.parametrize("name", ["wang-blei-2012-fig-2", "wang-blei-2012-fig-3"])
-def test_a_figure_is_drawn_fast_from_few_documents(name, tmp_path):
+def test_a_figure_is_drawn_from_few_documents(name, tmp_path):
     frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
     assert {"panel", "line", "x", "y"} <= set(frame.columns)
     assert frame["y"].notna().all()
@@ -88,7 +88,7 @@ def test_a_figure_is_drawn_fast_from_few_documents(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["wang-2011-table-1", "hoffman-2010-fig-1"])
-def test_word_lists_are_drawn_fast_from_few_documents(name, tmp_path):
+def test_word_lists_are_drawn_from_few_documents(name, tmp_path):
     frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
     assert frame["word"].notna().all()
     assert set(frame["rank"]) <= set(range(1, 11))

@@ -1,4 +1,4 @@
-"""The documentation site's sources; that the site builds without a warning or a dead link is checked by `.ci/run`."""
+"""The sources of the documentation site; `.ci/run` checks that it builds without a warning or a dead link."""
 
 import json
 from importlib.util import module_from_spec, spec_from_file_location
@@ -35,7 +35,7 @@ def test_the_list_of_algorithms_has_every_algorithm():
 
 
 def load_module(name: str) -> ModuleType:
-    """A module of the site, whose folder is no package."""
+    """A module of the site, whose folder is not a package."""
     spec = spec_from_file_location(name, SITE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -74,7 +74,7 @@ def test_a_style_that_loads_from_another_host_is_found(check_links, tmp_path):
     assert len(list(check_links.find_faults(tmp_path))) == 1
 
 
-def test_an_output_keeps_the_definitions_of_its_own_components_only():
+def test_an_output_keeps_only_the_definitions_of_its_components():
     button = {"type": "object", "name": "Button1", "attributes": {"label": "</script>"}}
     roots = [{"type": "object", "name": "Column", "attributes": {"children": [button]}}]
     definitions = [{"type": "model", "name": name} for name in ("Alert1", "Button1")]
@@ -84,7 +84,7 @@ def test_an_output_keeps_the_definitions_of_its_own_components_only():
     assert "</" not in kept
 
 
-def test_only_the_outputs_of_a_page_change(tmp_path):
+def test_a_page_stays_the_same_outside_its_outputs(tmp_path):
     page = 'Text.\n  var docs_json = {"id":{"roots":[],"defs":[]}};\n</script>\n'
     (tmp_path / "a.html").write_text(page)
     load_module("slim_outputs").slim_pages(tmp_path)
@@ -104,7 +104,7 @@ def test_a_docstring_becomes_a_list_of_parameters_with_code_and_without_other_ma
 
 
 @pytest.mark.parametrize("line", [">>> add(1)", "Parameters", "    add(1)"])
-def test_examples_code_and_sections_of_a_docstring_stay(line):
+def test_examples_code_and_sections_of_a_docstring_do_not_change(line):
     lines = [line, "----------", "first : int"] if line == "Parameters" else [line]
     found = load_module("docstrings").to_restructured_text(lines, add)
     assert set(lines) <= set(found)
