@@ -38,7 +38,7 @@ def test_repeated_lines_inside_pages_with_headers_and_footers_stay():
 @pytest.mark.parametrize(
     ("num_words", "sizes"), [(59, []), (60, [60]), (309, [309]), (310, [250, 60]), (500, [250] * 2)]
 )
-def test_passages_have_250_words_and_a_short_rest_joins_the_last(num_words, sizes):
+def test_passages_have_250_words_and_a_short_rest_is_added_to_the_last(num_words, sizes):
     text = " ".join(["of socket"] * num_words)
     passages = list(split_passages(text))
     assert [len(COUNTED_WORD.findall(passage)) for passage in passages] == sizes

@@ -59,7 +59,7 @@ def full_bound(config, documents, fits, state):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_bound_of_a_pass_is_the_naive_one(system):
+def test_the_bound_of_a_pass_equals_its_naive_twin(system):
     config, batch = BatchHDPConfig(**SMALL | system, corpus_concentration=0.7), draw_batch(5, 12)
     start = distinct_state(config)
     weights = [naive.weights_of(start.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]

@@ -98,7 +98,7 @@ def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_pr
 
 
 @pytest.mark.parametrize("topic_expectation", ["geometric", "mean"])
-def test_the_bound_of_a_pass_is_the_naive_one(topic_expectation, monkeypatch):
+def test_the_bound_of_a_pass_equals_its_naive_twin(topic_expectation, monkeypatch):
     monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(30, 0.0, 0.0))
     config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
     batch, start = draw_batch(1), state_at(config, draw_topic_words(4))

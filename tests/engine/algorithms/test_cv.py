@@ -139,7 +139,7 @@ SYSTEMS = {"cv-hdp": (cv_hdp, CVHDPConfig), "cv-lda": (cv_lda, CVLDAConfig)}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_bound_of_a_step_is_the_naive_one_at_the_posteriors_before_it(name, tiny_corpus):
+def test_the_bound_of_a_step_equals_its_naive_twin_at_the_posteriors_before_it(name, tiny_corpus):
     module, config_class = SYSTEMS[name]
     config = config_class(max_topics=4, precision="float64")
     before = None

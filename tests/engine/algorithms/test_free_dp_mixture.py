@@ -38,7 +38,7 @@ NOTHING = make_state(np.zeros((0, 3)), ())
 
 @pytest.mark.parametrize("bag", BAGS)
 @pytest.mark.parametrize("state", [NOTHING, make_state()], ids=["no component", "two components"])
-def test_q_of_one_document_is_the_closed_form(state, bag):
+def test_q_of_one_document_equals_its_closed_form(state, bag):
     num_known = len(state.topic_ids)
     u, v = 1.0 + state.tables, 0.7 + np.append(state.tables[1:], 0.0)[:num_known]
     left = np.append(1.0, np.cumprod(v / (u + v)))

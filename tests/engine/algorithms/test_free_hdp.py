@@ -218,7 +218,7 @@ def test_documents_of_a_mini_batch_share_new_topics_which_keep_their_ids():
         state, _ = free_hdp.step(FreeHDPConfig(burn_in=20), before, make_batch(lists, 240), rng)
         assert state.topic_ids[: len(before.topic_ids)].tolist() == before.topic_ids.tolist()
         if number == 0:
-            # A topic for each document would be 24.
+            # With one topic for each document there would be 24.
             assert 3 <= (state.expected_tokens > 0.01 * state.expected_tokens.sum()).sum() <= 6
     assert len(np.unique(state.topic_ids)) == len(state.topic_ids)
 

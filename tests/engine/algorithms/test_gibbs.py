@@ -147,7 +147,7 @@ def learn(module, config, batch, num_steps, vocab_size=7, seed=0):
     return states
 
 
-def test_topic_ids_ascend_stay_with_their_topics_and_never_return():
+def test_topic_ids_ascend_and_are_never_used_for_another_topic():
     config = gibbs_hdp.GibbsHDPConfig(initial_topics=3, word_concentration=0.05, corpus_shape=300.0, corpus_rate=10.0)
     states = learn(gibbs_hdp, config, batch_of(draw_documents(np.random.default_rng(0))), 60)
     dead, num_births = set(), 0
@@ -213,7 +213,7 @@ def final_ids(module, state):
 
 
 @pytest.mark.parametrize("module", ALGORITHMS)
-def test_predictions_within_documents_are_eq_17_and_sum_to_one_over_the_vocabulary(module):
+def test_predictions_within_documents_follow_equation_17_and_sum_to_one_over_the_vocabulary(module):
     config = module.ALGORITHM.config(word_concentration=0.3)
     documents = draw_documents(np.random.default_rng(4))
     state = learn(module, config, batch_of(documents), 3)[-1]

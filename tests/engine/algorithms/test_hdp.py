@@ -129,7 +129,7 @@ def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
         np.testing.assert_allclose(read(summed), read(whole), **ROUNDING)
 
 
-def test_the_number_of_threads_changes_no_bit(monkeypatch):
+def test_a_run_is_the_same_bit_for_bit_for_any_number_of_threads(monkeypatch):
     config = HDPConfig(max_topics=10, delay=1.0, batch_size=16)
     batches = [draw_batch(seed, 200) for seed in range(3)]
     states = []

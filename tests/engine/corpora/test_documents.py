@@ -20,7 +20,7 @@ def test_documents_that_follow_others_keep_their_words():
 
 
 @pytest.mark.parametrize("last", [2, 3, 4])
-def test_a_part_that_was_cut_out_follows_as_its_own_documents_do(last):
+def test_documents_that_are_cut_out_and_joined_again_equal_the_whole(last):
     assert as_lists(BOTH.cut(0, last).followed_by(BOTH.cut(last, 4))) == as_lists(BOTH)
 
 

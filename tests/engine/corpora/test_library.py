@@ -165,7 +165,7 @@ def test_the_error_for_an_unreadable_or_unwritable_folder_names_it(table, folder
         make(table, table)
 
 
-def test_a_corpus_that_an_earlier_version_has_built_still_loads(table, folder):
+def test_a_corpus_that_an_earlier_version_has_built_loads(table, folder):
     _, built = make(table, folder)
     seal = folder / "mine" / "corpus.json"
     seal.write_text(json.dumps(json.loads(seal.read_text())["about"]))

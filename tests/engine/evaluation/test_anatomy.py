@@ -125,7 +125,7 @@ def test_the_parts_of_the_stick_are_the_weights_of_the_summary(algorithm, tiny_c
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_target_of_a_mini_batch_is_the_naive_step_of_rate_1(system):
+def test_the_target_of_a_mini_batch_equals_a_naive_step_with_rate_1(system):
     config = HDPConfig(**SMALL | system, delay=3.0, batch_size=8)
     state, batch = distinct_state(config, V), batch_of(documents_of(draw_two_topic_counts(5, 12)))
     noisy = preview_step(hdp.ALGORITHM, config, state, batch)
@@ -138,7 +138,7 @@ def test_the_target_of_a_mini_batch_is_the_naive_step_of_rate_1(system):
 
 
 @pytest.mark.parametrize("name", STEPPING)
-def test_arrows_end_where_the_next_step_puts_the_topic(name, tiny_corpus):
+def test_a_previewed_topic_equals_the_topic_after_the_next_step(name, tiny_corpus):
     algorithm, settings = find_algorithm(name), RunSettings(passes=8, num_evaluations=0)
     unmerged = {} if name == "lda" else {"duplicates": "keep"}
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)

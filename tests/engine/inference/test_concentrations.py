@@ -162,7 +162,7 @@ def run_steps(name, choice, num_steps, state=None, **settings):
 
 
 @pytest.mark.parametrize(("name", "choice"), LEARNERS)
-def test_learned_concentrations_move_are_used_and_survive_save_and_resume_bit_for_bit(name, choice, tmp_path):
+def test_learned_concentrations_change_are_used_and_are_resumed_bit_for_bit(name, choice, tmp_path):
     algorithm, config, state = run_steps(name, choice, 4)
     fixed = run_steps(name, "fixed", 4)[2].concentrations
     learned = state.concentrations

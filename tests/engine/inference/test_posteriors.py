@@ -13,7 +13,7 @@ def test_the_order_of_sticks_by_tables_has_the_highest_evidence_of_all_orders():
     tables, concentration = np.array([0.3, 4.0, 1.2, 0.0, 2.5]), 0.8
 
     def log_evidence_in(order):
-        # A stick more than there are tables has the rest, with none.
+        # The place after the last stick has no tables.
         return log_sticks(np.append(tables[list(order)], 0.0), concentration)
 
     best = max(permutations(range(5)), key=log_evidence_in)

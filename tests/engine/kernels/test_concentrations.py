@@ -22,7 +22,7 @@ def test_the_gains_of_a_word_concentration_equal_their_equation():
     np.testing.assert_allclose(totals, np.maximum(counts - 0.1, 0).sum(0), atol=30 * 1e-4)
 
 
-def test_sticks_that_no_token_reaches_are_left_out():
+def test_sticks_without_tokens_at_or_after_them_are_left_out():
     tokens, found = np.array([5.0, 2.0, 0.0, 0.0]), np.zeros(2)
     sticks = np.array([[6.0, 3.0, 1.0, 1.0], [2.7, 0.7, 0.7, 0.0]])
     add_stick_logs(tokens, sticks, found)

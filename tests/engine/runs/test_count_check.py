@@ -80,7 +80,7 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_pro
     assert (np.abs(found - expected) <= 5 * error + 1e-12).all()
 
 
-def test_a_random_part_of_a_large_corpus_is_read_which_depends_only_on_the_seed(simulated):
+def test_the_part_of_a_large_corpus_that_is_read_depends_only_on_the_seed(simulated):
     prepared, state, _ = learn(simulated.corpus)
     found = check(prepared, state, sweeps=2, max_tokens=6_000)
     assert (found.num_documents, found.num_tokens, found.corpus_size) == (100, 6_000, prepared.corpus_size)

@@ -39,7 +39,7 @@ def test_the_number_of_topics_follows_the_exact_number_of_training_tokens():
     assert prepared.config.max_topics == prepared.train.num_tokens // 5000 == 160
 
 
-def test_training_alone_holds_nothing_out_and_keeps_the_order(tiny_corpus):
+def test_a_run_that_is_prepared_for_training_only_holds_nothing_out_and_keeps_the_order(tiny_corpus):
     prepared = prepare_training(HDP, HDP.config(), tiny_corpus, RunSettings(order="shuffled"))
     assert prepared.train is tiny_corpus
     assert (prepared.test, prepared.num_held_out, len(prepared.evaluation_points)) == (None, 0, 0)
