@@ -14,6 +14,7 @@ from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
+from tests.engine.corpora.small_files import assert_same_corpora
 
 TEXTS = ["Treaty of peace", "the", "Tariff on cotton", "Peace, <b>peace</b> at last", "\ud83d peace half a pair"]
 YEARS = ["1900", "1901", "1902-05", "soon", "1904"]
@@ -41,11 +42,7 @@ def make(table, folder, name="mine", **more):
 def test_a_loaded_corpus_equals_the_built_one(table, folder):
     about, built = make(table, folder)
     again = load_own("mine", folder)
-    assert (again.counts != built.corpus.counts).nnz == 0
-    for what in ("titles", "vocabulary", "group_titles", "split_by"):
-        assert getattr(again, what) == getattr(built.corpus, what)
-    assert (again.dates == built.corpus.dates).all()
-    assert (again.dates.dtype, again.groups.tolist()) == (built.corpus.dates.dtype, built.corpus.groups.tolist())
+    assert_same_corpora(again, built.corpus)
     assert (about, about.num_bad, about.date_span) == (find_own("mine", folder).about, 2, ("1900-01-01", "1904-01-01"))
     assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
 

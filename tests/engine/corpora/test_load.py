@@ -15,9 +15,9 @@ from stickbreaker.engine.corpora import bundled
 from stickbreaker.engine.corpora.bundled import FILES, pack
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from tests.engine.corpora.small_files import TEXTS, assert_same_corpora
 
 DATA = Path(__file__).parents[3] / "data"
-NOTES = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
 
 
 @pytest.fixture
@@ -132,11 +132,8 @@ def test_a_packed_corpus_is_unpacked_unchanged(state_of_the_union):
     corpus = state_of_the_union.select(state_of_the_union.groups < 12)
     corpus = replace(corpus, doc_ids=None, group_titles=corpus.group_titles[:12], split_by="group")
     again = bundled.unpack(corpus.name, pack(corpus))
-    assert (again.counts != corpus.counts).nnz == 0
-    assert (again.titles, again.vocabulary, again.split_by) == (corpus.titles, corpus.vocabulary, "group")
-    assert (again.dates.dtype, again.group_titles) == (corpus.dates.dtype, corpus.group_titles)
-    assert (again.dates == corpus.dates).all()
-    assert (again.groups == corpus.groups).all()
+    assert_same_corpora(again, corpus)
+    assert again.split_by == "group"
 
 
 def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
@@ -157,7 +154,7 @@ def test_a_bundled_corpus_takes_no_columns():
 
 
 def test_a_csv_file_becomes_a_corpus(write_csv):
-    path = write_csv("year,said,who", *(f'{1900 + i},"{note}",Speaker {i}' for i, note in enumerate(NOTES)))
+    path = write_csv("year,said,who", *(f'{1900 + i},"{text}",Speaker {i}' for i, text in enumerate(TEXTS)))
     corpus = load_corpus(str(path), text="said", date="year", title="who")
     assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
     assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
@@ -166,16 +163,16 @@ def test_a_csv_file_becomes_a_corpus(write_csv):
 
 
 def test_without_dates_and_titles_documents_have_the_order_and_numbers_of_their_rows(write_csv):
-    corpus = load_corpus(write_csv("text", *(f'"{note}"' for note in NOTES)))
+    corpus = load_corpus(write_csv("text", *(f'"{text}"' for text in TEXTS)))
     assert not corpus.has_dates
     assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
 
 
 def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
-    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBA ", strict=True)))
+    path = write_csv("part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBA ", strict=True)))
     assert load_corpus(path, text="part", group="of").group_titles == ("B", "A")
     assert re.search(r"skipped 1 of 4 rows\. First: .*mine\.csv, row 5: the group is missing", caplog.text)
-    path = write_csv("part,of", *(f'"{note}",{letter}' for note, letter in zip(NOTES, "BBAA", strict=True)))
+    path = write_csv("part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBAA", strict=True)))
     corpus = load_corpus(path, text="part", group="of")
     assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
     assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [{0}, {1}]
@@ -317,7 +314,7 @@ def test_only_the_row_with_an_extra_comma_is_skipped(write_csv, caplog):
 
 
 def test_loading_shows_a_bar_only_on_request_and_calls_back_with_the_share(write_csv, capfd):
-    path, shares = write_csv("text", *NOTES), []
+    path, shares = write_csv("text", *TEXTS), []
     load_corpus(path, callback=shares.append)
     assert shares == sorted(shares)
     assert (shares[-1], len(shares) > 1) == (1.0, True)

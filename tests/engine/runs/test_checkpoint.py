@@ -148,7 +148,7 @@ def test_a_run_that_writes_a_checkpoint_continues_from_it_bit_for_bit(name, tiny
         config = replace(config, batch_size=3)
     prepared = prepare(algorithm, config, tiny_corpus, RunSettings(passes=6, num_evaluations=2))
     whole = list(run(prepared))
-    updates = run(prepared, checkpoint=path)
+    updates = run(prepared, checkpoint=path, every=np.inf)
     first = [next(updates) for _ in range(3)]
     assert not path.exists()
     updates.close()
