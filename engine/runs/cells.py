@@ -60,7 +60,7 @@ class Cell:
         """Everything that the result depends on: all settings, the contents of the corpus, and versions."""
         own = {"config": asdict(self.config), "run": asdict(self.run), "protocols": list(self.protocols)}
         corpus = {"corpus": digest_corpus(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
-        return {"system": self.system, **own, **corpus, "versions": _versions()}
+        return {"system": self.system, **own, **corpus, "versions": find_versions()}
 
     def key(self) -> str:
         """The name of the cell's file: a hash of everything that the result depends on."""
@@ -203,7 +203,7 @@ def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
 
 
 @lru_cache
-def _versions() -> dict[str, str]:
+def find_versions() -> dict[str, str]:
     """Versions of Python and of the numerical libraries, and the SHA-256 of the engine's code."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):

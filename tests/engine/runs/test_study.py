@@ -124,7 +124,7 @@ def test_the_key_of_a_cell_changes_with_each_setting_each_version_and_each_word_
     cells.digest_corpus.cache_clear()
     Path(notes).write_text(Path(notes).read_text().replace("peace", "mercy"))
     keys.append(key())
-    monkeypatch.setattr(cells, "version", lambda library: "another")
+    monkeypatch.setattr(cells, "find_versions", lambda: {"engine": "another"})
     keys.append(key())
     assert len(set(keys)) == len(keys)
     cells.digest_corpus.cache_clear()
