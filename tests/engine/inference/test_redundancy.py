@@ -109,7 +109,7 @@ def test_topics_that_do_not_differ_yet_are_not_redundant():
     alike = frequencies * rng.uniform(0.8, 1.2, (12, 400)) * 2000
     statistic, freedom = g_statistic(alike[0], alike[1])
     assert statistic < 0.5 * freedom
-    assert len(find_removal(alike.astype(np.float32), 1.0).topics) <= 6
+    assert find_removal(alike.astype(np.float32), 1.0).is_empty
 
 
 @pytest.mark.parametrize("ratio", [0.3, 1.5])

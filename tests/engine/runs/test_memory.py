@@ -2,6 +2,7 @@
 
 import re
 import tracemalloc
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -14,18 +15,21 @@ from stickbreaker.engine.simulate import simulate_hdp
 
 
 @pytest.mark.parametrize("name", ["hdp", "direct-hdp", "lda", "batch-hdp", "batch-lda", "cv-lda"])
-def test_the_estimate_covers_the_arrays_of_a_run(name):
+def test_the_estimate_is_at_least_the_memory_of_a_run_and_at_most_five_times_as_much(name):
     rng = np.random.default_rng(0)
     topics = rng.dirichlet([0.05] * 5000, 20)
     corpus = simulate_hdp(topics, 200, 50, 1.0, 5.0, rng).corpus
     algorithm = find_algorithm(name)
     prepared = engine.prepare(algorithm, algorithm.config(max_topics=200), corpus, engine.RunSettings(passes=1))
+    # The memory of compiling does not count.
+    deque(engine.run(prepared), maxlen=0)
     tracemalloc.start()
-    for _ in engine.run(prepared):
-        pass
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= 1.2 * estimate_memory(algorithm, prepared.config, prepared.train)
+    try:
+        deque(engine.run(prepared), maxlen=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= estimate_memory(algorithm, prepared.config, prepared.train) <= 5 * peak
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
