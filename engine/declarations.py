@@ -114,7 +114,9 @@ MAX_SLOTS = _whole("T", (1, 200), "Maximum number of topic slots in a document")
 MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first sweeps")
 DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
 LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
-REMOVAL_CONCENTRATION = _number("γ", (1e-6, 1e6), "From 0.1 to 10, hardly changes the number of topics of real text")
+REMOVAL_CONCENTRATION = _number(
+    "γ", (1e-6, 1e6), "Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text"
+)
 WEIGHT_CONCENTRATION = _number("γ", (1e-6, 1e6), "Prior of the topics' weights; hardly changes the number of topics")
 CORPUS_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values give more topics, unless γ is resampled")
 WORD_CONCENTRATION = _number("η", (1e-6, 1e3), "Lower values give each topic fewer words")
@@ -124,7 +126,7 @@ BATCH_SIZE = _whole("S", (1, INFINITY), "Documents per mini-batch", live=True)
 TOPIC_EXPECTATION = _choice(
     "Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers", "mean", "geometric"
 )
-HOFFMAN_START = _choice("hoffman: as in the paper; warm: soft warm-up", "hoffman", "warm")
+HOFFMAN_START = _choice("hoffman: as in the paper; warm: warm-up by annealing", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
     "merge: remove topics that mixtures of other topics explain; keep: remove no topic",
@@ -132,12 +134,15 @@ DUPLICATES = _choice(
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only)",
+    "start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs "
+    "start = warm)",
     "start",
     "births",
 )
 START_FROM = _choice(
-    "own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3", "own", "gibbs"
+    "own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3",
+    "own",
+    "gibbs",
 )
 PRECISION = _choice("Floating-point precision of topics and local steps", "float32", "float64")
 TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this share of it")

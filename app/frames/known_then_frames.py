@@ -1,4 +1,4 @@
-"""Topics over time as known then: each period by the topic shares of its documents when first read. Pure."""
+"""Topics over time by the model at the time: each period by the topic shares of its documents when first read. Pure."""
 
 from collections.abc import Sequence
 

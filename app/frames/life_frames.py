@@ -82,7 +82,7 @@ def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Seque
 
 def describe_event(event: LifeEvent, progress: Progress) -> str:
     """Describe an event."""
-    other = "" if event.other is None else f"likeness {event.likeness:.2f} to {progress.topic_title(event.other)}"
+    other = "" if event.other is None else f"similarity {event.likeness:.2f} to {progress.topic_title(event.other)}"
     return {
         BORN: "born",
         CLEAR: "clear from here on",

@@ -122,7 +122,7 @@ class Anatomist:
             try:
                 job = AnatomyJob("ready", self._answer(question))
             except Exception as error:
-                _log.exception("The algorithm could not be looked into")
+                _log.exception("The inside of the algorithm could not be computed")
                 job = AnatomyJob("failed", None, f"{type(error).__name__}: {error}")
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))

@@ -84,7 +84,7 @@ class ClassState:
         return ClassState(self.number + 1, task, results=self.all_results[-MAX_RESULTS:])
 
     def answer(self, page: str, number: object, option: object) -> "ClassState":
-        """The state with an answer of a page, which may change until answers end; itself if the answer is not valid.
+        """The state with an answer of a page, which may change while the task is open; itself if it is not valid.
 
         >>> state = ClassState().ask(Task(PERIOD, "When?", ("1790", "1890"), correct=1))
         >>> state.answer("page", 1, 0).answer("page", 1, 1).counts, state.answer("page", 1, 2) is state

@@ -40,9 +40,9 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
         Item(
             "Kept runs: models",
             sum(size.model for size in sizes.values()),
-            "the oldest are removed by themselves, runs without a name first",
+            "the oldest are removed automatically, runs without a name first",
         ),
-        Item("Runs that can be continued", measure_folder(data / OPEN_RUNS), "the oldest are removed by themselves"),
+        Item("Runs that can be continued", measure_folder(data / OPEN_RUNS), "the oldest are removed automatically"),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)

@@ -307,7 +307,8 @@ class KeptRuns:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = f"A run could not be kept in {self._folder} ({error.strerror}): make room there, or allow it."
+            remedy = "free some space there, or make the folder writable"
+            reason = f"A run could not be kept in {self._folder} ({error.strerror}): {remedy}."
             raise KeptRunError(reason) from error
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}

@@ -14,7 +14,7 @@ NAMED_CHOICES = ("start", "topic_expectation")
 CORPUS_TITLES = {
     "state-of-the-union": "State of the Union",
     "rfc": "Internet standards (RFCs)",
-    "rfc-documents": "Internet standards, each whole",
+    "rfc-documents": "Internet standards (whole RFCs)",
 }
 LABELS = {
     "max_topics": "Maximum topics",

@@ -55,7 +55,8 @@ class SavedRuns:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = f"A run cannot be saved in {self._folder} ({error.strerror}): make room there, or allow it."
+            remedy = "free some space there, or make the folder writable"
+            reason = f"A run cannot be saved in {self._folder} ({error.strerror}): {remedy}."
             raise CheckpointError(reason) from error
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}

@@ -8,10 +8,9 @@ from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, 
 from bokeh.plotting import figure
 
 from stickbreaker.app.panel_fixes import hide_tools
-from stickbreaker.app.plots.curve_plots import LEFT_BORDER, set_x_axis
+from stickbreaker.app.plots.curve_plots import HELDOUT_LABEL, LEFT_BORDER, set_x_axis
 
 HEIGHT = 340
-HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
 DASHES = ("solid", [8, 3], [3, 3], [10, 3, 3, 3])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
 

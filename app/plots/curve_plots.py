@@ -38,6 +38,11 @@ LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
+HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
+SCORE_HELP = (
+    "disjoint_words: a tenth of a document's distinct words is predicted from the rest. own: by the algorithm's own "
+    "inference."
+)
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
 
@@ -55,7 +60,7 @@ class CurveKind(NamedTuple):
 CURVE_KINDS = {
     "heldout": CurveKind(
         "Held-out log likelihood",
-        "nats per held-out word,\ndisjoint_words, own",
+        HELDOUT_LABEL,
         "{:.3f} nats",
         "0.00",
         ("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),

@@ -24,7 +24,7 @@ from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
 OWN_SESSION_ID = "This server chooses session ids itself: open the address without a session id."
-WRONG_TOKEN = "This page was not made by this server, or by an earlier start of it: reload the page."
+WRONG_TOKEN = "This page is from another server, or from before this one was restarted: reload the page."
 WRONG_USER = "This page belongs to another user, or was opened with more rights: reload the page."
 WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."

@@ -52,7 +52,7 @@ class ProtectedServer(BokehServer):  # type: ignore[misc]  # Bokeh's hints are n
         """Start, and print the address with the token where no login gives users their rights."""
         super().start()
         if self.port and not self._asks_for_login:
-            print("Everything is open to you at the address with the start-up token; do not share it:", flush=True)
+            print("Open this address for full access. It contains the start-up token; do not share it:", flush=True)
             for path in self._paths:
                 print(f"    {self.address_of(path)}", flush=True)
 

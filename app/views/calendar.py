@@ -21,7 +21,7 @@ from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
 
 MOST_PERIODS = 400
-KNOWN = NOW, THEN = ("as known now", "as known then")
+KNOWN = NOW, THEN = ("latest model", "model at the time")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {
@@ -33,13 +33,13 @@ HEADINGS = {
     "list that was recorded before the period was read.",
 }
 WHOLE = (
-    "This algorithm reads the whole corpus at each step, so it never knows one period without the others. “As known "
-    "then” needs an algorithm that reads mini-batches."
+    "This algorithm reads the whole corpus at each step, so it never knows one period without the others. The choice "
+    "“model at the time” needs an algorithm that reads mini-batches."
 )
 UNSCORED = (
     "First readings are recorded only if “Next-batch scores” is on. Turn it on under Advanced settings and restart."
 )
-TOO_EARLY = "“As known then” is available after the second mini-batch."
+TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
 class Calendar(Viewer):
@@ -55,7 +55,9 @@ class Calendar(Viewer):
         self.kind = pmui.Select(label="Chart type", options=list(KINDS), value=KINDS[0], **shared)
         self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
-        self.known = pmui.RadioButtonGroup(label="Known", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE)
+        self.known = pmui.RadioButtonGroup(
+            label="Model used", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE
+        )
         self.heading = make_heading(TITLE, f"<p>{HEADINGS[NOW]}</p>")
         self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self._heat_map = HeatMap(self.pick_cell)

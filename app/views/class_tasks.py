@@ -167,11 +167,12 @@ def describe_answers(state: ClassState, num_watching: int) -> str:
 
 def describe_own(state: ClassState, page: str) -> str:
     """Tell a watcher whether an answer is expected, was sent, or is right."""
-    if state.is_open:
-        return "Answer sent. You can change it until answers end." if page in state.answers else "Tap your answer."
+    task = state.task
+    if task is not None and state.is_open:
+        end = "the right answer is known" if task.is_prediction else "the presenter reveals the answer"
+        return f"Answer sent. You can change it until {end}." if page in state.answers else "Tap your answer."
     if not state.is_revealed:
         return "You cannot change your answer any more. The right answer will appear here."
-    task = state.task
     if task is None or page not in state.answers:
         return "This is the right answer."
     return "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."

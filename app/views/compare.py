@@ -41,6 +41,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.panel_fixes import offer
 from stickbreaker.app.plots.compare_plots import overlay_plot
+from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
@@ -51,6 +52,7 @@ HELP = (
     "<p>A finished run keeps its model: <b>Open</b> shows it on all pages in place of the present run, and <b>Another "
     "pass</b> continues it. If models take too much space, the oldest are removed; the results stay.</p>"
     f"<p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, type over its settings.</p>"
+    f"<p>{SCORE_HELP}</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HELP = (

@@ -403,7 +403,7 @@ def describe_forecast(expected: Forecast, corpus_size: int) -> str:
         return f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more passes."
     left = f"{100 * expected.startup_share:.0f} %"
     return (
-        f"These settings give {steps}, and {left} of the start-up mass stays in the topics. "
+        f"These settings give {steps}, and {left} of the random start stays in the topics. "
         "Lower κ, S or τ₀, or use more passes."
     )
 

@@ -26,6 +26,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import (
+    SCORE_HELP,
     CurvePlot,
     curve_plot,
     curve_title,
@@ -43,7 +44,8 @@ GRID_STYLE = """
 """
 HELP = (
     "Higher is better for both likelihoods. {held_out}</p><p>Each next batch is scored just before the model learns "
-    "from it: progressive validation with known D and vocabulary."
+    "from it (progressive validation; the corpus size and the vocabulary are known from the start).</p>"
+    f"<p>{SCORE_HELP}"
 )
 HELD_OUT = "Held-out passages come from all years."
 HELD_OUT_WHOLE = "Whole {texts} of all years are held out."

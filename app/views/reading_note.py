@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from stickbreaker.app.model.counting import count_all
+from stickbreaker.app.model.counting import count, count_all
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 
@@ -65,11 +65,12 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
     model = job.reading.model
     number = count_all(model.corpus.num_documents, "document")
     if job.status == "reading":
-        return f"Reading {number} with the model after {model.documents_seen:,} …"
+        return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
-    now = f" The run has now read {progress.documents_seen:,}." if is_behind(job, progress) and not of_run else ""
+    read = count(progress.documents_seen, "document")
+    now = f" The run has now read {read}." if is_behind(job, progress) and not of_run else ""
     held_out = ", including held-out ones" if model.corpus.num_documents > 1 else ""
     return (
         f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after it had learned from "
-        f"{model.documents_seen:,}.{now}"
+        f"{count(model.documents_seen, 'document')}.{now}"
     )

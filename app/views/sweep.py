@@ -20,6 +20,7 @@ from stickbreaker.app.model.sweep_plan import (
     x_setting,
 )
 from stickbreaker.app.plots.compare_plots import sweep_plot
+from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.engine.algorithm import Algorithm
 
@@ -27,6 +28,7 @@ HELP = (
     "<p>A sweep runs all combinations of these values and algorithms in the background, at most "
     f"{MAX_RUNS} runs. An empty field takes the present value of the settings.</p><p>The final scores are drawn over S "
     "with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
+    f"<p>{SCORE_HELP}</p>"
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",

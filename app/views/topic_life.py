@@ -46,7 +46,7 @@ HELP = (
     "<li>● <b>born</b>: in use for the first time, after the first column.</li>"
     f"<li>★ <b>clear</b>: from here on, each of its lists has at least {NUM_STEADY} of its present {NUM_WORDS} top "
     "words. The mark can appear from the second column on, and disappears if the words change later.</li>"
-    "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a likeness of at "
+    "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a similarity of at "
     f"least {LEAST_LIKENESS} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical topics).</li>"
     "<li>✕ <b>gone</b>: no longer in use. If it was a near-duplicate before, the topic that probably absorbed it is "
     "named.</li></ul>"

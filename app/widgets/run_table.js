@@ -2,7 +2,7 @@ const SURE_MILLISECONDS = 4000
 
 export function render({ model }) {
   const body = make("tbody", {})
-  const head = make("tr", {}, make("th", {scope: "col"}, "Draw"),
+  const head = make("tr", {}, make("th", {scope: "col"}, "Curve"),
     ...model.columns.map(name => make("th", {scope: "col"}, name)), make("th", {scope: "col"}, "Open"),
     make("th", {scope: "col"}, "Delete"))
   const table = make("table", {}, make("thead", {}, head), body)
@@ -36,7 +36,7 @@ export function render({ model }) {
 
   function write_item(item, row) {
     item.tick.checked = row.is_ticked
-    item.tick.setAttribute("aria-label", `Draw ${row.title}`)
+    item.tick.setAttribute("aria-label", `Show the curve of ${row.title}`)
     item.chip.style.background = row.color || "transparent"
     if (item.name.getRootNode().activeElement !== item.name) item.name.value = row.name
     item.name.placeholder = row.label

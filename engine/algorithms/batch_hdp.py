@@ -55,7 +55,9 @@ class BatchHDPConfig:
     corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
-    start: str = setting("warm", "", None, "warm: soft warm-up; wang: as printed", choices=("warm", "wang"))
+    start: str = setting(
+        "warm", "", None, "warm: warm-up by annealing; wang: as the paper prints it", choices=("warm", "wang")
+    )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting(

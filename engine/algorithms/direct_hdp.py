@@ -49,7 +49,7 @@ class DirectHDPConfig:
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting(
-        "warm", "", None, "warm: soft warm-up; hoffman: the start of online LDA", choices=("warm", "hoffman")
+        "warm", "", None, "warm: warm-up by annealing; hoffman: the start of online LDA", choices=("warm", "hoffman")
     )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("merge", **declared.DUPLICATES)

@@ -49,7 +49,10 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
 
-START_HELP = "warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013"
+START_HELP = (
+    "warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; "
+    "svi: Fig. 9 of Hoffman 2013"
+)
 STARTS = ("warm", "wang", "wang-code", "svi")
 
 

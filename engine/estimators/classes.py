@@ -22,7 +22,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. From 0.1 to 10, hardly changes the number of topics of real text.
+        γ. Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -32,7 +32,8 @@ class OnlineHDP(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None follows the size of the corpus.
     start : {"warm", "wang", "wang-code", "svi"}, default="warm"
-        warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
+        warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; svi: Fig. 9 of
+        Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
@@ -40,7 +41,8 @@ class OnlineHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
+        start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs
+        start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -117,7 +119,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None follows the size of the corpus.
     start : {"warm", "hoffman"}, default="warm"
-        warm: soft warm-up; hoffman: the start of online LDA.
+        warm: warm-up by annealing; hoffman: the start of online LDA.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
@@ -190,7 +192,7 @@ class OnlineLDA(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None follows the size of the corpus.
     start : {"hoffman", "warm"}, default="hoffman"
-        hoffman: as in the paper; warm: soft warm-up.
+        hoffman: as in the paper; warm: warm-up by annealing.
     topic_expectation : {"geometric", "mean"}, default="geometric"
         geometric: exp E[log topic], as in the paper; mean: E[topic].
     concentrations : {"fixed", "learned", "asymmetric"}, default="fixed"
@@ -251,7 +253,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. From 0.1 to 10, hardly changes the number of topics of real text.
+        γ. Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
@@ -261,7 +263,8 @@ class OnlineSVIHDP(OnlineTopicModel):
     batch_size : int or None, default=500
         S. Documents per mini-batch.
     start : {"warm", "wang", "wang-code", "svi"}, default="svi"
-        warm: soft warm-up; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
+        warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; svi: Fig. 9 of
+        Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="geometric"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
@@ -269,7 +272,8 @@ class OnlineSVIHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
+        start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs
+        start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -344,7 +348,7 @@ class BatchHDP(TopicModel):
     tolerance : float, default=1e-05
         Stop when a pass raises the bound by less than this share of it.
     start : {"warm", "wang"}, default="warm"
-        warm: soft warm-up; wang: as printed.
+        warm: warm-up by annealing; wang: as the paper prints it.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
@@ -411,7 +415,7 @@ class BatchLDA(TopicModel):
     tolerance : float, default=1e-05
         Stop when a pass raises the bound by less than this share of it.
     start : {"hoffman", "warm"}, default="hoffman"
-        hoffman: as in the paper; warm: soft warm-up.
+        hoffman: as in the paper; warm: warm-up by annealing.
     topic_expectation : {"mean", "geometric"}, default="geometric"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     precision : {"float32", "float64"}, default="float32"
@@ -614,7 +618,7 @@ class CVHDP(TopicModel):
     first_sweeps : {"printed", "soft"}, default="printed"
         printed: as in the paper; soft: the first 20 sweeps with a large β.
     start_from : {"own", "gibbs"}, default="own"
-        own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
+        own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -681,7 +685,7 @@ class CVLDA(TopicModel):
     word_total : float, default=100.0
         β. Total word concentration of a topic; lower values give each topic fewer words.
     start_from : {"own", "gibbs"}, default="own"
-        own: a start of its own; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
+        own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"

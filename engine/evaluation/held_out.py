@@ -26,8 +26,8 @@ PROTOCOLS = {
     "perplexity_bound": "the bound on the log likelihood of whole test documents, per token",
     "importance_sampling": "the log likelihood of whole test documents, per token, by importance sampling",
     "within_documents": "a tenth of each training document's tokens is predicted from the tokens learned",
-    "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it: progressive "
-    "validation with known D and vocabulary",
+    "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it (progressive "
+    "validation; the corpus size and the vocabulary are known from the start)",
 }
 NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
 COVERED_SHARE = 0.99

@@ -46,7 +46,11 @@ class RunSettings:
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores per pass")
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(
-        True, "", None, "score each mini-batch before learning: progressive validation with known D and vocabulary"
+        True,
+        "",
+        None,
+        "score each mini-batch before learning (progressive validation; the corpus size and the vocabulary are known "
+        "from the start)",
     )
     shuffle_window: int = setting(
         SHUFFLE_WINDOW, "", (1, 1_000_000), "shards of a stored corpus that are shuffled together"

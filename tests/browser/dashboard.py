@@ -41,7 +41,7 @@ class Dashboard:
         self.progress = page.get_by_role("progressbar", name="Documents seen")
         self.bar = page.locator(".bar")
         self.step_button = self.button("Step")
-        self.sketch = page.get_by_text(re.compile(r"Start-up mass left"))
+        self.sketch = page.get_by_text(re.compile(r"Random start left in the topics"))
         self.words = page.get_by_role("region", name="Word lists over time")
         self.word_heads = self.words.locator("thead th:not(.rank)")
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")

@@ -50,7 +50,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     rows.first.get_by_role("textbox").fill(name)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name=f"Delete {name}")).to_be_visible()
-    page.get_by_role("checkbox", name=f"Draw {name}").check()
+    page.get_by_role("checkbox", name=f"Show the curve of {name}").check()
     expect(page.get_by_text(re.compile("topics matched, the most similar first"))).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-"""A page says that its connection is lost, and opens again by itself."""
+"""A page says that its connection is lost, and reconnects automatically."""
 
 import re
 from urllib.parse import urlsplit
@@ -32,7 +32,7 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             dashboard.page.evaluate("window.isSame = true")
             proxy.stall()
             dashboard.expect_state("No connection")
-            expect(dashboard.note).to_contain_text("opens again by itself")
+            expect(dashboard.note).to_contain_text("reconnects automatically")
             proxy.go_on()
             dashboard.expect_state("Paused")
             assert dashboard.page.evaluate("window.isSame")

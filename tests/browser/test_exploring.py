@@ -26,7 +26,7 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Topics with “treaty”")).to_be_visible()
     expect(page.get_by_role("heading", name="“treaty” over the run")).to_be_visible()
-    expect(page.get_by_text(re.compile("^listed since [0-9,]+ documents"))).not_to_have_count(0)
+    expect(page.get_by_text(re.compile("^in the lists from document [0-9,]+"))).not_to_have_count(0)
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
     expect(page.get_by_text(re.compile(r"documents with the large one \(at least 10 %\)"))).to_be_visible()
@@ -109,9 +109,9 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page = finished.page
     finished.button("Time").click()
     expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
-    finished.button("as known then").click()
+    finished.button("model at the time").click()
     expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
-    finished.button("as known now").click()
+    finished.button("latest model").click()
     expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
     are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"

@@ -14,7 +14,7 @@ LANDMARKS = {
     TOPICS: ("button", re.compile("^open: ")),
     TIME: ("combobox", "Period"),
     DOCUMENTS: ("button", re.compile("^open: ")),
-    COMPARE: ("checkbox", re.compile("^Draw ")),
+    COMPARE: ("checkbox", re.compile("^Show the curve of ")),
     EXPORT: ("button", "Save figure"),
     HOOD: ("button", re.compile("^select topic: slot")),
 }

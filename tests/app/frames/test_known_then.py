@@ -1,4 +1,4 @@
-"""First readings of documents, and topics over time as known then."""
+"""First readings of documents, and topics over time by the model at the time."""
 
 from dataclasses import replace
 

@@ -8,6 +8,7 @@ import pytest
 
 from stickbreaker.app.frames.life_frames import (
     NUM_EVENTS,
+    describe_event,
     event_rows,
     lane_frame,
     lane_topics,
@@ -97,6 +98,8 @@ def test_a_topic_that_is_gone_names_its_near_duplicate():
     found = find_events([point(1, k1=topic(0), k2=topic(0, 100), k3=topic(50)), point(2, k1=topic(30))])
     assert [(each.kind, each.topic_id, each.other) for each in found] == [(GONE, 2, 1), (GONE, 3, None)]
     assert found[0].likeness == pytest.approx(0.9)
+    progress = Progress(names={1: "war"})
+    assert [describe_event(each, progress) for each in found] == ["gone; similarity 0.90 to war before", "gone"]
 
 
 def test_a_merge_is_proposed_from_the_column_where_two_topics_became_near_duplicates():

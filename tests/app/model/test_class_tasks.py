@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, MAX_ANSWERS, ClassState, Result, Task
+from stickbreaker.app.views.class_tasks import describe_own
 
 TASK = Task(INTRUDER, "Which word?", ("war", "peace", "cotton"), correct=2, topic_id=7, label="war, peace")
 ASKED = ClassState().ask(TASK)
@@ -68,6 +69,16 @@ def test_answers_to_a_prediction_end_when_it_comes_true_and_it_is_revealed_only_
     assert settled.answer("b", 1, 1) is settled
     assert settled.reveal().all_results[0].counts == (0, 1, 0)
     assert settled.settle(2) is settled
+
+
+def test_a_watcher_reads_until_when_the_answer_can_be_changed():
+    assert describe_own(ASKED, "a") == "Tap your answer."
+    answered = ASKED.answer("a", 1, 2)
+    assert describe_own(answered, "a") == "Answer sent. You can change it until the presenter reveals the answer."
+    assert describe_own(answered.reveal(), "a") == "Your answer is right."
+    predicted = ClassState().ask(replace(TASK, kind=FIRST, correct=None, is_prediction=True)).answer("a", 1, 1)
+    assert describe_own(predicted, "a") == "Answer sent. You can change it until the right answer is known."
+    assert describe_own(predicted.settle(1), "a").startswith("You cannot change your answer any more.")
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_damaged_files_are_left_out_with_a_sentence_each(kept, tmp_path):
 
 def test_a_run_that_cannot_be_written_is_reported_until_one_can(kept, tmp_path):
     (tmp_path / "runs").touch()
-    with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): make room"):
+    with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): free some space"):
         kept.keep(make_progress(), make_model())
     (tmp_path / "runs").unlink()
     assert kept.version == 1

@@ -166,7 +166,7 @@ def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, positio
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path, position):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CheckpointError, match="make room there, or allow it"):
+    with pytest.raises(CheckpointError, match="free some space there, or make the folder writable"):
         SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, position))
 
 

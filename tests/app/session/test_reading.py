@@ -351,7 +351,7 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
     assert is_behind(job, later)
-    assert f"The run has now read {later.documents_seen:,}" in describe_reading(job, later)
+    assert f"The run has now read {later.documents_seen:,} documents." in describe_reading(job, later)
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
 
@@ -359,8 +359,9 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     corpus = replace(job.reading.model, corpus=job.reading.corpus.select(np.arange(12) == 0))
     few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
     said = describe_reading(few, progress)
-    assert said == f"The only document, read with the model after it had learned from {progress.documents_seen}."
-    assert describe_reading(replace(few, status="reading"), progress).startswith("Reading the only document with")
+    learned = f"{progress.documents_seen} documents"
+    assert said == f"The only document, read with the model after it had learned from {learned}."
+    assert describe_reading(replace(few, status="reading"), progress).endswith(f"after {learned} …")
     explorer = TopicExplorer(Selection(), print)
     explorer.read(few, progress)
     assert explorer.words.note == explorer.near.note == explorer.typical.note == NO_TOPIC

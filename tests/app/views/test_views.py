@@ -16,6 +16,7 @@ from stickbreaker.app.model.progress import (
     Mark,
     Progress,
 )
+from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.views.curves import ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -196,6 +197,7 @@ def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates
     assert "&lt;i&gt;" in text
     assert "shuffled order" in text
     assert "Held-out passages come from all years" in help_html(progress(3))
+    assert SCORE_HELP in help_html(progress(3))
 
 
 def test_if_whole_texts_are_held_out_the_help_names_them():
