@@ -190,6 +190,9 @@ class Algorithm:
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
     sets_doc_concentration: whether its config has `doc_concentration`, the total α₀.
+    sets_duplicates: whether its config has `duplicates`, "merge" or "keep".
+    sets_topic_expectation: whether its config has `topic_expectation`, "mean" or "geometric".
+    has_bound: whether its steps compute its objective, and its config has `tolerance`, which ends the run.
     has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
@@ -216,6 +219,9 @@ class Algorithm:
     start_from: StartFrom | None = None
     has_corpus_weights: bool = True
     sets_doc_concentration: bool = True
+    sets_duplicates: bool = False
+    sets_topic_expectation: bool = False
+    has_bound: bool = False
     has_learning_rate: bool = False
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_a
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.whole_files import replacing
 
 NUM_WORDS = 100
@@ -183,7 +184,7 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
 
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
-    corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.settings.seed
+    corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.seed
     read = ReadDocuments(corpus.titles, corpus.doc_ids, corpus.counts, take_shares(reading))
     sheets = {
         "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
@@ -212,7 +213,8 @@ def write_model(reading: Reading, progress: Progress, path: Path) -> None:
     from stickbreaker.engine.estimators import from_position
 
     model = reading.model
-    position = Position(model.algorithm.name, model.config, progress.settings, model.state, model.documents_seen, 0.0)
+    settings = progress.settings or RunSettings()
+    position = Position(model.algorithm.name, model.config, settings, model.state, model.documents_seen, 0.0)
     estimator = from_position(position, model.corpus.vocabulary.words, progress.corpus_size)
     estimator.topic_names_ = dict(progress.names)
     estimator.save(path)

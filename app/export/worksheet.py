@@ -49,7 +49,7 @@ def write_worksheet(reading: Reading, progress: Progress, path: Path) -> None:
 
 def make_parts(reading: Reading, progress: Progress) -> tuple[Part, ...]:
     """Make all questions; kinds that this corpus or run cannot ask are empty."""
-    model, seed = reading.model, progress.settings.seed
+    model, seed = reading.model, progress.seed
     words = suggest_words(model)[:NUM_FIRST] if progress.status == "finished" else []
     intruders = _collect(lambda number: ask_intruder(model, progress, number), range(NUM_INTRUDERS))
     passages = _collect(lambda number: ask_period(model.corpus, number, seed), range(NUM_PASSAGES))

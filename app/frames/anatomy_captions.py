@@ -1,12 +1,9 @@
 """Captions of the figures under the hood: what each one shows, with its equations, or why it is missing. Pure."""
 
-from dataclasses import asdict, fields
-from typing import Any
-
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.engine.algorithm import Phase, Reads
+from stickbreaker.engine.algorithm import Algorithm, Phase, Reads
 from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHARE
 
 INTRODUCTION = (
@@ -63,7 +60,7 @@ def explain_stick(dissection: Dissection) -> str:
     if dissection.stick is not None:
         return STICK
     name = dissection.model.algorithm.title
-    if "corpus_concentration" in _setting_names(dissection.model.config):
+    if dissection.model.algorithm.has_corpus_weights:
         return f"{name} samples the weights β of its topics directly in each sweep, without a stick."
     return f"{name} does not learn topic weights: the prior over a document's K topics is a setting."
 
@@ -96,10 +93,10 @@ def explain_document_bound(dissection: Dissection) -> str:
 
 def explain_rate(progress: Progress) -> str:
     """Describe the learning rate, or say why there is none."""
-    names = _setting_names(progress.config)
-    if progress.config is None or "forgetting_rate" in names:
+    algorithm = progress.algorithm_record
+    if algorithm is None or algorithm.has_learning_rate:
         return RATE
-    if "batch_size" in names:
+    if algorithm.reads is Reads.BATCHES:
         rate = f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}." if len(progress.steps) else ""
         return (
             "<b>ρ<sub>t</sub> = S/n<sub>t</sub></b>, where n<sub>t</sub> is the number of documents read "
@@ -129,7 +126,8 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
 
 
 def _uses_means(dissection: Dissection) -> bool:
-    return asdict(dissection.model.config).get("topic_expectation") == "mean"
+    model = dissection.model
+    return model.algorithm.sets_topic_expectation and bool(model.config.topic_expectation == "mean")
 
 
 def _other_source(dissection: Dissection) -> str:
@@ -144,21 +142,15 @@ def _is_warm_up(dissection: Dissection) -> bool:
     return bool(dissection.model.state.phase == Phase.WARM_UP)
 
 
-def explain_bound(progress: Progress, name: str) -> str:
-    """Describe the bound, or say why there is none."""
-    names = _setting_names(progress.config)
-    if len(progress.bounds):
+def explain_bound(algorithm: Algorithm, has_values: bool, name: str) -> str:
+    """Describe the bound, or say why there is none. has_values: whether it is known already."""
+    if has_values:
         return BOUND
-    if "tolerance" in names:
+    if algorithm.has_bound:
         return f"{BOUND} The first value appears after a few passes."
-    if "batch_size" in names:
+    if algorithm.reads is Reads.BATCHES:
         return (
             f"{name} never reads all documents with the same λ, so it does not know the bound of the whole corpus "
             "(Eq. 14). The held-out likelihood on the page Live is used instead."
         )
     return f"{name} draws samples and has no bound."
-
-
-def _setting_names(config: Any) -> frozenset[str]:
-    """The names of the settings in a config; empty before there is one."""
-    return frozenset() if config is None else frozenset(field.name for field in fields(config))

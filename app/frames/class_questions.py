@@ -30,8 +30,7 @@ def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
     Raises ClassTaskError if there are no topics to ask about.
     """
     summary = model.algorithm.summarize(model.config, model.state)
-    seed = progress.settings.seed if progress.settings is not None else 0
-    sheet = ask_words(summary, model.corpus.vocabulary.words, progress.titles, seed)
+    sheet = ask_words(summary, model.corpus.vocabulary.words, progress.titles, progress.seed)
     if not len(sheet.key):
         raise ClassTaskError(NO_TOPICS)
     row = number % len(sheet.key)

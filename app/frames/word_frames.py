@@ -1,6 +1,5 @@
 """The topics of one word over a run, from the word lists of its checkpoints. Pure."""
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,9 @@ COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 def run_places(progress: Progress) -> tuple[str, list[float]]:
     """Name the axis of a run and place its checkpoints on it: documents read, or passes if each step is a pass."""
     seen = [float(point.documents_seen) for point in progress.checkpoints]
-    if progress.config is None or _has_batches(progress.config) or not progress.corpus_size:
-        return "documents read", seen
-    return "passes over the corpus", [each / progress.corpus_size for each in seen]
-
-
-def _has_batches(config: Any) -> bool:
-    """Whether a step reads a mini-batch: algorithms that read the whole corpus at each step have no such setting."""
-    return any(field.name == "batch_size" for field in fields(config))
+    if progress.reads_corpus and progress.corpus_size:
+        return "passes over the corpus", [each / progress.corpus_size for each in seen]
+    return "documents read", seen
 
 
 def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
-from stickbreaker.engine.runs.count_check import CountCheck
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.engine.runs.count_check import MOST_TOKENS, SWEEPS, CountCheck, can_check
+
+# Sweeps of a check, and the tokens that it reads at most.
+NUM_SWEEPS, NUM_TOKENS = SWEEPS, MOST_TOKENS
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,3 +28,8 @@ class CountJob:
     def is_active(self) -> bool:
         """Whether it waits or is at work."""
         return self.status in ("waiting", "checking")
+
+
+def offers_check(progress: Progress) -> bool:
+    """Whether the sampler can start from models of this algorithm."""
+    return progress.algorithm_record is None or can_check(progress.algorithm_record)

@@ -35,6 +35,7 @@ from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.verified_files import Header, Kind, read_header, read_parts, reading, write_parts
 from stickbreaker.engine.whole_files import FileError, remove_leftovers
 
@@ -364,8 +365,8 @@ def describe_run(progress: Progress) -> KeptRun:
         corpus_name=progress.corpus_name,
         corpus_size=int(progress.corpus_size),
         algorithm=progress.algorithm,
-        config=asdict(progress.config),
-        settings=asdict(progress.settings),
+        config=asdict(progress.config) if progress.config is not None else {},
+        settings=asdict(progress.settings or RunSettings()),
         versions=dict(find_versions()),
         status=progress.status,
         changes=[[int(mark.documents_seen), mark.text] for mark in progress.marks],

@@ -7,11 +7,18 @@ The runner's thread builds a `Progress` and publishes it by one reference assign
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from stickbreaker.engine.algorithm import Algorithm, Reads
+from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.inference.states import OnlineHDPConfig, ScheduleConfig
+from stickbreaker.engine.runs.settings import RunSettings
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
 
@@ -124,6 +131,7 @@ class Progress:
     message: why the run waits, what it compiles, or how it failed.
     corpus_size: training documents; documents_total: the same times the passes.
     num_held_out: documents set aside; None before the corpus is open.
+    algorithm: its name; "" before the first run.
     config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
     date_span: the first and the last date of the training documents; None if not all have one.
     held_out_by: what is held out, a "document" or a whole "group" at a time.
@@ -142,8 +150,8 @@ class Progress:
     compile_share: float = 0.0
     corpus_name: str = ""
     algorithm: str = ""
-    config: Any = None
-    settings: Any = None
+    config: "DataclassInstance | None" = None
+    settings: RunSettings | None = None
     chosen: frozenset[str] = frozenset()
     held_out_by: str = "document"
     corpus_size: int = 0
@@ -179,6 +187,34 @@ class Progress:
     def titles(self) -> dict[int, str]:
         """All names and labels; a view draws its titles again when these change."""
         return {**self.labels, **{topic_id: name for topic_id, name in self.names.items() if name}}
+
+    @property
+    def algorithm_record(self) -> Algorithm | None:
+        """What the engine says about the algorithm; None before the first run."""
+        return find_algorithm(self.algorithm) if self.algorithm else None
+
+    @property
+    def reads_corpus(self) -> bool:
+        """Whether each step of the algorithm reads the whole corpus, so that it has no mini-batches."""
+        return self.algorithm_record is not None and self.algorithm_record.reads is Reads.CORPUS
+
+    @property
+    def schedule(self) -> ScheduleConfig | None:
+        """The config, if it has a learning rate."""
+        record = self.algorithm_record
+        return cast(ScheduleConfig, self.config) if record is not None and record.has_learning_rate else None
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run; the default before the first run."""
+        return (self.settings or RunSettings()).seed
+
+    @property
+    def removes_topics(self) -> bool:
+        """Whether the run removes topics that other topics explain."""
+        record = self.algorithm_record
+        has_setting = record is not None and record.sets_duplicates and self.config is not None
+        return has_setting and cast(OnlineHDPConfig, self.config).duplicates == "merge"
 
     @property
     def share_done(self) -> float:

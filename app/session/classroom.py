@@ -85,7 +85,7 @@ class Classroom:
     @for_presenters
     def period(self) -> None:
         """Ask from which period a passage is."""
-        self._ask(lambda run, model: ask_period(model.corpus, self.state.number, run.runner.progress.settings.seed))
+        self._ask(lambda run, model: ask_period(model.corpus, self.state.number, run.runner.progress.seed))
 
     def _ask(self, make: Callable[[Run, Model], Task]) -> None:
         run = self._find_run()

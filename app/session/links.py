@@ -49,7 +49,7 @@ class Link:
 def write_link(key: str, progress: Progress, place: Place) -> str:
     """Write the query of an address, with the settings that the user has set or that differ from the defaults."""
     parts: dict[str, Any] = {"run": key}
-    if progress.config is not None:
+    if progress.config is not None and progress.settings is not None:
         parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
         sized = {*live_fields(progress.config), *left_fields(progress.config)}
         for settings in (progress.settings, progress.config):

@@ -8,21 +8,19 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_check
-from stickbreaker.app.model.checked_count import CountJob
+from stickbreaker.app.model.checked_count import NUM_SWEEPS, NUM_TOKENS, CountJob, offers_check
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
-from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.runs.count_check import MOST_TOKENS, SWEEPS, can_check
 
 LABEL = "Check the count"
 HELP = (
     "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
-    f"draws it again in each of {SWEEPS} sweeps. Topics can appear and disappear in a sweep.</p>"
-    f"<p>The result is the smallest and the largest number of topics in use over the last {SWEEPS // 2} sweeps, "
+    f"draws it again in each of {NUM_SWEEPS} sweeps. Topics can appear and disappear in a sweep.</p>"
+    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_SWEEPS // 2} sweeps, "
     "by the rule of 99 %. It is not a confidence interval: the sampler seldom joins or divides large topics, so from "
     "another start it can stay at another number.</p>"
-    f"<p>It reads the training documents, or a random part of them with about {MOST_TOKENS // 1_000_000} million "
+    f"<p>It reads the training documents, or a random part of them with about {NUM_TOKENS // 1_000_000} million "
     "words. The run and its model do not change.</p>"
 )
 STYLE = "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
@@ -69,8 +67,3 @@ class CountNote(Viewer):
         self.cancel.visible = is_active and self._may_act
         self.button.visible = self._may_act and progress.status != REPLAYED and offers_check(progress)
         self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)
-
-
-def offers_check(progress: Progress) -> bool:
-    """Whether the sampler can start from models of this algorithm."""
-    return not progress.algorithm or can_check(find_algorithm(progress.algorithm))

@@ -35,7 +35,6 @@ from stickbreaker.app.plots.curve_plots import (
     set_x_axis,
     wrap_note,
 )
-from stickbreaker.app.widgets.config_form import read_fields
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
@@ -193,11 +192,6 @@ def _lay_in_grid(*panes: pn.pane.Bokeh) -> pn.Column:
     return pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
 
 
-def reads_corpus(progress: Progress) -> bool:
-    """Whether each step of the run's algorithm reads the whole corpus, so that it has no mini-batches."""
-    return progress.config is not None and "batch_size" not in read_fields(progress.config)
-
-
 def first_value_note(progress: Progress, name: str) -> str:
     """Say when the first value of an empty plot comes, or why there is none."""
     if progress.status == "failed":
@@ -209,13 +203,13 @@ def first_value_note(progress: Progress, name: str) -> str:
         return NO_TOPIC
     if progress.status == "finished":
         return "This run ended without a value for this curve."
-    settings = read_fields(progress.settings)
-    if name == "next_batch" and settings.get("score_next_batch") is False:
+    settings = progress.settings
+    if name == "next_batch" and settings is not None and not settings.score_next_batch:
         return "Off: this run does not score the next batch."
-    if reads_corpus(progress):
+    if progress.reads_corpus:
         whole = "None: each step of this algorithm reads the whole corpus."
         return whole if name == "next_batch" else f"{NOTES[name]} appears after the first pass."
-    num_evaluations = settings.get("num_evaluations", 0)
+    num_evaluations = settings.num_evaluations if settings is not None else 0
     if name == "heldout" and num_evaluations:
         number = progress.corpus_size // num_evaluations
         when = f"about {count(number, 'document')}" if number else "the first document"
@@ -227,7 +221,7 @@ def help_html(progress: Progress) -> str:
     """Write what the curves show and how to read them."""
     is_whole = progress.held_out_by == "group"
     held_out = HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
-    merging = MERGING_LINE if read_fields(progress.config).get("duplicates") == "merge" else ""
+    merging = MERGING_LINE if progress.removes_topics else ""
     return f"<p>{HELP.format(held_out=held_out)}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
 
 
@@ -246,7 +240,7 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
     if earlier:
         labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
         lines.append(f"<b>Earlier runs</b> (faint, dashed; point at a line for its settings): {labels}.")
-    if axis == "dates" and read_fields(progress.settings).get("order", "chronological") != "chronological":
+    if axis == "dates" and progress.settings is not None and progress.settings.order != "chronological":
         lines.append("Passages are read in shuffled order: choose documents or seconds as the x axis.")
     return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
 

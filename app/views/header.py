@@ -15,6 +15,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.theme import STATUS_COLORS
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.schedules import FEWEST_BATCHES
 
 PACES = {
@@ -38,8 +39,8 @@ STATES = {
 
 
 FEW_DOCUMENTS = "Too little text: {}. Bring a hundred documents or more, for example paragraphs as the rows of a CSV."
-PHASE_HELP = {
-    "warm-up": (
+PHASE_HELP: dict[str, str] = {
+    Phase.WARM_UP: (
         "A passage is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
     )
 }
@@ -220,8 +221,8 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
 
 
 def _describe_phase(progress: Progress) -> str:
-    if progress.phase == "warm-up":
-        return f"warm-up, temperature {progress.temperature:.1f}"
+    if progress.phase == Phase.WARM_UP:
+        return f"{Phase.WARM_UP}, temperature {progress.temperature:.1f}"
     return f"{progress.phase} phase" if progress.phase else ""
 
 

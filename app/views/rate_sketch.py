@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import panel as pn
@@ -12,7 +12,8 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import END_ROOM
 from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
-from stickbreaker.app.widgets.config_form import read_fields
+from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.states import ScheduleConfig
 from stickbreaker.engine.schedules import learning_rate, startup_share
 
 MAX_POINTS = 200
@@ -40,19 +41,21 @@ class RateSketch(Viewer):
         """Whether the page shows the sketch: the algorithm has a learning rate."""
         return bool(self._layout.visible)
 
-    def show(self, config: Any, num_steps: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
-        """Draw the rates of a config over this many mini-batches from its start."""
+    def show(  # type: ignore[override]  # Viewer.show serves a view by itself
+        self, config: ScheduleConfig | None, num_steps: int
+    ) -> None:
+        """Draw the rates of a config over this many mini-batches from its start; None: it has no learning rate."""
         shown = (config, num_steps)
-        self._layout.visible = _has_rates(config)
-        if shown != self._shown and _has_rates(config):
+        self._layout.visible = config is not None
+        if shown != self._shown and config is not None:
             self._shown = shown
             self._draw(config, np.array([]), np.array([]), num_steps, startup_share(num_steps, *_schedule(config)))
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Draw the past rates of a run, and the future rates of its present settings."""
-        config = progress.config
-        self._layout.visible = config is None or _has_rates(config)
-        if not _has_rates(config) or not progress.documents_total:
+        config = progress.schedule
+        self._layout.visible = progress.config is None or config is not None
+        if config is None or not progress.documents_total:
             return
         shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
         if shown == self._shown:
@@ -60,13 +63,19 @@ class RateSketch(Viewer):
         self._shown = shown
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
-        left = ceil((progress.documents_total - progress.documents_seen) / config.batch_size)
+        left = ceil((progress.documents_total - progress.documents_seen) / resolved(config.batch_size))
         to_come = learning_rate(np.arange(step + 1, step + left + 1), *_schedule(config))
         at_end = progress.startup_share * float(np.prod(1 - to_come))
         self._draw(config, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
 
     def _draw(
-        self, config: Any, taken: np.ndarray, rates: np.ndarray, num_steps: int, at_end: float, now: float = 1.0
+        self,
+        config: ScheduleConfig,
+        taken: np.ndarray,
+        rates: np.ndarray,
+        num_steps: int,
+        at_end: float,
+        now: float = 1.0,
     ) -> None:
         step = int(taken[-1]) if len(taken) else 0
         planned = planned_steps(max(1, step), num_steps)
@@ -81,12 +90,8 @@ class RateSketch(Viewer):
         self.text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
 
 
-def _has_rates(config: Any) -> bool:
-    return "forgetting_rate" in read_fields(config)
-
-
-def _schedule(config: Any) -> tuple[float, float]:
-    return config.delay, config.forgetting_rate
+def _schedule(config: ScheduleConfig) -> tuple[float, float]:
+    return resolved(config.delay), config.forgetting_rate
 
 
 def steps_taken(steps: Curve) -> np.ndarray:

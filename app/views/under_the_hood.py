@@ -172,7 +172,8 @@ class UnderTheHood(Viewer):
 
     def _draw_bound(self) -> None:
         progress = self.progress
-        text = explain_bound(progress, progress.label.partition(",")[0]) if progress.config is not None else WAITING
+        algorithm, name = progress.algorithm_record, progress.label.partition(",")[0]
+        text = WAITING if algorithm is None else explain_bound(algorithm, bool(len(progress.bounds)), name)
         self._write(self.texts["bound"], f"<p>{escape(text)}</p>")
         frame = corpus_bound_frame(progress)
         self.panes["bound"].visible = bool(len(frame))

@@ -221,4 +221,7 @@ ALGORITHM = Algorithm(
     passes=100,
     stick=stick,
     trace=trace,
+    sets_duplicates=True,
+    sets_topic_expectation=True,
+    has_bound=True,
 )

@@ -146,4 +146,6 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     passes=100,
+    sets_topic_expectation=True,
+    has_bound=True,
 )

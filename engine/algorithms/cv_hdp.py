@@ -249,4 +249,5 @@ ALGORITHM = Algorithm(
     start_from=start_from,
     stick=stick,
     sets_doc_concentration=False,
+    has_bound=True,
 )

@@ -117,4 +117,5 @@ ALGORITHM = Algorithm(
     passes=100,
     memory=collapsed.memory,
     start_from=start_from,
+    has_bound=True,
 )

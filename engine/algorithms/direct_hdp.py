@@ -110,5 +110,7 @@ ALGORITHM = Algorithm(
     stick=stick,
     word_topics=word_topics,
     preview=preview_topics,
+    sets_duplicates=True,
+    sets_topic_expectation=True,
     has_learning_rate=True,
 )

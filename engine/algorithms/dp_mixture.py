@@ -289,4 +289,5 @@ BATCH = Algorithm(
     passes=100,
     stick=stick,
     sets_doc_concentration=False,
+    has_bound=True,
 )

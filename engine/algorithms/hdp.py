@@ -200,6 +200,8 @@ ALGORITHM = Algorithm(
     trace=trace,
     word_topics=word_topics,
     preview=preview_topics,
+    sets_duplicates=True,
+    sets_topic_expectation=True,
     has_learning_rate=True,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

@@ -161,5 +161,6 @@ ALGORITHM = Algorithm(
     blend=blend,
     word_topics=word_topics,
     preview=preview_topics,
+    sets_topic_expectation=True,
     has_learning_rate=True,
 )

@@ -1,6 +1,6 @@
 """Born, clear, nearly duplicate and gone topics: a test for each rule, then the view."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -28,11 +28,6 @@ from tests.app.browser_messages import send
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, *(f"word{i}" for i in range(1, 200)))
-
-
-@dataclass(frozen=True)
-class InBatches:
-    batch_size: int = 100
 
 
 def topic(first, *more, number=10):
@@ -127,7 +122,7 @@ def progress():
         point(300, k1=topic(0), k3=topic(40)),
     )
     return Progress(
-        run_id=1, config=InBatches(), corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
+        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
     )
 
 

@@ -1,6 +1,6 @@
 """The topics of one word over a run, from the columns of the word lists."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,16 +16,6 @@ from tests.app.browser_messages import send
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, "war", "peace", "gold", "silver")
-
-
-@dataclass(frozen=True)
-class InBatches:
-    batch_size: int = 100
-
-
-@dataclass(frozen=True)
-class Whole:
-    max_topics: int = 3
 
 
 def point(seen, ids, words, shares, tokens):
@@ -51,7 +41,7 @@ def progress():
         point(300, [4, 9], [[2, 0], [1, 3]], [[0.4, 0.3], [0.5, 0.2]], [1000.0, 5000.0]),
     )
     return Progress(
-        run_id=1, config=InBatches(), corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
+        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
     )
 
 
@@ -96,7 +86,7 @@ def test_rows_say_since_when_and_until_when_a_topic_listed_the_word_and_its_larg
 
 def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):
     assert run_places(progress) == ("documents read", [100.0, 200.0, 300.0])
-    passes = replace(progress, config=Whole(), corpus_size=100)
+    passes = replace(progress, algorithm="gibbs-hdp", corpus_size=100)
     assert run_places(passes) == ("passes over the corpus", [1.0, 2.0, 3.0])
     assert word_frame(passes, 1, OF_TOPIC)["x"].max() == 3.0
 

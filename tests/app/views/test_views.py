@@ -1,6 +1,6 @@
 """Views: brought up to date by a progress, silent where nothing changed, and never without a word where nothing is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,11 +17,13 @@ from stickbreaker.app.model.progress import (
     Progress,
 )
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
-from stickbreaker.app.views.curves import ON_PAGE, Curves, first_value_note, help_html, legend_html
+from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import ECHO_SECONDS, WordTable
+from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
+from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.runs.settings import RunSettings
 from tests.app.browser_messages import send
 
@@ -30,13 +32,8 @@ PLANNED = (300, 600, 900)
 SHUFFLED = RunSettings(num_evaluations=20, order="shuffled")
 
 
-@dataclass(frozen=True)
-class Config:
-    """As much of a config as the sketch reads."""
-
-    batch_size: int = 256
-    delay: float = 64.0
-    forgetting_rate: float = 0.6
+def config_of(**values):
+    return HDPConfig(**{"batch_size": 100, "delay": 64.0} | values)
 
 
 def checkpoint(documents_seen, tokens):
@@ -60,7 +57,8 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
         "version": num_steps + 1,
         "run_id": 1,
         "status": "running",
-        "config": Config(batch_size=100),
+        "algorithm": "hdp",
+        "config": config_of(),
         "corpus_size": 900,
         "documents_seen": 100 * num_steps,
         "documents_total": 900,
@@ -165,7 +163,7 @@ def test_empty_curves_say_what_they_will_show_or_why_they_stay_empty():
     assert "after about 45 documents" in first_value_note(progress(0, settings=SHUFFLED), "heldout")
     assert "first mini-batch" in first_value_note(progress(0), "num_topics")
     assert "failed" in first_value_note(progress(0, status="failed"), "heldout")
-    whole = progress(0, settings=SHUFFLED, config=BatchHDPConfig())
+    whole = progress(0, settings=SHUFFLED, algorithm="batch-hdp", config=BatchHDPConfig())
     assert first_value_note(whole, "heldout") == "The first score appears after the first pass."
     assert "reads the whole corpus" in first_value_note(whole, "next_batch")
 
@@ -317,13 +315,32 @@ def test_the_sketch_shows_past_rates_the_present_step_and_later_rates():
 
 def test_a_delay_of_zero_chosen_late_does_not_change_how_much_of_the_start_is_left():
     view = RateSketch()
-    view.update(progress(3, config=Config(batch_size=100, delay=0.0, forgetting_rate=1.0), startup_share=0.6))
+    view.update(progress(3, config=config_of(delay=0.0, forgetting_rate=1.0), startup_share=0.6))
     assert "60 % now, 20 % at the end" in view.text.object
+
+
+def test_the_sketch_is_hidden_for_an_algorithm_without_a_learning_rate():
+    view = RateSketch()
+    view.update(progress(3))
+    assert view.is_shown
+    view.update(progress(3, algorithm="batch-hdp", config=BatchHDPConfig()))
+    assert not view.is_shown
+
+
+def test_the_help_says_that_topics_are_removed_if_the_run_removes_them():
+    assert MERGING_LINE in help_html(progress(3))
+    assert MERGING_LINE not in help_html(progress(3, config=config_of(duplicates="keep")))
+    assert MERGING_LINE not in help_html(progress(3, algorithm="lda", config=find_algorithm("lda").config()))
+
+
+def test_a_run_that_does_not_score_the_next_batch_says_so():
+    off = progress(0, settings=RunSettings(score_next_batch=False))
+    assert first_value_note(off, "next_batch") == "Off: this run does not score the next batch."
 
 
 def test_the_sketch_of_a_preview_falls_with_the_step():
     view = RateSketch()
-    view.show(Config(), 37)
+    view.show(config_of(), 37)
     rates = view.plot.planned.data["y"]
     assert len(rates) == 37
     assert (np.diff(rates) < 0).all()

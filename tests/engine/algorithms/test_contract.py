@@ -94,6 +94,19 @@ def test_its_config_has_the_settings_that_its_record_states(algorithm):
     names = {each.name for each in fields(algorithm.config)}
     assert ("batch_size" in names) == (algorithm.reads is Reads.BATCHES)
     assert ({"delay", "forgetting_rate", "start"} <= names) == algorithm.has_learning_rate
+    assert ("duplicates" in names) == algorithm.sets_duplicates
+    assert ("topic_expectation" in names) == algorithm.sets_topic_expectation
+    assert ("tolerance" in names) == algorithm.has_bound
+
+
+@of_all
+def test_its_steps_compute_a_bound_if_its_record_says_so(algorithm, tiny_corpus):
+    config, state, batch = start(algorithm, tiny_corpus)
+    bounds = []
+    for seed in range(40):
+        state, info = executors.step(algorithm, config, state, batch, np.random.default_rng(seed))
+        bounds.append(info.bound)
+    assert any(bound is not None for bound in bounds) == algorithm.has_bound
 
 
 @of_all
