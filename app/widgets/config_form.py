@@ -14,7 +14,7 @@ from bokeh.models import CustomJSTickFormatter
 from stickbreaker.app.model.run_spec import name_setting
 from stickbreaker.app.panel_fixes import NO_SPINNERS
 from stickbreaker.app.widgets.edits import Edits
-from stickbreaker.engine.declarations import LEFT_TO
+from stickbreaker.engine.declarations import INFINITY, LEFT_TO
 
 EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
@@ -27,14 +27,17 @@ def read_fields(config: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Question:
-    """One setting of a form; `kind` is "choice", "switch", "whole" or "number"."""
+    """One setting of a form; `kind` is "choice", "switch", "whole" or "number".
+
+    low, high: the bounds of a number.
+    """
 
     name: str
     label: str
     kind: str
     default: Any
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     choices: tuple[Any, ...]
     explanation: str
     left_to: str = LEFT_TO
@@ -50,17 +53,17 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
     for field in fields(config_class):
         if "symbol" not in field.metadata or (only_on_restart and field.metadata.get("live")):
             continue
-        low, high = field.metadata.get("bounds") or (None, None)
+        low, high = field.metadata["bounds"] or (-INFINITY, INFINITY)
         questions.append(
             Question(
                 field.name,
-                name_setting(field.name, field.metadata.get("symbol", "")),
+                name_setting(field.name, field.metadata["symbol"]),
                 _kind(hints[field.name], field.metadata),
                 field.default,
                 low,
                 high,
                 tuple(field.metadata.get("choices") or ()),
-                field.metadata.get("help", ""),
+                field.metadata["help"],
                 field.metadata.get("left_to", LEFT_TO),
             )
         )
@@ -187,12 +190,13 @@ def make_widget(question: Question) -> pn.widgets.WidgetBase:
     if question.kind == "switch":
         return pmui.Switch(value=question.default, description=_begin(question.explanation), **shared)
     widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput
+    is_never_zero = question.default is None and question.low > 0
     return widget(
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
         placeholder=f"set by {question.left_to}" if question.default is None else "",
         # The input takes an empty answer for 0, and 0 is out of bounds for these settings.
-        **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if question.default is None and question.low else {}),
+        **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if is_never_zero else {}),
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,
@@ -201,16 +205,13 @@ def make_widget(question: Question) -> pn.widgets.WidgetBase:
 
 
 def _explain(question: Question) -> str:
-    low = "" if question.low in (None, float("-inf")) else f"{question.low:,.10g}"
-    high = "" if question.high in (None, float("inf")) else f"{question.high:,.10g}"
-    if question.kind == "number" and question.low is not None and 0 < question.low < 1e-3:
+    if question.kind == "number" and 0 < question.low < 1e-3:
         bounds = "above 0"
-    elif low and high:
-        bounds = f"{low} to {high}"
+    elif question.high == INFINITY:
+        bounds = f"at least {question.low:,.10g}"
     else:
-        bounds = f"at least {low}" if low else f"at most {high}" if high else ""
-    text = _begin(question.explanation.rstrip("."))
-    return f"{text} ({bounds})." if text and bounds else text or bounds
+        bounds = f"{question.low:,.10g} to {question.high:,.10g}"
+    return f"{_begin(question.explanation.rstrip('.'))} ({bounds})."
 
 
 def _begin(text: str) -> str:

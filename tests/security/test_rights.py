@@ -154,12 +154,12 @@ def set_model_data(models, key, attribute, value):
 
 def test_a_page_without_rights_deletes_no_corpus(tmp_path):
     gone = []
-    shelf = CorpusMenu(MenuActions(gone.append, gone.append, gone.append, gone.append), tmp_path, may_delete=False)
-    shelf.menu.param.update(options=["mine"], value="mine")
-    shelf.delete_corpus(None)
-    shelf.delete_corpus(None)
+    corpora = CorpusMenu(MenuActions(gone.append, gone.append, gone.append, gone.append), tmp_path, may_delete=False)
+    corpora.menu.param.update(options=["mine"], value="mine")
+    corpora.delete_corpus(None)
+    corpora.delete_corpus(None)
     assert gone == []
-    assert not shelf.delete.visible
+    assert not corpora.delete.visible
 
 
 def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_path):

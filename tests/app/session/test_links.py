@@ -144,7 +144,7 @@ def test_settings_that_exclude_each_other_are_left_out_together():
     assert link.spec.settings.passes == 2
 
 
-def short_recipe():
+def short_spec():
     return replace(first_spec(), settings=engine.RunSettings(passes=1, num_test=10))
 
 
@@ -157,7 +157,7 @@ def open_link(tiny_corpus):
         document = Document()
         with set_curdoc(document):
             state._locations[document] = Location(search=search)
-            session = Session(service, short_recipe)
+            session = Session(service, short_spec)
             lay_out(session).server_doc(document)
             session.start()
             opened.append((document, session))

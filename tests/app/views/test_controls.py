@@ -1,5 +1,4 @@
 import time
-from dataclasses import dataclass, replace
 
 import numpy as np
 import panel as pn
@@ -14,19 +13,10 @@ from stickbreaker.app.views.header import Header, HeaderActions, StatusBar, desc
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import show_value
 from stickbreaker.engine import RunSettings, find_algorithm
-from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.schedules import Forecast, open_settings
-from tests.app.small_configs import SIZED, TOY, SizedConfig, ToyConfig, ToySettings, setting, sized_recipe, toy_recipe
+from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, open_spec, small_config, small_spec
 
-
-@dataclass(frozen=True)
-class PlainConfig(SizedConfig):
-    """Asks for one thing more."""
-
-    doc_concentration: float = setting(1.0, "Kα", bounds=(1e-6, 1e6))
-
-
-PLAIN = replace(SIZED, name="plain", title="Plain", config=PlainConfig)
+BATCH = find_algorithm("batch-hdp")
 
 
 class Sketch(pn.viewable.Viewer):
@@ -55,12 +45,12 @@ def header():
 
 @pytest.fixture
 def controls(acts):
-    return Controls(toy_recipe(batch_size=16), ("toy-corpus",), (TOY,), Sketch(), actions_into(acts))
+    return Controls(small_spec(batch_size=16), (NAME,), (HDP,), Sketch(), actions_into(acts))
 
 
 def progress_of(config, **values):
-    names = {"version": 1, "run_id": 1, "corpus_name": "toy-corpus", "algorithm": "sized"}
-    return Progress(config=config, settings=ToySettings(), **names | values)
+    names = {"version": 1, "run_id": 1, "corpus_name": NAME, "algorithm": "hdp"}
+    return Progress(config=config, settings=SETTINGS, **names | values)
 
 
 def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
@@ -86,8 +76,8 @@ def test_the_name_of_a_preset_says_what_it_sets():
 def test_a_complete_preset_sets_everything_and_restarts(acts, preset, before):
     first = find_algorithm(before)
     algorithms = find_algorithm("hdp"), find_algorithm("lda")
-    spec = RunSpec("toy-corpus", first, first.config(), RunSettings())
-    controls = Controls(spec, ("toy-corpus", "other"), algorithms, Sketch(), actions_into(acts))
+    spec = RunSpec(NAME, first, first.config(), RunSettings())
+    controls = Controls(spec, (NAME, "other"), algorithms, Sketch(), actions_into(acts))
     controls.forms[0].widgets["word_concentration"].value = 0.5
     controls.run_complete(preset)
     controls.corpus.value = "other"
@@ -107,69 +97,69 @@ def test_a_slider_gets_a_new_place_for_a_value_between_its_places(controls):
 
 
 def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=64), corpus_size=1000, algorithm="toy"))
+    controls.update(progress_of(small_config(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
     assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
     assert acts == []
 
 
 def test_a_number_typed_during_a_restart_is_not_replaced_by_that_of_the_new_run(controls):
     field = controls.forms[0].widgets["max_topics"]
-    controls.update(progress_of(ToyConfig(max_topics=3), algorithm="toy"))
+    controls.update(progress_of(small_config(max_topics=3)))
     controls.apply()
     field.value = 5
-    controls.update(progress_of(ToyConfig(max_topics=3), algorithm="toy", run_id=2))
+    controls.update(progress_of(small_config(max_topics=3), run_id=2))
     assert field.value == 5
     assert controls.read()[0]["max_topics"] == 5
     controls.apply()
-    controls.update(progress_of(ToyConfig(max_topics=7), algorithm="toy", run_id=3))
+    controls.update(progress_of(small_config(max_topics=7), run_id=3))
     assert field.value == 7
 
 
 def test_a_wrong_number_stays_with_its_reason_when_the_run_changes(controls):
     field = controls.forms[0].widgets["max_topics"]
-    controls.update(progress_of(ToyConfig(), algorithm="toy"))
-    field.value = 99
+    controls.update(progress_of(small_config()))
+    field.value = 9999
     assert controls.read() is None
-    controls.update(progress_of(ToyConfig(), algorithm="toy", run_id=2))
-    assert (field.value, field.error_state) == (99, True)
+    controls.update(progress_of(small_config(), run_id=2))
+    assert (field.value, field.error_state) == (9999, True)
 
 
 @pytest.fixture
-def sized_controls(acts):
-    return Controls(sized_recipe(), ("toy-corpus", "larger"), (SIZED, PLAIN), Sketch(), actions_into(acts))
+def open_controls(acts):
+    return Controls(open_spec(), (NAME, "larger"), (HDP, LDA), Sketch(), actions_into(acts))
 
 
-def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(sized_controls):
-    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
-    sized_controls.update(progress_of(SizedConfig()))
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
-    assert sized_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
+def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(open_controls):
+    assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
+    open_controls.update(progress_of(open_spec().config))
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+    assert open_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
 
 
-def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(sized_controls, acts):
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    config, _ = sized_controls.read()
+def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(open_controls, acts):
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (18.0, 256)
-    sized_controls.corpus.value = "larger"
-    config, _ = sized_controls.read()
+    open_controls.corpus.value = "larger"
+    config, _ = open_controls.read()
     assert (config["forgetting_rate"], config["delay"], config["batch_size"]) == (0.6, None, None)
-    show_value(sized_controls.sliders["batch_size"], 512)
-    sized_controls.sliders["batch_size"].param.trigger("value_throttled")
+    show_value(open_controls.sliders["batch_size"], 512)
+    open_controls.sliders["batch_size"].param.trigger("value_throttled")
     assert [name for name, values in acts] == ["configure"]
-    config, _ = sized_controls.read()
+    config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (None, 512)
 
 
-def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(sized_controls):
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    sized_controls.corpus.value = "larger"
-    sized_controls.algorithm.value = "plain"
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
-    assert (sized_controls.corpus.value, sized_controls.algorithm.value) == ("larger", "plain")
-    sized_controls.apply()
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
-    assert (sized_controls.corpus.value, sized_controls.algorithm.value) == ("toy-corpus", "sized")
+def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(open_controls):
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.corpus.value = "larger"
+    open_controls.algorithm.value = "lda"
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
+    assert (open_controls.corpus.value, open_controls.algorithm.value) == ("larger", "lda")
+    open_controls.apply()
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
+    assert (open_controls.corpus.value, open_controls.algorithm.value) == (NAME, "hdp")
 
 
 def move(controls, name, value):
@@ -180,59 +170,60 @@ def move(controls, name, value):
 
 
 def test_a_slider_is_not_moved_back_while_the_run_is_late(controls):
-    run = {"algorithm": "toy", "corpus_size": 1000}
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.6, batch_size=16), **run))
+    run = {"corpus_size": 1000}
+    controls.update(progress_of(small_config(forgetting_rate=0.6, batch_size=16), **run))
     move(controls, "forgetting_rate", 0.7)
     move(controls, "forgetting_rate", 0.8)
     shown = controls.sliders["forgetting_rate"]
     for late in (0.6, 0.7):
-        controls.update(progress_of(ToyConfig(forgetting_rate=late, batch_size=32 if late > 0.6 else 64), **run))
+        controls.update(progress_of(small_config(forgetting_rate=late, batch_size=32 if late > 0.6 else 64), **run))
         assert shown.value == 0.8
         assert "forgetting_rate" in controls.chosen
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.8, batch_size=32), **run))
+    controls.update(progress_of(small_config(forgetting_rate=0.8, batch_size=32), **run))
     assert shown.value == 0.8
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.9, batch_size=32), **run))
+    controls.update(progress_of(small_config(forgetting_rate=0.9, batch_size=32), **run))
     assert shown.value == 0.9
 
 
 def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
-    run = {"algorithm": "toy", "corpus_size": 1000}
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.6), **run))
+    run = {"corpus_size": 1000}
+    controls.update(progress_of(small_config(forgetting_rate=0.6), **run))
     move(controls, "forgetting_rate", 0.7)
-    controls.update(progress_of(ToyConfig(forgetting_rate=0.95), **run))
+    controls.update(progress_of(small_config(forgetting_rate=0.95), **run))
     assert controls.sliders["forgetting_rate"].value == 0.95
 
 
-def test_the_defaults_of_this_corpus_can_be_restored(sized_controls, acts):
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    sized_controls.choose(PRESETS[-1])
-    sized_controls.choose_defaults()
-    assert sized_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
+def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.choose(PRESETS[-1])
+    open_controls.choose_defaults()
+    assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
     assert acts[-1] == ("configure", {"forgetting_rate": 0.6, "delay": None, "batch_size": None})
-    assert sized_controls.chosen == frozenset()
+    assert open_controls.chosen == frozenset()
 
 
-def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(sized_controls):
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=9384))
-    sized_controls.algorithm.value = "plain"
-    config, _ = sized_controls.read()
-    assert PlainConfig(**config) == PlainConfig(delay=18.0, batch_size=256)
-    assert "doc_concentration" in sized_controls.forms[0].widgets
-    sized_controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), version=9))
-    assert sized_controls.algorithm.value == "plain"
+def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(open_controls):
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.algorithm.value = "lda"
+    config, _ = open_controls.read()
+    assert LDA.config(**config) == LDA.config(delay=18.0, batch_size=256)
+    assert "max_slots" not in open_controls.forms[0].widgets
+    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), version=9))
+    assert open_controls.algorithm.value == "lda"
 
 
 def test_a_form_with_a_fault_stops_a_restart_and_opens(controls):
-    controls.forms[0].widgets["max_topics"].value = 99
+    controls.update(progress_of(small_config(batch_size=16), corpus_size=1000))
+    controls.forms[0].widgets["max_topics"].value = 9999
     assert controls.read() is None
     assert controls.advanced.active == [0]
     controls.forms[0].widgets["max_topics"].value = 4
     config, settings = controls.read()
-    assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, 1)
+    assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, None)
 
 
 def test_the_page_warns_of_settings_that_learn_too_little_before_the_start(controls):
-    controls.update(progress_of(ToyConfig(batch_size=16), corpus_size=10_000, algorithm="toy"))
+    controls.update(progress_of(small_config(batch_size=16), corpus_size=10_000))
     assert controls.forecast.object == ""
     controls.set_live({"batch_size": 4096})
     assert "warning" in controls.forecast.object
@@ -248,18 +239,18 @@ def test_a_forecast_names_what_is_wrong_and_what_to_do():
 def test_no_smaller_steps_are_advised_where_documents_are_few():
     said = describe_forecast(Forecast(1, 0.0, False), 1)
     assert said == "Too little text: 1 document. Use more passes or more documents."
-    few = describe_progress(progress_of(ToyConfig(), status="finished", corpus_size=1, documents_total=1))
+    few = describe_progress(progress_of(small_config(), status="finished", corpus_size=1, documents_total=1))
     assert few["documents"] == "0 of 1 document"
     assert "Too little text: 1 document." in few["note"]
     assert "rows of a CSV" in few["note"]
-    waiting = describe_progress(progress_of(ToyConfig(), corpus_size=15, message="The next step waits."))
+    waiting = describe_progress(progress_of(small_config(), corpus_size=15, message="The next step waits."))
     assert waiting["note"].endswith("CSV. The next step waits.")
-    assert describe_progress(progress_of(ToyConfig(), corpus_size=16))["note"] == ""
+    assert describe_progress(progress_of(small_config(), corpus_size=16))["note"] == ""
 
 
 def test_the_status_bar_says_how_far_the_stream_is():
     progress = progress_of(
-        ToyConfig(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
+        small_config(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
         date=np.datetime64("1863", "Y"), documents_per_second=158.7,
     )  # fmt: skip
     texts = describe_progress(progress)
@@ -269,10 +260,10 @@ def test_the_status_bar_says_how_far_the_stream_is():
 
 
 def test_the_warm_up_is_shown_and_explained_with_its_temperature():
-    texts = describe_progress(progress_of(ToyConfig(), phase="warm-up", temperature=1.84))
+    texts = describe_progress(progress_of(small_config(), phase="warm-up", temperature=1.84))
     assert texts["phase"] == "warm-up, temperature 1.8"
     assert "then the warm-up ends" in texts["phase_help"]
-    assert describe_progress(progress_of(ToyConfig(), phase="two-level"))["phase_help"] == ""
+    assert describe_progress(progress_of(small_config(), phase="two-level"))["phase_help"] == ""
 
 
 def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_nothing_false():
@@ -284,10 +275,10 @@ def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_noth
 
 def test_a_running_step_is_shown_with_its_time_until_it_ends(header):
     began = time.perf_counter() - 40
-    header.update(progress_of(ToyConfig(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
+    header.update(progress_of(small_config(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
     assert header.bar.work == "Pass 1 over all 9,384 documents"
     assert 40 <= header.bar.work_seconds < 45
-    header.update(progress_of(ToyConfig(), status="running"))
+    header.update(progress_of(small_config(), status="running"))
     assert header.bar.work == ""
 
 
@@ -302,34 +293,22 @@ def test_notes_appear_below_the_buttons_so_that_a_press_does_not_miss_them(heade
     ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
 )
 def test_the_label_of_the_main_button_says_what_it_does(status, label, header):
-    header.update(progress_of(toy_recipe().config, status=status))
+    header.update(progress_of(small_spec().config, status=status))
     assert header.run.label == label
     assert header.step.disabled == (status == "finished")
 
 
-@dataclass(frozen=True)
-class BatchConfig:
-    """Reads the whole corpus at each step, so that nothing acts live."""
-
-    max_topics: int = setting(3, "K", bounds=(1, 9))
-
-
-BATCH = replace(
-    TOY, name="batch", title="Batch", config=BatchConfig, reads=Reads.CORPUS, has_learning_rate=False, passes=40
-)
-
-
 def test_sliders_and_presets_without_a_setting_of_the_algorithm_are_hidden(acts):
     sketch = RateSketch()
-    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, BATCH), sketch, actions_into(acts))
-    controls.update(progress_of(SizedConfig(delay=18.0, batch_size=256), corpus_size=1000))
-    controls.algorithm.value = "batch"
+    controls = Controls(open_spec(), (NAME,), (HDP, BATCH), sketch, actions_into(acts))
+    controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=1000))
+    controls.algorithm.value = "batch-hdp"
     assert controls.live_values() == {}
-    assert controls.read()[0] == {"max_topics": 3}
+    assert BATCH.config(**controls.read()[0]) == BATCH.config()
     hidden = (*controls.sliders.values(), controls.defaults)
     assert not any(part.visible for part in hidden)
     assert not sketch.is_shown
-    controls.algorithm.value = "sized"
+    controls.algorithm.value = "hdp"
     assert all(part.visible for part in hidden)
     assert sketch.is_shown
     assert controls.live_values().keys() == {"forgetting_rate", "delay", "batch_size"}
@@ -337,22 +316,14 @@ def test_sliders_and_presets_without_a_setting_of_the_algorithm_are_hidden(acts)
 
 
 def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
-    spec = RunSpec("toy-corpus", BATCH, BatchConfig(), ToySettings())
+    spec = RunSpec(NAME, BATCH, BATCH.config(), SETTINGS)
     assert spec.with_live({"delay": 8.0}) == spec
 
 
 def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_was_chosen(acts):
-    @dataclass(frozen=True)
-    class Open(SizedConfig):
-        max_topics: int | None = setting(None, "K", bounds=(1, 9))
-
-        def __post_init__(self):
-            """Accept any call."""
-
-    open_toy = replace(SIZED, config=Open)
-    spec = replace(sized_recipe(), config=Open())
-    controls = Controls(spec, ("toy-corpus", "larger"), (open_toy,), Sketch(), actions_into(acts))
-    controls.update(progress_of(Open(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
+    spec = RunSpec(NAME, HDP, HDP.config(), SETTINGS)
+    controls = Controls(spec, (NAME, "larger"), (HDP,), Sketch(), actions_into(acts))
+    controls.update(progress_of(small_config(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
     assert controls.read()[0]["max_topics"] == 5
     controls.corpus.value = "larger"
     assert controls.read()[0]["max_topics"] is None
@@ -361,9 +332,9 @@ def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_wa
 
 
 def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
-    actions = actions_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "plain" else 0)
-    controls = Controls(sized_recipe(), ("toy-corpus",), (SIZED, PLAIN), Sketch(), actions)
-    controls.update(progress_of(SizedConfig(batch_size=16, delay=1.0), corpus_size=64))
+    actions = actions_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "lda" else 0)
+    controls = Controls(open_spec(), (NAME,), (HDP, LDA), Sketch(), actions)
+    controls.update(progress_of(small_config(batch_size=16, delay=1.0), corpus_size=64))
     assert "MB" not in controls.forecast.object
-    controls.algorithm.value = "plain"
+    controls.algorithm.value = "lda"
     assert "about 25 MB here" in controls.forecast.object
