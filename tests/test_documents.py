@@ -10,7 +10,8 @@ INDEX = DECISIONS / "README.md"
 PATHS = sorted(path for path in DECISIONS.glob("*.md") if path != INDEX)
 SECTIONS = ["Context", "Decision", "Consequences"]
 MAX_WORDS, MAX_TABLES = 200, 1
-GLOSSARY = Path(__file__).parents[1] / "app" / "README.md"
+PACKAGES = {name: Path(__file__).parents[1] / name for name in ("app", "engine")}
+GLOSSARY = PACKAGES["app"] / "README.md"
 
 STATUS = r"accepted|superseded by \[(?P<next>\d{4})\]\((?P<successor>[^)]+)\)"
 TABLE_RULE = re.compile(r"^\s*\|?[ :]*-{3,}[-| :]*$", re.MULTILINE)
@@ -95,3 +96,36 @@ def test_the_glossary_defines_each_term_once():
     terms = [term for cell in cells if cell != "term" for term in cell.split(", ")]
     assert len(terms) > 80
     assert sorted(terms) == sorted(set(terms))
+
+
+def read_map(text: str) -> dict[str, list[str]]:
+    """The files that a map names, by folder; "" is the package itself. A row with the name of a folder begins it.
+
+    >>> read_map("## Map\\n| `a`, `b` | two |\\n| **`c/`** | a folder |\\n| `d` | one |\\n## More")
+    {'': ['a', 'b'], 'c': ['d']}
+    """
+    section = re.split(r"^## ", text.split("## Map\n")[1], flags=re.MULTILINE)[0]
+    folder, named = "", {"": []}
+    for cell, about in re.findall(r"^\| (.+?) \|(.*)\|$", section, re.MULTILINE):
+        if start := re.fullmatch(r"\*\*`(\w+)/`\*\*", cell):
+            folder = start[1]
+            named[folder] = []
+        elif alone := re.fullmatch(r"`(\w+)/`", cell):
+            # A folder in one row names its files in the description.
+            named[alone[1]] = re.findall(r"`(\w+)`", about)
+        else:
+            named[folder] += [name for name in re.findall(r"`(\w+)`", cell) if name != "__init__"]
+    return named
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_map_names_each_file_once_and_no_file_that_is_gone(package):
+    place = PACKAGES[package]
+    named = read_map((place / "README.md").read_text("utf-8"))
+    files: dict[str, list[str]] = {}
+    for path in (*place.glob("*.py"), *place.glob("*/*.py")):
+        if path.stem != "__init__":
+            files.setdefault("" if path.parent == place else path.parent.name, []).append(path.stem)
+    assert {folder: sorted(names) for folder, names in named.items()} == {
+        folder: sorted(names) for folder, names in files.items()
+    }
