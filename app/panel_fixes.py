@@ -1,6 +1,7 @@
 """Every workaround for Panel, Bokeh or panel-material-ui: what it fixes, why, and the versions it was checked with.
 
-`tests/app/test_panel_fixes.py` fails as soon as one of them is no longer needed.
+Where no address of an issue is given, no issue of the library is known. `tests/app/test_panel_fixes.py` and
+`test_panel_fixes_plots.py` fail if the versions change, and as soon as a tested workaround is no longer needed.
 """
 
 import asyncio
@@ -120,7 +121,8 @@ is_subpath: Any = cache(resources._is_subpath)
 
 
 def speed_up_models() -> None:
-    """Remember what the libraries find out again each time, and inspect no signatures of callbacks."""
+    """Remember what the libraries find out again each time."""
+    # Bokeh 3.9 would look at the source of each callback, only to word an error better.
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default
@@ -303,7 +305,7 @@ export function render({model}) {
             self._on_back(query)
 
 
-# Plots, lists of choices and notebooks. tests/app/test_panel_fixes_plots.py fails if a fix is no longer needed.
+# Plots, lists of choices and notebooks.
 CHECKED_PLOTS_WITH = {"bokeh": "3.9", "panel": "1.9", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
 
 # Bokeh's autohide sets `visibility: hidden`, so the keyboard cannot reach the tools (Bokeh 3.9; no issue known).

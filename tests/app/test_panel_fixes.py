@@ -7,20 +7,28 @@ import re
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import bokeh
+import bokeh.server.urls
 import panel as pn
+import panel.auth
+import panel.command.serve
 import panel_material_ui as pmui
 import pytest
 import tornado
 from bokeh.document import Document
 from bokeh.events import ButtonClick
 from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
+from bokeh.settings import settings
 from panel.io.resources import CDN_DIST
+from panel.io.server import AutoloadJsHandler, DocHandler, WSHandler
 from panel.io.state import set_curdoc
 from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
 from panel_material_ui.template.base import Page
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.web import Application, RequestHandler
 
 from stickbreaker.app.panel_fixes import (
     CHECKED_WITH,
@@ -47,6 +55,38 @@ def test_the_workarounds_were_checked_with_these_versions():
     found = {name: ".".join(version.split(".")[:2]) for name, version in versions.items()}
     skip_older_versions(found, CHECKED_WITH)
     assert found == CHECKED_WITH
+
+
+def test_bokeh_signs_no_session_tokens_by_itself_and_keeps_the_secret_of_its_import(monkeypatch):
+    assert not settings.sign_sessions()
+    before = settings.secret_key_bytes()
+    monkeypatch.setattr(settings, "secret_key", "later")
+    assert settings.secret_key_bytes() == before
+
+
+def test_panel_serves_the_script_that_hands_out_tokens_and_has_its_own_handlers_of_a_page():
+    handlers = [handler for _, handler in bokeh.server.urls.per_app_patterns]
+    assert {AutoloadJsHandler, DocHandler, WSHandler} <= set(handlers)
+    assert panel.command.serve.BasicAuthProvider is panel.auth.BasicAuthProvider
+
+
+def test_panel_lets_a_login_lead_to_an_address_with_three_slashes():
+    assert panel.auth._validate_next_url("///evil.example") == "///evil.example"
+
+
+def test_tornado_logs_the_query_of_a_request_and_sets_bare_cookies():
+    line = RequestStartLine("GET", "/app?token=secret", "HTTP/1.1")
+    request = HTTPServerRequest(start_line=line, headers=HTTPHeaders(Host="localhost"), connection=Mock())
+    handler = RequestHandler(Application(), request)
+    assert "secret" in handler._request_summary()
+    handler.set_cookie("name", "value")
+    assert handler._new_cookie["name"].OutputString() == "name=value; Path=/"
+
+
+def test_panel_adds_an_entry_to_the_history_and_does_not_follow_the_way_back():
+    source = (Path(pn.__file__).parent / "dist" / "panel.min.js").read_text(encoding="utf-8")
+    assert "pushState" in source
+    assert "popstate" not in source
 
 
 def values_of(slider_class: type[pmui.DiscreteSlider]) -> list[object]:
