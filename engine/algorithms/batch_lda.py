@@ -132,6 +132,11 @@ def summarize(config: BatchLDAConfig, state: BatchLDAState) -> TopicSummary:
     return summarize_by_tokens(expected_topics(state.topic_counts, config.word_concentration), state.expected_tokens)
 
 
+def lda_priors(config: BatchLDAConfig, state: BatchLDAState) -> tuple[np.ndarray, float]:
+    """α (K,) and η of the settings."""
+    return config.doc_concentration * np.full(config.max_topics, 1.0 / config.max_topics), config.word_concentration
+
+
 ALGORITHM = Algorithm(
     name="batch-lda",
     title="Batch LDA",
@@ -139,6 +144,7 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
+    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -146,6 +152,7 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     passes=100,
+    lda_priors=lda_priors,
     sets_topic_expectation=True,
     has_bound=True,
 )

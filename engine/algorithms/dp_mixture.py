@@ -271,7 +271,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     stick=stick,
     word_topics=word_topics,
-    sets_doc_concentration=False,
+    concentrations=("corpus_concentration", "word_concentration"),
     has_learning_rate=True,
 )
 BATCH = Algorithm(
@@ -288,6 +288,6 @@ BATCH = Algorithm(
     blend=blend_batch,
     passes=100,
     stick=stick,
-    sets_doc_concentration=False,
+    concentrations=("corpus_concentration", "word_concentration"),
     has_bound=True,
 )

@@ -153,5 +153,6 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
-    sets_doc_concentration=False,
+    concentrations=("corpus_concentration", "word_concentration"),
+    sets_max_topics=False,
 )

@@ -179,4 +179,5 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
+    sets_max_topics=False,
 )

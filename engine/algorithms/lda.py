@@ -146,6 +146,11 @@ def summarize(config: LDAConfig, state: LDAState) -> TopicSummary:
     return summarize_by_tokens(expected_topics(state.topic_counts, state.concentrations.word), state.expected_tokens)
 
 
+def lda_priors(config: LDAConfig, state: LDAState) -> tuple[np.ndarray, float]:
+    """α (K,) and η, which may be learned."""
+    return state.concentrations.doc.mean, state.concentrations.word
+
+
 ALGORITHM = Algorithm(
     name="lda",
     title="Online LDA",
@@ -153,6 +158,7 @@ ALGORITHM = Algorithm(
     reads=Reads.BATCHES,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
+    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -161,6 +167,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     word_topics=word_topics,
     preview=preview_topics,
+    lda_priors=lda_priors,
     sets_topic_expectation=True,
     has_learning_rate=True,
 )
