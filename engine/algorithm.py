@@ -169,7 +169,7 @@ Infer = Callable[[Any, Any, Documents], np.ndarray]
 Summarize = Callable[[Any, Any], TopicSummary]
 Memory = Callable[[Any, Documents], int]
 StartFrom = Callable[[Any, int, Batch, np.ndarray], State]
-WordTopics = Callable[[Any, Any, np.ndarray], np.ndarray]
+WordTopics = Callable[[Any, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
 Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
@@ -185,8 +185,8 @@ class Algorithm:
     passes: default number of passes over the corpus.
     memory: (config, documents) -> bytes that it needs to remember these training documents.
     stick: (config, state) -> the corpus' stick as the topics break it.
-    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
-        topics whose ids are 0 to K - 1.
+    word_topics: (config, state, words (U,)) -> topic_ids (K,) and E[topic] of these words (U, K), the same numbers as
+        in `summarize`.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.

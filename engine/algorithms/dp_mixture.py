@@ -252,9 +252,10 @@ def summarize(config: Config, state: DPMixtureState) -> TopicSummary:
     )
 
 
-def word_topics(config: Config, state: DPMixtureState, words: np.ndarray) -> np.ndarray:
-    """E[θ] of some words (U,), as (U, K): the same numbers as those of a summary."""
-    return topic_weights(state.topic_counts, words, config.word_concentration, "mean")
+def word_topics(config: Config, state: DPMixtureState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Component ids (K,) and E[θ] of some words (U,), as (U, K): the same numbers as those of a summary."""
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
+    return np.arange(topics.shape[1]), topics
 
 
 ALGORITHM = Algorithm(

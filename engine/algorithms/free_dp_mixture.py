@@ -19,6 +19,7 @@ from stickbreaker.engine.inference.truncation_free import (
     summarize,
     weights_of,
     widen,
+    word_topics,
 )
 from stickbreaker.engine.kernels.mixture import (
     Components,
@@ -153,6 +154,7 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
+    word_topics=word_topics,
     concentrations=("corpus_concentration", "word_concentration"),
     sets_max_topics=False,
 )

@@ -25,6 +25,7 @@ from stickbreaker.engine.inference.truncation_free import (
     summarize,
     weights_of,
     widen,
+    word_topics,
 )
 from stickbreaker.engine.kernels.local_gibbs import (
     BLOCK,
@@ -179,5 +180,6 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
+    word_topics=word_topics,
     sets_max_topics=False,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch
-from stickbreaker.engine.inference.expectations import expected_topics
+from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
@@ -194,11 +194,8 @@ def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
     Before the first birth: the expectation of the first topic under its prior, in which all words are equally likely.
     """
     if not len(state.topic_ids):
-        vocab_size = state.topic_counts.vocab_size
-        uniform = np.full((1, vocab_size), 1.0 / vocab_size, np.float32)
-        return TopicSummary(
-            topic_ids=np.array([state.next_id]), topics=uniform, weights=np.ones(1), expected_tokens=np.zeros(1)
-        )
+        topic_ids, topics = word_topics(config, state, np.arange(state.topic_counts.vocab_size))
+        return TopicSummary(topic_ids=topic_ids, topics=topics.T, weights=np.ones(1), expected_tokens=np.zeros(1))
     weights = weights_of(state, config.corpus_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,
@@ -206,3 +203,10 @@ def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
         weights=weights / weights.sum(),
         expected_tokens=state.expected_tokens,
     )
+
+
+def word_topics(config: GrowingConfig, state: GrowingState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a summary."""
+    if not len(state.topic_ids):
+        return np.array([state.next_id]), np.full((len(words), 1), 1.0 / state.topic_counts.vocab_size, np.float32)
+    return state.topic_ids, topic_weights(state.topic_counts, words, config.word_concentration, "mean")

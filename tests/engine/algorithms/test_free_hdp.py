@@ -229,6 +229,7 @@ def test_topics_below_one_token_are_removed_every_twenty_thousand_documents():
     after, _ = free_hdp.step(CONFIG, state, make_batch([[0]], 1_000_000), np.random.default_rng(0))
     assert after.topic_ids[:2].tolist() == [0, 2]
     assert after.next_id >= 3
+    np.testing.assert_array_equal(free_hdp.ALGORITHM.word_topics(CONFIG, after, np.array([1]))[0], after.topic_ids)
     np.testing.assert_allclose(after.topic_counts.dense()[1:, :2], counts[[0, 2]][:, 1:].T, rtol=1e-3)
     kept, _ = free_hdp.step(CONFIG, state._replace(documents_seen=5), make_batch([[0]], 6), np.random.default_rng(0))
     assert kept.topic_ids[:3].tolist() == [0, 1, 2]
