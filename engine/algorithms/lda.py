@@ -20,13 +20,8 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_from_tables,
 )
-from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
-from stickbreaker.engine.inference.expectations import (
-    document_prior,
-    expected_topics,
-    summarize_by_tokens,
-    topic_weights,
-)
+from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics, blend_topics, preview_topics
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
@@ -111,9 +106,7 @@ def expect(config: LDAConfig, state: LDAState, batch: Batch) -> Expectations:
 
 
 def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> Expectations:
-    topics = topic_weights(state.topic_counts, words, state.concentrations.word, config.topic_expectation)
-    prior = document_prior(1.0, state.concentrations.doc.mean, topics.dtype)
-    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
 
 
 def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:

@@ -127,7 +127,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
-    expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, Phase.LEARNING)
+    expectations = Expectations(words, weights, document_prior(prior, weights.dtype), 0, Phase.LEARNING)
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
     return np.concatenate(parts)
 
@@ -177,7 +177,7 @@ def _lda_parts(
         return float("nan"), float("nan")
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
-    prior = document_prior(1.0, prior, topics.dtype)
+    prior = document_prior(prior, topics.dtype)
     expectations = Expectations(words, topics, prior, 0, Phase.LEARNING)
 
     def fit(part: Documents) -> tuple[Statistics, float]:

@@ -4,7 +4,7 @@ What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts
+from stickbreaker.engine.kernels.local_gibbs import LocalPrior, LocalTopics
+from stickbreaker.engine.kernels.mixture import Components, MixturePrior
 
 # Documents between two searches for topics to remove; Wang & Blei 2012 sec. 3.
 REMOVE_EVERY = 20_000
+AnyTopics = TypeVar("AnyTopics", LocalTopics, Components)
 
 
 class GrowingConfig(Protocol):
@@ -186,6 +189,29 @@ def widen(array: np.ndarray, num_columns: int, value: float = 0) -> np.ndarray:
     wider = np.full((*array.shape[:-1], num_columns), value, array.dtype)
     wider[..., : array.shape[-1]] = array
     return wider
+
+
+def make_room(topics: AnyTopics, prior: LocalPrior | MixturePrior) -> AnyTopics:
+    """The same topics with twice the columns; the new ones hold η, and are empty."""
+    num_columns, eta = len(topics.totals), prior.word_concentration
+    new = {"words": eta, "totals": eta * prior.vocab_size}
+    # Arrays of another length are not of columns.
+    columns = {name: array for name, array in topics._asdict().items() if array.shape[-1] == num_columns}
+    return topics._replace(**{name: widen(array, 2 * num_columns, new.get(name, 0)) for name, array in columns.items()})
+
+
+def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
+    """What the kernels of both systems read of a state: its sticks, a, η and V."""
+    sticks = sticks_of(state.tables, config.corpus_concentration)
+    return {
+        "num_known": len(state.topic_ids),
+        "on": sticks.on,
+        "after": sticks.after,
+        "order": sticks.order[:-1],
+        "corpus_concentration": float(config.corpus_concentration),
+        "word_concentration": float(config.word_concentration),
+        "vocab_size": state.topic_counts.vocab_size,
+    }
 
 
 def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
