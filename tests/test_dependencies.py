@@ -9,6 +9,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+# Type checkers have this module, and Python does not.
+TYPES_ONLY = "_typeshed"
 CHECKOUT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -30,8 +32,8 @@ def find_imported():
     """The distributions, by name, of all imported modules that are not of Python or of this project."""
     files = [file for folder in ("engine", "app") for file in (CHECKOUT / folder).rglob("*.py")]
     modules = {module for file in files for module in list_imports(file.read_text(encoding="utf-8"))}
-    known = packages_distributions()
-    return {canonicalize_name(known[module][0]) for module in modules - {"stickbreaker"} - sys.stdlib_module_names}
+    known, own = packages_distributions(), {"stickbreaker", TYPES_ONLY}
+    return {canonicalize_name(known[module][0]) for module in modules - own - sys.stdlib_module_names}
 
 
 def test_every_imported_package_is_declared_and_every_declared_one_is_imported():
