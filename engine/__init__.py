@@ -21,21 +21,54 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import apply_live, resolve
 
 if TYPE_CHECKING:
-    from stickbreaker.engine.estimators import CorpusVectorizer, OnlineHDP, OnlineLDA, load
+    from stickbreaker.engine.estimators import (
+        CVHDP,
+        CVLDA,
+        BatchDPMixture,
+        BatchHDP,
+        BatchLDA,
+        CorpusVectorizer,
+        GibbsHDP,
+        GibbsLDA,
+        OnlineDirectHDP,
+        OnlineDPMixture,
+        OnlineFreeDPMixture,
+        OnlineFreeHDP,
+        OnlineHDP,
+        OnlineLDA,
+        OnlineSVIHDP,
+        OnlineTopicModel,
+        TopicModel,
+        load,
+    )
 
 __all__ = [
+    "CVHDP",
+    "CVLDA",
     "REGISTRY",
     "Batch",
+    "BatchDPMixture",
+    "BatchHDP",
+    "BatchLDA",
     "Corpus",
     "CorpusError",
     "CorpusVectorizer",
     "Documents",
+    "GibbsHDP",
+    "GibbsLDA",
+    "OnlineDPMixture",
+    "OnlineDirectHDP",
+    "OnlineFreeDPMixture",
+    "OnlineFreeHDP",
     "OnlineHDP",
     "OnlineLDA",
+    "OnlineSVIHDP",
+    "OnlineTopicModel",
     "Position",
     "Prepared",
     "RunSettings",
     "StoredCorpus",
+    "TopicModel",
     "Update",
     "Vocabulary",
     "WordChoices",
@@ -55,13 +88,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second to import."""
-    if name == "load" or name[:1].isupper():
-        estimators = import_module("stickbreaker.engine.estimators")
-        if name in estimators.__all__:
-            return getattr(estimators, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # A type checker takes the result of this function for any name, also a misspelt one.
+    def __getattr__(name: str) -> Any:
+        """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second to import."""
+        if name in __all__:
+            return getattr(import_module("stickbreaker.engine.estimators"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

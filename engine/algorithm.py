@@ -169,10 +169,12 @@ Infer = Callable[[Any, Any, Documents], np.ndarray]
 Summarize = Callable[[Any, Any], TopicSummary]
 Memory = Callable[[Any, Documents], int]
 StartFrom = Callable[[Any, int, Batch, np.ndarray], State]
-WordTopics = Callable[[Any, Any, np.ndarray], np.ndarray]
+WordTopics = Callable[[Any, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
 Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
+LDAPriors = Callable[[Any, Any], tuple[np.ndarray, float]]
+CONCENTRATIONS = ("doc_concentration", "corpus_concentration", "word_concentration")
 
 
 @dataclass(frozen=True)
@@ -183,13 +185,15 @@ class Algorithm:
     passes: default number of passes over the corpus.
     memory: (config, documents) -> bytes that it needs to remember these training documents.
     stick: (config, state) -> the corpus' stick as the topics break it.
-    word_topics: (config, state, words (U,)) -> E[topic] of these words (U, K), the same numbers as in `summarize`, of
-        topics whose ids are 0 to K - 1.
+    word_topics: (config, state, words (U,)) -> topic_ids (K,) and E[topic] of these words (U, K), the same numbers as
+        in `summarize`.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
+    lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
-    sets_doc_concentration: whether its config has `doc_concentration`, the total α₀.
+    concentrations: those of CONCENTRATIONS that its config has; `doc_concentration` is the total α₀.
+    sets_max_topics, sets_precision: whether its config has `max_topics` and `precision`.
     sets_duplicates: whether its config has `duplicates`, "merge" or "keep".
     sets_topic_expectation: whether its config has `topic_expectation`, "mean" or "geometric".
     has_bound: whether its steps compute its objective, and its config has `tolerance`, which ends the run.
@@ -217,8 +221,11 @@ class Algorithm:
     word_topics: WordTopics | None = None
     preview: Preview | None = None
     start_from: StartFrom | None = None
+    lda_priors: LDAPriors | None = None
     has_corpus_weights: bool = True
-    sets_doc_concentration: bool = True
+    concentrations: tuple[str, ...] = CONCENTRATIONS
+    sets_max_topics: bool = True
+    sets_precision: bool = True
     sets_duplicates: bool = False
     sets_topic_expectation: bool = False
     has_bound: bool = False

@@ -129,3 +129,12 @@ def test_the_map_names_each_file_once_and_no_file_that_is_gone(package):
     assert {folder: sorted(names) for folder, names in named.items()} == {
         folder: sorted(names) for folder, names in files.items()
     }
+
+
+def test_every_paper_of_the_readme_can_be_cited():
+    root = Path(__file__).parents[1]
+    papers = (root / "README.md").read_text(encoding="utf-8").partition("## The papers\n")[2]
+    listed = re.findall(r"^\* .*[a-z]{2}\. (.+)\. [A-Z]+ .*\d{4}\.$", papers, re.MULTILINE)
+    text = (root / ".github" / "CITATION.cff").read_text(encoding="utf-8").partition("references:")[2]
+    assert sorted(listed) == sorted(re.findall(r"^    title: (.+)$", text, re.MULTILINE))
+    assert len(listed) == 5

@@ -1,4 +1,4 @@
-"""The wheel contains the corpora, and the engine finds them in a wheel and in a checkout."""
+"""The wheel contains the corpora, the engine finds them in a wheel and in a checkout, and a type checker its names."""
 
 import os
 import subprocess
@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from stickbreaker import engine
+
 CHECKOUT = Path(__file__).parents[1]
 REPORT = """
 import pathlib
 from stickbreaker import engine
 corpus = engine.load_corpus(engine.list_corpora()[0])
 print(pathlib.Path(engine.__file__).parents[2].absolute(), corpus.num_documents)
+"""
+CODE = """
+from stickbreaker import engine
+
+engine.GibbsHDP(burn_in=3).fit(engine.load_corpus("rfc"))
+engine.OnlineHPD()
+engine.GibbsHDP(burn_inn=3)
 """
 
 
@@ -64,3 +73,21 @@ def test_an_unpacked_wheel_loads_its_own_corpus(wheel, tmp_path):
 def test_a_checkout_loads_the_corpus_of_its_data_folder():
     links = CHECKOUT / ".import"
     assert load_from(links, CHECKOUT) == [str(links), "10384"]
+
+
+def test_a_users_type_checker_knows_every_public_name_and_reports_a_misspelt_one(tmp_path):
+    names = "\n".join(f"engine.{name}" for name in engine.__all__)
+    (tmp_path / "code.py").write_text(f"{CODE}{names}\n")
+    options = ("--strict", "--follow-imports=silent", "--ignore-missing-imports", "--cache-dir=cache", "--no-pretty")
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "code.py"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(CHECKOUT / ".import")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = [line for line in result.stdout.splitlines() if "error:" in line]
+    assert [line.partition(": error: ")[0] for line in errors] == ["code.py:5", "code.py:6"], result.stdout
+    assert 'no attribute "OnlineHPD"' in errors[0]
+    assert 'keyword argument "burn_inn"' in errors[1]

@@ -20,7 +20,7 @@ from stickbreaker.app.model.text_tasks import Report, Stopped
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus
-from stickbreaker.engine.corpora.preview import Preview, preview
+from stickbreaker.engine.corpora.preview import Preview, look_through
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
@@ -48,7 +48,7 @@ class TextTaskRunner:
         before = self._preview
         self._preview = None
         try:
-            self._preview = preview(path, **columns, report=self._report)
+            self._preview = look_through(path, Columns(**columns), self._report)
         except Stopped:
             self._preview = before
             raise

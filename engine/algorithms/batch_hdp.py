@@ -6,16 +6,16 @@ them no update lowers the bound. The defaults are those of the online HDP, excep
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, SlotTrace, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, judge, spread, sum_by_phase, topics_bound
-from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, sum_by_phase
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.merging import find_merges
@@ -27,12 +27,12 @@ from stickbreaker.engine.inference.sticks import (
     find_order,
     sticks_bound,
 )
-from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import (
-    START_SWEEPS,
     Expectations,
     expect_slots,
     fit_slots,
+    infer_slots,
     limits_of,
     trace_slots,
 )
@@ -109,11 +109,11 @@ def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> Expectations:
     """Expectations of the next pass."""
     state = scale_start(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents, Phase.TWO_LEVEL))
+    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL))
 
 
-def _expect_words(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, phase: Phase) -> Expectations:
-    return expect_slots(config, state, _sticks(config, state), documents.distinct_words(), phase)
+def _expect_words(config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase) -> Expectations:
+    return expect_slots(config, state, _sticks(config, state), words, phase)
 
 
 def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:
@@ -135,19 +135,9 @@ def local(
 
 def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: Batch) -> tuple[BatchHDPState, StepInfo]:
     """Eq. 19-21 from totals of the whole corpus, unless they lower the bound."""
-    dense = spread(totals, batch.documents.distinct_words(), state.topic_counts.vocab_size)
     order, sticks = find_order(totals.tables, state.order, config.corpus_concentration)
-    new = BatchHDPState(
-        topic_counts=decayed_counts(dense),
-        tables=totals.tables,
-        expected_tokens=totals.tokens,
-        order=order,
-        step=state.step + 1,
-        bound=totals.bound + topics_bound(dense, config.word_concentration) + sticks,
-        phase=totals.phase,
-        temperature=totals.temperature,
-    )
-    state, info = judge(state, new, config.tolerance, batch.documents)
+    new = state._replace(tables=totals.tables, order=order)
+    state, info = end_pass(config, state, new, totals, batch, sticks)
     return _merge_duplicates(config, state, info) if config.duplicates == "merge" else (state, info)
 
 
@@ -174,26 +164,14 @@ def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepIn
 
 
 def infer(config: BatchHDPConfig, state: BatchHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
-
-    After a warm-up pass the shares are the normalised Dirichlet parameters after the sweeps that start a document.
-    """
-    expectations = _expect_words(config, state, documents, state.phase)
-    if state.phase == Phase.WARM_UP:
-        return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
-    return fit_slots(documents, expectations, limits_of(config), is_learning=False)[1]
+    """Topic shares (S, K) of documents; nothing is learned."""
+    expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
+    return infer_slots(documents, expectations, limits_of(config))
 
 
 def stick(config: BatchHDPConfig, state: BatchHDPState) -> Breaking:
     """The corpus' stick as the topics break it."""
     return break_stick(_sticks(config, state), np.arange(config.max_topics))
-
-
-def trace(config: BatchHDPConfig, state: BatchHDPState, documents: Documents, num_iterations: int) -> SlotTrace:
-    """The slots of the first document after each iteration; a warm-up is treated as finished."""
-    document = documents.cut(0, 1)
-    expectations = _expect_words(config, state, document, Phase.TWO_LEVEL)
-    return trace_slots(document, expectations, limits_of(config), num_iterations)
 
 
 def summarize(config: BatchHDPConfig, state: BatchHDPState) -> TopicSummary:
@@ -220,7 +198,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     passes=100,
     stick=stick,
-    trace=trace,
+    trace=partial(trace_slots, _expect_words),
     sets_duplicates=True,
     sets_topic_expectation=True,
     has_bound=True,

@@ -13,25 +13,11 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.batch import (
-    NO_BOUND,
-    Totals,
-    cool_pass,
-    judge,
-    shares_bound,
-    spread,
-    sum_by_phase,
-    topics_bound,
-)
-from stickbreaker.engine.inference.dirichlet import Expectations, fit_until_settled, infer_shares
-from stickbreaker.engine.inference.expectations import (
-    document_prior,
-    expected_topics,
-    summarize_by_tokens,
-    topic_weights,
-)
+from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, shares_bound, sum_by_phase
+from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, fit_until_settled, infer_shares
+from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.warm_up import first_phase, scale_topics, startup_counts
 
 
@@ -85,15 +71,11 @@ def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> Expectations:
     """Expectations of the next pass."""
     state = scale_topics(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents, Phase.LEARNING))
+    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING))
 
 
-def _expect_words(config: BatchLDAConfig, state: BatchLDAState, documents: Documents, phase: Phase) -> Expectations:
-    words = documents.distinct_words()
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    weights = np.full(config.max_topics, 1.0 / config.max_topics)
-    prior = document_prior(config.doc_concentration, weights, topics.dtype)
-    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+def _expect_words(config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase) -> Expectations:
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
 
 
 def local(
@@ -110,26 +92,22 @@ def local(
 
 def blend(config: BatchLDAConfig, state: BatchLDAState, totals: Totals, batch: Batch) -> tuple[BatchLDAState, StepInfo]:
     """The M step of Alg. 1 from totals of the whole corpus, unless it lowers the bound."""
-    dense = spread(totals, batch.documents.distinct_words(), state.topic_counts.vocab_size)
-    new = BatchLDAState(
-        topic_counts=decayed_counts(dense),
-        expected_tokens=totals.tokens,
-        step=state.step + 1,
-        bound=totals.bound + topics_bound(dense, config.word_concentration),
-        phase=totals.phase,
-        temperature=totals.temperature,
-    )
-    return judge(state, new, config.tolerance, batch.documents)
+    return end_pass(config, state, state, totals, batch)
 
 
 def infer(config: BatchLDAConfig, state: BatchLDAState, documents: Documents) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents by the E step of Alg. 1; nothing is learned."""
-    return infer_shares(documents, _expect_words(config, state, documents, state.phase))
+    return infer_shares(documents, _expect_words(config, state, documents.distinct_words(), state.phase))
 
 
 def summarize(config: BatchLDAConfig, state: BatchLDAState) -> TopicSummary:
     """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no pass changes."""
     return summarize_by_tokens(expected_topics(state.topic_counts, config.word_concentration), state.expected_tokens)
+
+
+def lda_priors(config: BatchLDAConfig, state: BatchLDAState) -> tuple[np.ndarray, float]:
+    """α (K,) and η of the settings."""
+    return config.doc_concentration * np.full(config.max_topics, 1.0 / config.max_topics), config.word_concentration
 
 
 ALGORITHM = Algorithm(
@@ -139,6 +117,7 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
+    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -146,6 +125,7 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     passes=100,
+    lda_priors=lda_priors,
     sets_topic_expectation=True,
     has_bound=True,
 )

@@ -248,6 +248,6 @@ ALGORITHM = Algorithm(
     memory=collapsed.memory,
     start_from=start_from,
     stick=stick,
-    sets_doc_concentration=False,
+    concentrations=(),
     has_bound=True,
 )

@@ -110,6 +110,7 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.COLLAPSED,
     has_corpus_weights=False,
+    concentrations=("doc_concentration",),
     init=init,
     infer=infer,
     summarize=summarize,

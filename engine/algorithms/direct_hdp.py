@@ -16,8 +16,7 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_tables
-from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
-from stickbreaker.engine.inference.expectations import document_prior, topic_weights
+from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.global_step import Statistics, preview_topics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
@@ -74,9 +73,8 @@ def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> Expe
 
 def _expect_words(config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase) -> Expectations:
     known = state.concentrations
-    topics = topic_weights(state.topic_counts, words, known.word, config.topic_expectation)
-    prior = document_prior(known.doc.total, expected_weights(sticks_of(state)), topics.dtype)
-    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    priors = known.doc.total * expected_weights(sticks_of(state)), known.word
+    return expect_documents(state, words, phase, priors, config.topic_expectation)
 
 
 def blend(

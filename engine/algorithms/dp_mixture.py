@@ -23,7 +23,7 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.batch import NO_BOUND, Totals, judge, spread, sum_documents, topics_bound
+from stickbreaker.engine.inference.batch import NO_BOUND, Totals, end_pass, sum_documents
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale, blend_tables
 from stickbreaker.engine.inference.sticks import (
@@ -34,7 +34,7 @@ from stickbreaker.engine.inference.sticks import (
     expected_weights,
     find_order,
 )
-from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.warm_up import scale_start, startup_counts
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
@@ -218,18 +218,9 @@ def blend_batch(
     config: BatchDPMixtureConfig, state: DPMixtureState, totals: Totals, batch: Batch
 ) -> tuple[DPMixtureState, StepInfo]:
     """Eq. 4 from totals of the whole corpus, unless it lowers the bound."""
-    dense = spread(totals, batch.documents.distinct_words(), state.topic_counts.vocab_size)
     order, sticks = find_order(totals.tables, state.order, config.corpus_concentration)
-    new = state._replace(
-        topic_counts=decayed_counts(dense),
-        tables=totals.tables,
-        expected_tokens=totals.tokens,
-        order=order,
-        step=state.step + 1,
-        startup_share=0.0,
-        bound=totals.bound + topics_bound(dense, config.word_concentration) + sticks,
-    )
-    return judge(state, new, config.tolerance, batch.documents)
+    new = state._replace(tables=totals.tables, order=order, startup_share=0.0)
+    return end_pass(config, state, new, totals, batch, sticks)
 
 
 def infer(config: Config, state: DPMixtureState, documents: Documents) -> np.ndarray:
@@ -252,9 +243,10 @@ def summarize(config: Config, state: DPMixtureState) -> TopicSummary:
     )
 
 
-def word_topics(config: Config, state: DPMixtureState, words: np.ndarray) -> np.ndarray:
-    """E[θ] of some words (U,), as (U, K): the same numbers as those of a summary."""
-    return topic_weights(state.topic_counts, words, config.word_concentration, "mean")
+def word_topics(config: Config, state: DPMixtureState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Component ids (K,) and E[θ] of some words (U,), as (U, K): the same numbers as those of a summary."""
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
+    return np.arange(topics.shape[1]), topics
 
 
 ALGORITHM = Algorithm(
@@ -271,7 +263,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     stick=stick,
     word_topics=word_topics,
-    sets_doc_concentration=False,
+    concentrations=("corpus_concentration", "word_concentration"),
     has_learning_rate=True,
 )
 BATCH = Algorithm(
@@ -288,6 +280,6 @@ BATCH = Algorithm(
     blend=blend_batch,
     passes=100,
     stick=stick,
-    sets_doc_concentration=False,
+    concentrations=("corpus_concentration", "word_concentration"),
     has_bound=True,
 )

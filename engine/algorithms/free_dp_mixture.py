@@ -13,12 +13,14 @@ from stickbreaker.engine.inference.truncation_free import (
     GrowingState,
     grow,
     init,
+    make_room,
     open_columns,
+    prior_fields,
     stick,
-    sticks_of,
     summarize,
     weights_of,
     widen,
+    word_topics,
 )
 from stickbreaker.engine.kernels.mixture import (
     Components,
@@ -84,16 +86,7 @@ def sample_batch(
 
 def prior_of(config: FreeDPMixtureConfig, state: GrowingState) -> MixturePrior:
     """The part of the state that the kernel reads."""
-    sticks = sticks_of(state.tables, config.corpus_concentration)
-    return MixturePrior(
-        num_known=len(state.topic_ids),
-        on=sticks.on,
-        after=sticks.after,
-        order=sticks.order[:-1],
-        corpus_concentration=float(config.corpus_concentration),
-        word_concentration=float(config.word_concentration),
-        vocab_size=state.topic_counts.vocab_size,
-    )
+    return MixturePrior(**prior_fields(config, state))
 
 
 def open_components(config: FreeDPMixtureConfig, state: GrowingState, words: np.ndarray) -> Components:
@@ -116,17 +109,6 @@ def sweep(
         if reached == len(z):
             return components
         components = make_room(components, prior)
-
-
-def make_room(components: Components, prior: MixturePrior) -> Components:
-    """The same components with twice the columns; the new columns are empty."""
-    num_columns, eta = 2 * len(components.totals), prior.word_concentration
-    return Components(
-        words=widen(components.words, num_columns, eta),
-        totals=widen(components.totals, num_columns, eta * prior.vocab_size),
-        documents=widen(components.documents, num_columns),
-        is_counted=widen(components.is_counted, num_columns),
-    )
 
 
 def infer(config: FreeDPMixtureConfig, state: GrowingState, documents: Documents) -> np.ndarray:
@@ -153,5 +135,7 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
-    sets_doc_concentration=False,
+    word_topics=word_topics,
+    concentrations=("corpus_concentration", "word_concentration"),
+    sets_max_topics=False,
 )

@@ -12,19 +12,20 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
-from stickbreaker.engine.inference.expectations import document_prior, topic_weights
+from stickbreaker.engine.inference.dirichlet import expect_documents, infer_shares
 from stickbreaker.engine.inference.truncation_free import (
     Found,
     GrowingState,
     grow,
     init,
+    make_room,
     open_columns,
+    prior_fields,
     stick,
-    sticks_of,
     summarize,
     weights_of,
     widen,
+    word_topics,
 )
 from stickbreaker.engine.kernels.local_gibbs import (
     BLOCK,
@@ -89,17 +90,7 @@ def sample_batch(config: FreeHDPConfig, state: GrowingState, documents: Document
 
 def prior_of(config: FreeHDPConfig, state: GrowingState) -> LocalPrior:
     """The part of the state that the kernel reads."""
-    sticks = sticks_of(state.tables, config.corpus_concentration)
-    return LocalPrior(
-        num_known=len(state.topic_ids),
-        on=sticks.on,
-        after=sticks.after,
-        order=sticks.order[:-1],
-        doc_concentration=float(config.doc_concentration),
-        corpus_concentration=float(config.corpus_concentration),
-        word_concentration=float(config.word_concentration),
-        vocab_size=state.topic_counts.vocab_size,
-    )
+    return LocalPrior(doc_concentration=float(config.doc_concentration), **prior_fields(config, state))
 
 
 def as_tokens(documents: Documents) -> Tokens:
@@ -140,20 +131,6 @@ def sweep(tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random
     return topics
 
 
-def make_room(topics: LocalTopics, prior: LocalPrior) -> LocalTopics:
-    """The same topics with twice the columns."""
-    num_columns, eta = 2 * len(topics.totals), prior.word_concentration
-    return LocalTopics(
-        words=widen(topics.words, num_columns, eta),
-        totals=widen(topics.totals, num_columns, eta * prior.vocab_size),
-        tokens=widen(topics.tokens, num_columns),
-        tables=widen(topics.tables, num_columns),
-        shares=widen(topics.shares, num_columns),
-        rest=topics.rest,
-        is_counted=widen(topics.is_counted, num_columns),
-    )
-
-
 def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents over the topics born so far, by sweeps at E[topics]; nothing is learned.
 
@@ -161,11 +138,8 @@ def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> n
     """
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1), config.precision)
-    words = documents.distinct_words()
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
-    prior = document_prior(config.doc_concentration, weights_of(state, config.corpus_concentration), topics.dtype)
-    expectations = Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=Phase.GROWING)
-    return infer_shares(documents, expectations)
+    priors = config.doc_concentration * weights_of(state, config.corpus_concentration), config.word_concentration
+    return infer_shares(documents, expect_documents(state, documents.distinct_words(), Phase.GROWING, priors, "mean"))
 
 
 ALGORITHM = Algorithm(
@@ -179,4 +153,6 @@ ALGORITHM = Algorithm(
     summarize=summarize,
     step=step,
     stick=stick,
+    word_topics=word_topics,
+    sets_max_topics=False,
 )

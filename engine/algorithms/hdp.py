@@ -17,7 +17,7 @@ from operator import add
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, SlotTrace, StepInfo
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, resolved, setting
 from stickbreaker.engine.executors import map_shards
@@ -36,15 +36,14 @@ from stickbreaker.engine.inference.online import (
 from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.two_level import (
-    START_SWEEPS,
     Expectations,
     expect_slots,
     fit_slots,
+    infer_slots,
     limits_of,
     trace_slots,
 )
 from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
-from stickbreaker.engine.kernels.dirichlet import Sweeps
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
@@ -126,18 +125,10 @@ def local(
     config: HDPConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
 ) -> Statistics:
     """Statistics of some of the batch's documents. It is pure and draws nothing; shards of a batch add up."""
-    return _fit(config, expectations, documents, sweeps_at(expectations.temperature), is_learning=True)[0]
-
-
-def _fit(
-    config: HDPConfig, expectations: Expectations, documents: Documents, sweeps: Sweeps, is_learning: bool
-) -> tuple[Statistics, np.ndarray]:
-    """Statistics and doc shares (S, K) under the phase of the expectations."""
     if expectations.phase == Phase.WARM_UP:
-        return fit_documents(documents, expectations, sweeps, is_learning)
-    has_sticks = is_learning and config.concentrations == "learned"
-    statistics, shares, _ = fit_slots(documents, expectations, limits_of(config), is_learning, has_sticks=has_sticks)
-    return statistics, shares
+        return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
+    has_sticks = config.concentrations == "learned"
+    return fit_slots(documents, expectations, limits_of(config), is_learning=True, has_sticks=has_sticks)[0]
 
 
 def blend(
@@ -169,19 +160,9 @@ def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, ra
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
-
-    After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that start a document.
-    """
+    """Topic shares (S, K) of documents; nothing is learned."""
     expectations = _expect_words(config, state, documents.distinct_words(), state.phase)
-    return _fit(config, expectations, documents, START_SWEEPS, is_learning=False)[1]
-
-
-def trace(config: HDPConfig, state: OnlineHDPState, documents: Documents, num_iterations: int) -> SlotTrace:
-    """The slots of the first document after each iteration; a warm-up is treated as finished."""
-    document = documents.cut(0, 1)
-    expectations = _expect_words(config, state, document.distinct_words(), Phase.TWO_LEVEL)
-    return trace_slots(document, expectations, limits_of(config), num_iterations)
+    return infer_slots(documents, expectations, limits_of(config))
 
 
 ALGORITHM = Algorithm(
@@ -197,7 +178,7 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     stick=stick,
-    trace=trace,
+    trace=partial(trace_slots, _expect_words),
     word_topics=word_topics,
     preview=preview_topics,
     sets_duplicates=True,

@@ -20,13 +20,8 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_from_tables,
 )
-from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
-from stickbreaker.engine.inference.expectations import (
-    document_prior,
-    expected_topics,
-    summarize_by_tokens,
-    topic_weights,
-)
+from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics, blend_topics, preview_topics
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
@@ -111,9 +106,7 @@ def expect(config: LDAConfig, state: LDAState, batch: Batch) -> Expectations:
 
 
 def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> Expectations:
-    topics = topic_weights(state.topic_counts, words, state.concentrations.word, config.topic_expectation)
-    prior = document_prior(1.0, state.concentrations.doc.mean, topics.dtype)
-    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
 
 
 def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:
@@ -146,6 +139,11 @@ def summarize(config: LDAConfig, state: LDAState) -> TopicSummary:
     return summarize_by_tokens(expected_topics(state.topic_counts, state.concentrations.word), state.expected_tokens)
 
 
+def lda_priors(config: LDAConfig, state: LDAState) -> tuple[np.ndarray, float]:
+    """α (K,) and η, which may be learned."""
+    return state.concentrations.doc.mean, state.concentrations.word
+
+
 ALGORITHM = Algorithm(
     name="lda",
     title="Online LDA",
@@ -153,6 +151,7 @@ ALGORITHM = Algorithm(
     reads=Reads.BATCHES,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
+    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -161,6 +160,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     word_topics=word_topics,
     preview=preview_topics,
+    lda_priors=lda_priors,
     sets_topic_expectation=True,
     has_learning_rate=True,
 )

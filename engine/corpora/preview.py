@@ -1,7 +1,7 @@
 """Preview a file before a corpus is built from it, and try word choices on it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, is_stored, open_stored
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
-from stickbreaker.engine.progress_bars import Report
+from stickbreaker.engine.progress_bars import Report, show_share
 
 MAX_SAMPLE = 2_000
 MAX_SAMPLE_TEXT = 3_000_000
@@ -142,7 +142,7 @@ def preview(
     date: str | None = None,
     title: str | None = None,
     group: str | None = None,
-    report: Report = lambda share, message: None,
+    callback: Callable[[float], object] | None = None,
 ) -> Preview:
     """Read a file or folder to its end, and describe its content.
 
@@ -152,8 +152,8 @@ def preview(
         A file or a folder.
     text, date, title, group : str, optional
         The columns to use. None guesses the text, date and title columns; "" means no column.
-    report : callable
-        Receives the share that is read (0 to 1) and a message. It may raise an exception to cancel.
+    callback : callable, optional
+        Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
 
     Returns
     -------
@@ -165,6 +165,12 @@ def preview(
     CorpusError
         If the file cannot be read or has no usable row; the message names the file, the row and the remedy.
     """
+    with show_share(False, callback) as report:
+        return look_through(path, Columns(text, date, title, group), report)
+
+
+def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> Preview:
+    """The preview with these columns, as in `preview`; report: gets the share that is read and a message."""
     if is_stored(path):
         return _preview_stored(open_stored(path))
     source = find_source(path)
@@ -172,7 +178,6 @@ def preview(
         return _preview_counts(read_counts(source, report))
     table = open_source(source)
     guessed = guess_columns(table)
-    asked = Columns(text, date, title, group)
     chosen = Columns(*(guess if said is None else said or None for guess, said in zip(guessed, asked, strict=True)))
     return _preview_table(table, settle_columns(table, chosen), report)
 

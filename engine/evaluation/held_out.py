@@ -81,7 +81,7 @@ def score(split: Split, doc_shares: np.ndarray, topics: np.ndarray) -> float:
 
 def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> float:
     """Nats per held-out token under the system's own inference."""
-    return score_shares(algorithm, config, state, split, infer_own(algorithm, config, state, split))
+    return score_shares(algorithm, config, state, split, infer_own(algorithm, config, state, split))[1]
 
 
 def score_corpus(algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, seed: int) -> float:
@@ -98,15 +98,19 @@ def score_corpus(algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, 
     return float(np.average(nats, weights=tokens)) if nats else float("nan")
 
 
-def score_shares(algorithm: Algorithm, config: Any, state: Any, split: Split, doc_shares: np.ndarray) -> float:
-    """Nats per held-out token given the doc shares (S, K) of `infer_own`.
+def score_shares(
+    algorithm: Algorithm, config: Any, state: Any, split: Split, doc_shares: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Topic ids (K,), and nats per held-out token, given the doc shares (S, K) of `infer_own`.
 
     Reads E[topic] of the held-out words only, where the algorithm has `word_topics`: a mini-batch has few of V words.
     """
     if algorithm.word_topics is None or not len(split.words):
-        return score(split, doc_shares, algorithm.summarize(config, state).topics)
+        summary = algorithm.summarize(config, state)
+        return summary.topic_ids, score(split, doc_shares, summary.topics)
     words, places = np.unique(split.words, return_inverse=True)
-    return mean_log_likelihood(split, places, doc_shares, algorithm.word_topics(config, state, words))
+    topic_ids, topics = algorithm.word_topics(config, state, words)
+    return topic_ids, mean_log_likelihood(split, places, doc_shares, topics)
 
 
 def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:
@@ -123,7 +127,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
-    expectations = Expectations(words, weights, document_prior(1.0, prior, weights.dtype), 0, Phase.LEARNING)
+    expectations = Expectations(words, weights, document_prior(prior, weights.dtype), 0, Phase.LEARNING)
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
     return np.concatenate(parts)
 
@@ -173,7 +177,7 @@ def _lda_parts(
         return float("nan"), float("nan")
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
-    prior = document_prior(1.0, prior, topics.dtype)
+    prior = document_prior(prior, topics.dtype)
     expectations = Expectations(words, topics, prior, 0, Phase.LEARNING)
 
     def fit(part: Documents) -> tuple[Statistics, float]:

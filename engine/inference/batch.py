@@ -15,7 +15,7 @@ from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, cool_to, sweeps_at
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import (
@@ -50,7 +50,26 @@ class BatchState(Protocol):
     @property
     def temperature(self) -> float: ...
 
-    def _replace(self, *, step: int = ...) -> Self: ...
+    def _replace(
+        self,
+        *,
+        topic_counts: DecayedCounts = ...,
+        expected_tokens: np.ndarray = ...,
+        step: int = ...,
+        bound: float = ...,
+        phase: Phase = ...,
+        temperature: float = ...,
+    ) -> Self: ...
+
+
+class PassConfig(Protocol):
+    """A config of passes over a whole corpus."""
+
+    @property
+    def word_concentration(self) -> float: ...
+
+    @property
+    def tolerance(self) -> float: ...
 
 
 class PassExpectations(Protocol):
@@ -200,6 +219,25 @@ def take_pilot(documents: Documents) -> Documents:
     num_documents = documents.num_documents
     places = np.linspace(0, num_documents - 1, min(PILOT_DOCUMENTS, num_documents)).astype(int)
     return documents.select(np.unique(places))
+
+
+def end_pass(
+    config: PassConfig, old: AnyBatchState, new: AnyBatchState, totals: Totals, batch: Batch, sticks: float = 0.0
+) -> tuple[AnyBatchState, StepInfo]:
+    """(State, StepInfo) after λ - η are the totals of the whole corpus, unless that lowers the bound.
+
+    new: has the algorithm's own values after the pass; sticks: the part of the bound of the corpus' sticks.
+    """
+    dense = spread(totals, batch.documents.distinct_words(), old.topic_counts.vocab_size)
+    new = new._replace(
+        topic_counts=decayed_counts(dense),
+        expected_tokens=totals.tokens,
+        step=old.step + 1,
+        bound=totals.bound + topics_bound(dense, config.word_concentration) + sticks,
+        phase=totals.phase,
+        temperature=totals.temperature,
+    )
+    return judge(old, new, config.tolerance, batch.documents)
 
 
 def judge(

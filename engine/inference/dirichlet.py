@@ -6,7 +6,9 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.states import CountsState
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
 
@@ -46,6 +48,16 @@ class Expectations(NamedTuple):
     step: int
     phase: Phase
     temperature: float = 1.0
+
+
+def expect_documents(
+    state: CountsState, words: np.ndarray, phase: Phase, priors: tuple[np.ndarray, float], expectation: str
+) -> Expectations:
+    """Expectations for some words (U,), from the λ - η of a state; priors: those of a document (K,), and η."""
+    prior, word_concentration = priors
+    topics = topic_weights(state.topic_counts, words, word_concentration, expectation)
+    prior = document_prior(prior, topics.dtype)
+    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
 
 
 def fit_documents(

@@ -60,10 +60,10 @@ def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> Topi
     )
 
 
-def document_prior(doc_concentration: float, weights: np.ndarray, precision: np.dtype[Any]) -> np.ndarray:
-    """Dirichlet parameters (K,) of a document before its words are seen: the total times the weights (K,)."""
-    prior: np.ndarray = np.maximum((doc_concentration * weights).astype(precision), precision.type(SMALLEST_PRIOR))
-    return prior
+def document_prior(prior: np.ndarray, precision: np.dtype[Any]) -> np.ndarray:
+    """Dirichlet parameters (K,) of a document before its words are seen, in this precision and not too small for it."""
+    rounded: np.ndarray = np.maximum(prior.astype(precision), precision.type(SMALLEST_PRIOR))
+    return rounded
 
 
 def log_expected_likelihood(counts: np.ndarray, topic_words: np.ndarray) -> np.ndarray:

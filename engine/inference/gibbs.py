@@ -257,7 +257,7 @@ def infer_documents(
     """Topic shares E[θ] (S, K) of documents by Dirichlet sweeps, given E[topics] and the prior α weights (K,)."""
     words = documents.distinct_words()
     topics = read_topics(state.assignments, state.averages, config.word_concentration, words)
-    prior = document_prior(state.doc_concentration, weights, topics.dtype)
+    prior = document_prior(state.doc_concentration * weights, topics.dtype)
     return infer_shares(documents, Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase))
 
 

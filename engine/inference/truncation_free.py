@@ -4,20 +4,23 @@ What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch
-from stickbreaker.engine.inference.expectations import expected_topics
+from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts
+from stickbreaker.engine.kernels.local_gibbs import LocalPrior, LocalTopics
+from stickbreaker.engine.kernels.mixture import Components, MixturePrior
 
 # Documents between two searches for topics to remove; Wang & Blei 2012 sec. 3.
 REMOVE_EVERY = 20_000
+AnyTopics = TypeVar("AnyTopics", LocalTopics, Components)
 
 
 class GrowingConfig(Protocol):
@@ -188,17 +191,37 @@ def widen(array: np.ndarray, num_columns: int, value: float = 0) -> np.ndarray:
     return wider
 
 
+def make_room(topics: AnyTopics, prior: LocalPrior | MixturePrior) -> AnyTopics:
+    """The same topics with twice the columns; the new ones hold η, and are empty."""
+    num_columns, eta = len(topics.totals), prior.word_concentration
+    new = {"words": eta, "totals": eta * prior.vocab_size}
+    # Arrays of another length are not of columns.
+    columns = {name: array for name, array in topics._asdict().items() if array.shape[-1] == num_columns}
+    return topics._replace(**{name: widen(array, 2 * num_columns, new.get(name, 0)) for name, array in columns.items()})
+
+
+def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
+    """What the kernels of both systems read of a state: its sticks, a, η and V."""
+    sticks = sticks_of(state.tables, config.corpus_concentration)
+    return {
+        "num_known": len(state.topic_ids),
+        "on": sticks.on,
+        "after": sticks.after,
+        "order": sticks.order[:-1],
+        "corpus_concentration": float(config.corpus_concentration),
+        "word_concentration": float(config.word_concentration),
+        "vocab_size": state.topic_counts.vocab_size,
+    }
+
+
 def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
     """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens.
 
     Before the first birth: the expectation of the first topic under its prior, in which all words are equally likely.
     """
     if not len(state.topic_ids):
-        vocab_size = state.topic_counts.vocab_size
-        uniform = np.full((1, vocab_size), 1.0 / vocab_size, np.float32)
-        return TopicSummary(
-            topic_ids=np.array([state.next_id]), topics=uniform, weights=np.ones(1), expected_tokens=np.zeros(1)
-        )
+        topic_ids, topics = word_topics(config, state, np.arange(state.topic_counts.vocab_size))
+        return TopicSummary(topic_ids=topic_ids, topics=topics.T, weights=np.ones(1), expected_tokens=np.zeros(1))
     weights = weights_of(state, config.corpus_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,
@@ -206,3 +229,10 @@ def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
         weights=weights / weights.sum(),
         expected_tokens=state.expected_tokens,
     )
+
+
+def word_topics(config: GrowingConfig, state: GrowingState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a summary."""
+    if not len(state.topic_ids):
+        return np.array([state.next_id]), np.full((len(words), 1), 1.0 / state.topic_counts.vocab_size, np.float32)
+    return state.topic_ids, topic_weights(state.topic_counts, words, config.word_concentration, "mean")

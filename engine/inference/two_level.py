@@ -4,13 +4,15 @@ Eq. 15-18 are coordinate ascent on a document's part of Eq. 14 with log B in pla
 weights. `start` and `topic_expectation` of a config choose their start and B; engine/algorithms/hdp.py explains both.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, SlotTrace
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState, SlotConfig
@@ -39,6 +41,9 @@ class Expectations(NamedTuple):
     temperature: float = 1.0
 
 
+ExpectWords = Callable[[Any, Any, np.ndarray, Phase], Expectations]
+
+
 def expect_slots(
     config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase
 ) -> Expectations:
@@ -47,7 +52,7 @@ def expect_slots(
     return Expectations(
         words=words,
         topics=topics,
-        prior=document_prior(config.doc_concentration, expected_weights(sticks), topics.dtype),
+        prior=document_prior(config.doc_concentration * expected_weights(sticks), topics.dtype),
         expected_log_weights=expected_log_weights(sticks).astype(topics.dtype),
         doc_concentration=float(config.doc_concentration),
         step=state.step,
@@ -104,20 +109,35 @@ def fit_slots(
     return statistics, shares, bounds.sum()
 
 
+def infer_slots(documents: Documents, expectations: Expectations, limits: Limits) -> np.ndarray:
+    """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
+
+    After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that start a document.
+    """
+    if expectations.phase == Phase.WARM_UP:
+        return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
+    return fit_slots(documents, expectations, limits, is_learning=False)[1]
+
+
 def _prior_of(expectations: Expectations) -> Prior:
     order = np.argsort(-expectations.prior, kind="stable")
     return Prior(concentrations=expectations.prior, expected_log_weights=expectations.expected_log_weights, order=order)
 
 
-def trace_slots(document: Documents, expectations: Expectations, limits: Limits, num_iterations: int) -> SlotTrace:
-    """Coordinate ascent over the slots of one document, Eq. 15-18, after each of its iterations.
+def trace_slots(
+    expect_words: ExpectWords, config: SlotConfig, state: CountsState, documents: Documents, num_iterations: int
+) -> SlotTrace:
+    """Coordinate ascent over the slots of the first document, Eq. 15-18, after each of its iterations.
 
-    Topics that the document does not consider have φ_jtk = 0. No iteration lowers the bound, but by rounding:
+    expect_words: (config, state, words (U,), phase) -> their Expectations; a warm-up is treated as finished. Topics
+    that the document does not consider have φ_jtk = 0. No iteration lowers the bound, but by rounding:
 
         Σ_n Σ_t ζ_nt (Σ_k φ_tk log B_nk + E[log π_t] - log ζ_nt) + Σ_tk φ_tk (E[log β_k] - log φ_tk) - KL(sticks)
 
     With B = exp E[log φ] these are the braces of Eq. 14; with B = E[φ] they bound log p(w | topics at their means).
     """
+    document, limits = documents.cut(0, 1), limits_of(config)
+    expectations = expect_words(config, state, document.distinct_words(), Phase.TWO_LEVEL)
     traced = _fit_each(document, expectations, limits, num_iterations)
     size, topic_ids = len(document.words), traced[0][0]
     phi = np.array([slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64)

@@ -15,8 +15,6 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.algorithms.batch_lda import BatchLDAState
-from stickbreaker.engine.algorithms.lda import LDAState
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.evaluation.held_out import (
@@ -142,17 +140,15 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
             raise ValueError("A mixture has no perplexity_bound: use importance_sampling, which is exact for it.")
         return {"own": mixture_likelihood(documents, topics, summary.weights)}
     if protocol == "perplexity_bound":
-        return {"fold_in": perplexity_bound(documents, topics, prior), **_bounds_of_lda(prepared, state, prior)}
+        return {"fold_in": perplexity_bound(documents, topics, prior), **_bounds_of_lda(prepared, state)}
     return {"fold_in": importance_sampling(documents, topics, prior, np.random.default_rng([seed, 1]))}
 
 
-def _bounds_of_lda(prepared: Prepared, state: Any, prior: np.ndarray) -> dict[str, float]:
+def _bounds_of_lda(prepared: Prepared, state: Any) -> dict[str, float]:
     """Hoffman 2010 Eq. 16 of an LDA in both forms, by name; empty for other systems."""
-    if prepared.test is None or not isinstance(state, LDAState | BatchLDAState):
+    if prepared.test is None or prepared.algorithm.lda_priors is None:
         return {}
-    word_concentration = prepared.config.word_concentration
-    if isinstance(state, LDAState):
-        prior, word_concentration = state.concentrations.doc.mean, state.concentrations.word
+    prior, word_concentration = prepared.algorithm.lda_priors(prepared.config, state)
     of_lda = prepared.test.documents(), state.topic_counts, prior, word_concentration
     corpus_size = prepared.train.num_documents
     return {
@@ -165,7 +161,7 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
     """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it; the prior of an LDA is uniform."""
     if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return config.doc_concentration * weights if algorithm.sets_doc_concentration else weights
+    return config.doc_concentration * weights if "doc_concentration" in algorithm.concentrations else weights
 
 
 def _stamp(name: str) -> tuple[int, int] | None:

@@ -22,7 +22,6 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
-from stickbreaker.engine.runs.grid import settings_of
 
 SWEEPS, MOST_TOKENS = 40, 2_000_000
 # Numbers that are held at once while topics are drawn, and documents that are read at once.
@@ -31,8 +30,6 @@ MOST_NUMBERS, DOCUMENTS_AT_ONCE = 2_000_000, 1024
 DRAWING_SHARE = 0.2
 # The count is called stable if it differs by at most this share between the middle and the end of the sweeps.
 STABLE_SHARE = 0.05
-# What the sampler takes from the settings of the model, where the model has them.
-SHARED = ("doc_concentration", "corpus_concentration", "word_concentration")
 
 
 class Trend(StrEnum):
@@ -140,7 +137,7 @@ def check_count(
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
-    settings = _share_settings(config, plan)
+    settings = _share_settings(algorithm, config, plan)
     batch = next(sample.batches(sample.num_documents))
     counts: list[int] = []
     for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
@@ -176,9 +173,9 @@ def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
     return corpus.select(np.sort(rng.choice(corpus.num_documents, number, replace=False)))
 
 
-def _share_settings(config: Any, plan: CheckPlan) -> GibbsHDPConfig:
+def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> GibbsHDPConfig:
     """The settings of the sampler: α₀, γ and η of the model where it has them; no sweep is averaged."""
-    shared = {name: getattr(config, name) for name in SHARED if name in settings_of(config)}
+    shared = {name: getattr(config, name) for name in algorithm.concentrations}
     return GibbsHDPConfig(**shared, burn_in=plan.sweeps)
 
 

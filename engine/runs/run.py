@@ -11,7 +11,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch
-from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score, score_own, score_shares
+from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import Position, fingerprint, load, save
@@ -204,12 +204,7 @@ class _Run:
         if not split.num_tokens:
             return None
         shares = infer_own(self.algorithm, self.config, self.state, split)
-        if self.algorithm.word_topics is None:
-            summary = self.algorithm.summarize(self.config, self.state)
-            topic_ids, nats = summary.topic_ids, score(split, shares, summary.topics)
-        else:
-            topic_ids = np.arange(shares.shape[1])
-            nats = score_shares(self.algorithm, self.config, self.state, split, shares)
+        topic_ids, nats = score_shares(self.algorithm, self.config, self.state, split, shares)
         inferred = DocShares(batch.doc_ids[split.scored], shares, topic_ids)
         return Evaluated(self.seen, date, "next_batch", "own", nats, split.num_tokens, inferred)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stickbreaker import engine
 from stickbreaker.engine import executors
-from stickbreaker.engine.algorithm import Reads
+from stickbreaker.engine.algorithm import CONCENTRATIONS, Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.schedules import resolve
@@ -94,6 +94,8 @@ def test_its_config_has_the_settings_that_its_record_states(algorithm):
     names = {each.name for each in fields(algorithm.config)}
     assert ("batch_size" in names) == (algorithm.reads is Reads.BATCHES)
     assert ({"delay", "forgetting_rate", "start"} <= names) == algorithm.has_learning_rate
+    assert ("max_topics" in names, "precision" in names) == (algorithm.sets_max_topics, algorithm.sets_precision)
+    assert [name for name in CONCENTRATIONS if name in names] == [*algorithm.concentrations]
     assert ("duplicates" in names) == algorithm.sets_duplicates
     assert ("topic_expectation" in names) == algorithm.sets_topic_expectation
     assert ("tolerance" in names) == algorithm.has_bound

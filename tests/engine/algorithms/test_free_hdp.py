@@ -8,7 +8,7 @@ from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, growing_rate
+from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, growing_rate, make_room
 from stickbreaker.engine.kernels.local_gibbs import draw_shares
 from tests import naive_free
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, probabilities, standard_error
@@ -229,6 +229,7 @@ def test_topics_below_one_token_are_removed_every_twenty_thousand_documents():
     after, _ = free_hdp.step(CONFIG, state, make_batch([[0]], 1_000_000), np.random.default_rng(0))
     assert after.topic_ids[:2].tolist() == [0, 2]
     assert after.next_id >= 3
+    np.testing.assert_array_equal(free_hdp.ALGORITHM.word_topics(CONFIG, after, np.array([1]))[0], after.topic_ids)
     np.testing.assert_allclose(after.topic_counts.dense()[1:, :2], counts[[0, 2]][:, 1:].T, rtol=1e-3)
     kept, _ = free_hdp.step(CONFIG, state._replace(documents_seen=5), make_batch([[0]], 6), np.random.default_rng(0))
     assert kept.topic_ids[:3].tolist() == [0, 1, 2]
@@ -241,3 +242,16 @@ def test_a_word_with_more_tokens_than_parts_keeps_all_its_tokens():
     sums = [tokens.sizes[first:last].sum() for first, last in zip([0, 5, 1005], [5, 1005, 2005], strict=True)]
     assert sums == [5, 2**31 - 1, 1001]
     assert np.ptp(tokens.sizes[5:1005]) <= 1
+
+
+def test_room_for_new_topics_is_columns_of_the_prior_and_keeps_all_else():
+    state = make_state(np.array([[50.0, 0.0, 3.0]]), np.array([5.0]))
+    prior, topics = free_hdp.prior_of(CONFIG, state), free_hdp.open_topics(CONFIG, state, np.array([0, 2]))
+    num_columns = len(topics.totals)
+    wider = make_room(topics, prior)
+    for old, new in zip(topics, wider, strict=True):
+        np.testing.assert_array_equal(new[..., :num_columns], old)
+    assert (wider.words[:, num_columns:] == CONFIG.word_concentration).all()
+    assert (wider.totals[num_columns:] == 3 * CONFIG.word_concentration).all()
+    assert not np.array([wider.tokens, wider.tables, wider.shares, wider.is_counted])[:, num_columns:].any()
+    assert (len(wider.totals), wider.rest.tolist()) == (2 * num_columns, [1.0])

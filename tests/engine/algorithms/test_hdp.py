@@ -16,7 +16,7 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference.redundancy import remove_redundant
 from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.inference.two_level import limits_of
+from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.schedules import learning_rate
@@ -60,7 +60,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
     rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
     temperature = hdp.expect(config, state, batch).temperature
-    local_settings = sweeps_at(temperature), hdp.START_SWEEPS, limits_of(config)
+    local_settings = sweeps_at(temperature), START_SWEEPS, limits_of(config)
     counts, tables = naive.step(config, local_settings, phase, pair, batch, rate)
     ours = take_steps(config, [batch], state)
     assert ours.phase == phase

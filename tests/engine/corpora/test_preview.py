@@ -21,6 +21,20 @@ def write(tmp_path, **columns):
     return path
 
 
+def test_a_preview_tells_the_share_that_is_read_and_can_be_cancelled(tmp_path):
+    path, shares = write(tmp_path, text=TEXTS * 500), []
+    preview(path, callback=shares.append)
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+    def stop(share):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        preview(path, callback=stop)
+
+
 def test_a_preview_agrees_with_the_built_corpus(tmp_path):
     years = ["1900", "1901", "soon", "1903"]
     path = write(tmp_path, published=years, body=[*TEXTS[:3], ""], headline=["A", "B", "C", "D"], pages=[7, 7, 7, 7])

@@ -34,14 +34,16 @@ def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
 
 @pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.word_topics], ids=lambda each: each.name)
 def test_a_score_by_the_topics_of_the_held_out_words_equals_that_by_all_topics(algorithm):
-    documents, config = draw_documents(200), resolve(algorithm.config(max_topics=20, batch_size=50), 200)
+    sizes = {"max_topics": 20} if algorithm.sets_max_topics else {}
+    documents, config = draw_documents(200), resolve(algorithm.config(batch_size=50, **sizes), 200)
     state = algorithm.init(config, 50, np.random.default_rng(0))
     for first in range(0, 200, 50):
         batch = Batch(np.arange(first, first + 50), documents.cut(first, first + 50), 200)
         split = split_words(batch.documents, batch.doc_ids, 0)
         words = np.unique(split.words)
-        topics = algorithm.summarize(config, state).topics
-        np.testing.assert_array_equal(algorithm.word_topics(config, state, words), topics.T[words])
+        summary, (topic_ids, topics) = algorithm.summarize(config, state), algorithm.word_topics(config, state, words)
+        np.testing.assert_array_equal(topics, summary.topics.T[words])
+        np.testing.assert_array_equal(topic_ids, summary.topic_ids)
         by_words, by_all = (
             score_own(each, config, state, split) for each in (algorithm, replace(algorithm, word_topics=None))
         )

@@ -80,7 +80,12 @@ def test_two_runs_of_one_seed_are_equal_and_another_seed_gives_another_run(tiny_
     assert topics[0].tobytes() == topics[1].tobytes() != topics[2].tobytes()
 
 
-@pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.reads is Reads.BATCHES], ids=lambda e: e.name)
+of_batches = pytest.mark.parametrize(
+    "algorithm", [each for each in REGISTRY if each.reads is Reads.BATCHES], ids=lambda each: each.name
+)
+
+
+@of_batches
 def test_the_shares_behind_a_next_batch_score_have_the_ids_of_the_summary_and_give_the_score(algorithm, tiny_corpus):
     config = prepare(algorithm, replace(algorithm.config(), batch_size=4), tiny_corpus).config
     first, second, _ = run(prepare(algorithm, config, tiny_corpus))
@@ -89,6 +94,16 @@ def test_the_shares_behind_a_next_batch_score_have_the_ids_of_the_summary_and_gi
     rows = np.flatnonzero(np.isin(tiny_corpus.doc_ids, inferred.doc_ids))
     split = split_words(tiny_corpus.select(rows).documents(), tiny_corpus.doc_ids[rows], 0)
     assert second.next_batch.nats_per_word == score(split, inferred.shares, summary.topics)
+
+
+@of_batches
+def test_scoring_a_batch_before_it_is_read_needs_no_topics_over_all_words(algorithm, tiny_corpus):
+    def refuse(config, state):
+        raise AssertionError("A summary was built.")
+
+    settings = RunSettings(num_evaluations=0, num_snapshots=0)
+    prepared = prepare(replace(algorithm, summarize=refuse), algorithm.config(), tiny_corpus, settings)
+    assert all(np.isfinite(update.next_batch.nats_per_word) for update in run(prepared))
 
 
 def test_scoring_does_not_change_what_is_learned(tiny_corpus):

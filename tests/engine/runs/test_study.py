@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from stickbreaker.engine import prepare, run
+from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.evaluation.held_out import lda_bound_as_printed
 from stickbreaker.engine.runs import cells, study
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import Study, run_study
@@ -154,6 +157,21 @@ def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
     assert has_topics_part.any() == (system == "lda")
     assert frame["nats_per_word"][~has_topics_part].between(-5, -0.1).all()
     assert frame["nats_per_word"][has_topics_part].between(-10, -0.1).all()
+
+
+@pytest.mark.parametrize(("system", "chosen"), [("lda", {"concentrations": "asymmetric"}), ("batch-lda", {})])
+def test_the_bounds_of_an_lda_have_the_concentrations_of_its_model(system, chosen, tiny_corpus):
+    algorithm = find_algorithm(system)
+    config = algorithm.config(max_topics=3, **chosen)
+    prepared = prepare(algorithm, config, tiny_corpus, RunSettings(passes=20, num_test=3))
+    *_, update = run(prepared)
+    alpha, eta = np.full(3, 1 / 3), config.word_concentration
+    if system == "lda":
+        alpha, eta = update.state.concentrations.doc.mean, update.state.concentrations.word
+        assert len({*alpha}) == 3
+        assert eta != config.word_concentration
+    expected = lda_bound_as_printed(prepared.test.documents(), update.state.topic_counts, alpha, eta)
+    assert cells.score_further("perplexity_bound", prepared, update.state)["as printed"] == expected
 
 
 @pytest.mark.parametrize(
