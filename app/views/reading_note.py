@@ -71,6 +71,6 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
     now = f" The run has now read {read}." if is_behind(job, progress) and not of_run else ""
     held_out = ", including held-out ones" if model.corpus.num_documents > 1 else ""
     return (
-        f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after it had learned from "
+        f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after "
         f"{count(model.documents_seen, 'document')}.{now}"
     )

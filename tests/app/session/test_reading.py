@@ -360,7 +360,7 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
     said = describe_reading(few, progress)
     learned = f"{progress.documents_seen} documents"
-    assert said == f"The only document, read with the model after it had learned from {learned}."
+    assert said == f"The only document, read with the model after {learned}."
     assert describe_reading(replace(few, status="reading"), progress).endswith(f"after {learned} …")
     explorer = TopicExplorer(Selection(), print)
     explorer.read(few, progress)
