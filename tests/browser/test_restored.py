@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
+from stickbreaker.app.model.record import read_status
+from stickbreaker.engine.runs import checkpoint
 from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, find_address, let_in
 from tests.browser.dashboard import WIDE, Dashboard
 
@@ -42,7 +44,7 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
         expect(dashboard.page).to_have_url(re.compile("forgetting_rate="))
         dashboard.pause()
         seen, query = dashboard.documents.inner_text(), dashboard.page.url.partition("?")[2]
-        expect_file(tmp_path, dashboard.page)
+        expect_saved(tmp_path, dashboard)
         server.kill()
         server.wait()
     with server_to_kill(tmp_path, "second") as (_, address):
@@ -57,10 +59,11 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
         expect(dashboard.word_heads).to_have_count(9)
 
 
-def expect_file(folder, page):
-    """Wait until the paused run is on disk."""
+def expect_saved(folder, dashboard):
+    """Wait until the paused run is on disk. Before that its first mini-batch is, which was saved as it was learned."""
     for _ in range(100):
-        if list(folder.glob("open-runs/*.npz")):
+        saved = [checkpoint.load(path) for path in folder.glob("open-runs/[!.]*.npz")]
+        if [(read_status(each), each.documents_seen) for each in saved] == [("paused", dashboard.num_seen())]:
             return
-        page.wait_for_timeout(100)
+        dashboard.page.wait_for_timeout(100)
     pytest.fail("the run was not saved")
