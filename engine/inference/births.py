@@ -15,7 +15,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.global_step import Statistics
+from stickbreaker.engine.inference.global_step import Statistics, batch_scale
 from stickbreaker.engine.inference.held_words import split_halves
 from stickbreaker.engine.inference.redundancy import Infer, score_documents
 from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
@@ -110,7 +110,7 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
             places = order[first : first + size]
             part = Batch(places, whole.documents.select(places), num_documents)
             fresh = steps.step(alone, fresh, part)
-    scale = whole.corpus_size / num_documents
+    scale = batch_scale(whole)
     counts = fresh.topic_counts.dense() * fresh.topic_counts.precision.type(scale)
     tokens = scale * fresh.expected_tokens
     return Born(counts, scale * fresh.tables, tokens, scale * tokens)
@@ -121,7 +121,7 @@ def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, bor
 
     The topics of the model do not change.
     """
-    num_known, scale = len(state.tables), whole.corpus_size / whole.documents.num_documents
+    num_known, scale = len(state.tables), batch_scale(whole)
     found = steps.sum_up(config, add_topics(state, born), whole)
     nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
     target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
