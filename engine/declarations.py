@@ -132,7 +132,7 @@ DUPLICATES = _choice(
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only)",
+    "start: all K topics at the start; births: at most 200 then, more where held-out words agree (warm start only)",
     "start",
     "births",
 )

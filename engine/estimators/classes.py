@@ -40,7 +40,7 @@ class OnlineHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
+        start: all K topics at the start; births: at most 200 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -269,7 +269,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 then, more where held-out words agree (warm start only).
+        start: all K topics at the start; births: at most 200 then, more where held-out words agree (warm start only).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
