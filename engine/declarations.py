@@ -134,7 +134,7 @@ DUPLICATES = _choice(
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs "
+    "start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs "
     "start = warm)",
     "start",
     "births",

@@ -41,7 +41,7 @@ class OnlineHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs
+        start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
         start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
@@ -272,7 +272,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="start"
-        start: all K topics at the start; births: at most 150 at the start, more later if held-out words improve (needs
+        start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
         start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.

@@ -22,13 +22,11 @@ from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 
 # A run with births starts with at most this number of topics, and each round fits at most FRESH_TOPICS.
-START_TOPICS, FRESH_TOPICS = 150, 64
+START_TOPICS, FRESH_TOPICS = 200, 64
 # Documents of a round, as a share of the corpus, and their maximum number.
 COLLECTED_SHARE, MOST_COLLECTED = 0.2, 8192
 # Passes of the fresh topics over the collected documents, and mini-batches in each.
-FRESH_PASSES, FRESH_BATCHES = 3, 8
-# Number of times that the fresh topics compete with those of the model for the collected documents.
-COMPETITIONS = 2
+FRESH_PASSES, FRESH_BATCHES = 2, 8
 # Held-out gains are shared out among born topics where they have at least this share of a document.
 LEAST_SHARE = 0.01
 
@@ -124,15 +122,13 @@ def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, bor
     The topics of the model do not change.
     """
     num_known, scale = len(state.tables), batch_scale(whole)
-    for _ in range(COMPETITIONS):
-        found = steps.sum_up(config, add_topics(state, born), whole)
-        nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
-        target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
-        counts = np.zeros_like(born.counts)
-        counts[found.words] = target.dense()[:, num_known:]
-        tokens = scale * found.tokens[num_known:]
-        born = Born(counts, scale * found.tables[num_known:], tokens, scale * tokens)
-    return born
+    found = steps.sum_up(config, add_topics(state, born), whole)
+    nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
+    target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
+    counts = np.zeros_like(born.counts)
+    counts[found.words] = target.dense()[:, num_known:]
+    tokens = scale * found.tokens[num_known:]
+    return Born(counts, scale * found.tables[num_known:], tokens, scale * tokens)
 
 
 def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: Batch) -> np.ndarray:

@@ -6,8 +6,8 @@ Real corpora are scored on validation documents, a tenth of the training documen
 Simulated corpora have 10,000 documents (`topic_count`). A seed's runs alternate between the routes.
 
 * default: K topics at the start
-* small start: at most 150 topics at the start and later
-* warm-up: K topics, and a warm-up whose target has at most 150 topics in place of K
+* small start: at most 200 topics at the start and later
+* warm-up: K topics, and a warm-up whose target has at most 200 topics in place of K
 * births: `topic_creation="births"`
 """
 
