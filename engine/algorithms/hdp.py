@@ -74,7 +74,7 @@ class HDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
-    topic_creation: str = setting("start", **declared.TOPIC_CREATION)
+    topic_creation: str = setting("births", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 

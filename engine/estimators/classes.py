@@ -40,7 +40,7 @@ class OnlineHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
-    topic_creation : {"start", "births"}, default="start"
+    topic_creation : {"start", "births"}, default="births"
         start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
         start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
@@ -72,7 +72,7 @@ class OnlineHDP(OnlineTopicModel):
         topic_expectation: str = "mean",
         max_active_topics: int = 32,
         duplicates: str = "merge",
-        topic_creation: str = "start",
+        topic_creation: str = "births",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -271,7 +271,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
-    topic_creation : {"start", "births"}, default="start"
+    topic_creation : {"start", "births"}, default="births"
         start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
         start = warm).
     concentrations : {"fixed", "learned"}, default="fixed"
@@ -303,7 +303,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         topic_expectation: str = "geometric",
         max_active_topics: int = 32,
         duplicates: str = "keep",
-        topic_creation: str = "start",
+        topic_creation: str = "births",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,

@@ -5,10 +5,10 @@
 Real corpora are scored on validation documents, a tenth of the training documents; no test document takes part.
 Simulated corpora have 10,000 documents (`topic_count`). A seed's runs alternate between the routes.
 
-* default: K topics at the start
+* start: `topic_creation="start"`, K topics at the start
 * small start: at most 200 topics at the start and later
 * warm-up: K topics, and a warm-up whose target has at most 200 topics in place of K
-* births: `topic_creation="births"`
+* births: `topic_creation="births"`, the default
 """
 
 import argparse
@@ -38,7 +38,7 @@ REAL = {
     "rfc-documents": ("rfc-documents", "shuffled", 4000),
 }
 CORPORA = (*REAL, "simulated-10x80", "simulated-40x80", "simulated-150x80")
-ROUTES = ("default", "small start", "warm-up", "births")
+ROUTES = ("start", "small start", "warm-up", "births")
 LIMITS, SIMULATED_DOCUMENTS = (150, 300, 600, 1200), 10_000
 
 
@@ -73,9 +73,9 @@ def divide_corpus(name, seed):
 
 def enter(route, limit, train, seed):
     """The HDP of a route, before its first mini-batch."""
-    if route == "births":
-        return Ours("hdp", train, seed, max_topics=limit, topic_creation="births")
-    return Ours("hdp", train, seed, max_topics=min(limit, START_TOPICS) if route == "small start" else limit)
+    creation = "births" if route == "births" else "start"
+    size = min(limit, START_TOPICS) if route == "small start" else limit
+    return Ours("hdp", train, seed, max_topics=size, topic_creation=creation)
 
 
 def measure(name, limits, seed):
@@ -100,16 +100,16 @@ def measure(name, limits, seed):
 
 
 def tabulate(rows):
-    """A line for each corpus and route: topics and likelihood by limit, NPMI, and time over that of "default"."""
+    """A line for each corpus and route: topics and likelihood by limit, NPMI, and time over that of "start"."""
     frame = pd.DataFrame(rows)
     table = []
     for name in frame["corpus"].unique():
         of_corpus = frame[frame["corpus"] == name]
-        default = of_corpus[of_corpus["route"] == "default"].set_index(["seed", "limit"])["seconds"]
+        usual = of_corpus[of_corpus["route"] == "start"].set_index(["seed", "limit"])["seconds"]
         for route in ROUTES:
             some = of_corpus[of_corpus["route"] == route]
             by_limit = some.groupby("limit")[["topics", "own"]].mean()
-            ratios = some.set_index(["seed", "limit"])["seconds"] / default
+            ratios = some.set_index(["seed", "limit"])["seconds"] / usual
             true_topics = some["true_topics"].astype(float).mean()
             table.append(
                 {

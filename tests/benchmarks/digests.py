@@ -20,8 +20,8 @@ from stickbreaker.engine.runs.checkpoint import flatten
 from stickbreaker.engine.simulate import simulate_hdp
 
 SMALL = {"max_topics": 15, "initial_topics": 15}
-# A run with births starts with 150 topics, so that K must be larger.
-BIRTHS = {"max_topics": 165}
+# A run with births starts with 200 topics, so that K must be larger.
+BIRTHS = {"max_topics": 215}
 SETTINGS = RunSettings(passes=4, num_test=30)
 
 
@@ -32,10 +32,10 @@ def simulate_corpus(num_documents=300):
 
 
 def list_choices(algorithm):
-    """The settings to compare: the defaults, and each value of each choice that is not a default."""
+    """The settings to compare: the defaults, each value of each choice that is not a default, and births."""
     choices = [(each.name, value) for each in fields(algorithm.config) for value in each.metadata.get("choices") or ()]
     defaults = {each.name: each.default for each in fields(algorithm.config)}
-    return [{}, *({name: value} for name, value in choices if value != defaults[name])]
+    return [{}, *({name: value} for name, value in choices if value == "births" or value != defaults[name])]
 
 
 def make_config(algorithm, chosen):

@@ -1,7 +1,7 @@
 """How many topics the online HDP finds, for limits K, concentrations γ, corpus sizes and numbers of passes.
 
     python -m tests.benchmarks.topic_count [--corpora NAME ...] [--limits K ...] [--gammas γ ...] [--documents D ...]
-                                           [--passes P ...] [--creation births] [--seeds N] [--json FILE]
+                                           [--passes P ...] [--creation start] [--seeds N] [--json FILE]
 
 A simulated corpus is named by its true number of topics and the words of a document, as in `simulated-40x80`: topics
 from Dirichlet(0.01) over 2,000 words, documents from the two-level HDP with α₀ = 1 and γ of half the number of topics.
@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--gammas", nargs="+", type=float, default=GAMMAS)
     parser.add_argument("--documents", nargs="+", type=int, default=DOCUMENTS, help="0 is all documents")
     parser.add_argument("--passes", nargs="+", type=int, default=PASSES)
-    parser.add_argument("--creation", choices=("start", "births"), default="start", help="topic_creation of the HDP")
+    parser.add_argument("--creation", choices=("births", "start"), default="births", help="topic_creation of the HDP")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--json")
     arguments = parser.parse_args()

@@ -111,7 +111,7 @@ class Dashboard:
         self._expect_no_menu()
 
     def _expect_no_menu(self) -> None:
-        """Wait until a menu has faded away; meanwhile it is hidden from screen readers but holds the focus."""
+        """Wait until a menu has closed; until then it holds the focus."""
         expect(self.page.locator(".MuiMenu-root")).to_have_count(0)
 
     def finish(self) -> None:

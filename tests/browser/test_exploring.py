@@ -138,7 +138,7 @@ def test_axe_finds_nothing_serious_on_the_pages_of_a_finished_run(finished):
 def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(finished):
     page = finished.page
     finished.button("Under the hood").click()
-    expect(page.get_by_text("The model after 9,384 documents.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible(timeout=60_000)
     expect(page.get_by_text("These rounds maximise the document")).to_be_visible()
     expect(page.get_by_text(re.compile("up to the dashed line. In round [0-9]+, less than 0.1 %"))).to_be_visible()
     slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last

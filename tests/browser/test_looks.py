@@ -34,6 +34,22 @@ LAY_OUT_UNDRAWN = """() => {
   return view.model.type
 }"""
 
+# Opens the menu of a select, and returns the places of its last item in each frame until its transitions have ended.
+FOLLOW_ITEM = """async (select) => {
+  const frame = () => new Promise(requestAnimationFrame)
+  const find = () => [...select.getRootNode().querySelectorAll(".MuiMenu-root [role=menuitem]")].at(-1)
+  const is_moving = (menu) => menu.getAnimations({subtree: true}).some((each) => each instanceof CSSTransition)
+  const places = new Set()
+  select.click()
+  while (!find()) { await frame() }
+  do {
+    const {x, y, width, height} = find().getBoundingClientRect()
+    places.add([x, y, width, height].map(Math.round).join(" "))
+    await frame()
+  } while (is_moving(find().closest(".MuiMenu-root")))
+  return [...places]
+}"""
+
 
 def find_barriers(page) -> list[str]:
     """Serious and critical faults that axe finds."""
@@ -81,6 +97,13 @@ def test_a_page_follows_the_theme_of_the_system_until_a_person_chooses_one_and_r
     dashboard.page.reload()
     expect(dashboard.page.get_by_role("region", name="Kept runs")).to_be_visible()
     dashboard.expect_ground(dark=False)
+
+
+def test_the_items_of_a_menu_stay_in_place_from_the_first_frame(look_at_finished):
+    dashboard = look_at_finished()
+    places = dashboard.page.get_by_role("combobox", name="Pace").evaluate(FOLLOW_ITEM)
+    dashboard.page.keyboard.press("Escape")
+    assert len(places) == 1
 
 
 def test_pages_can_be_left_before_their_figures_are_drawn(look_at_finished):
