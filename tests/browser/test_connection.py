@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import let_in
 from tests.browser.dashboard import WIDE, Dashboard
-from tests.browser.test_restored import expect_file, server_to_kill
+from tests.browser.test_restored import expect_saved, server_to_kill
 from tests.chaos.proxy import proxying
 
 pytestmark = pytest.mark.browser
@@ -27,7 +27,7 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             dashboard.pause()
             expect(dashboard.page).to_have_url(re.compile("run="))
             seen, run = dashboard.documents.inner_text(), re.search("run=([^&]+)", dashboard.page.url)[1]
-            expect_file(tmp_path, dashboard.page)
+            expect_saved(tmp_path, dashboard)
             # The page shows a stalled connection; when it works again, the same page continues.
             dashboard.page.evaluate("window.isSame = true")
             proxy.stall()
