@@ -134,8 +134,7 @@ DUPLICATES = _choice(
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs "
-    "start = warm)",
+    "births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first",
     "start",
     "births",
 )

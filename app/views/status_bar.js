@@ -119,7 +119,7 @@ export function render({model, view}) {
     fill.style.width = `${percent}%`
     note.setAttribute("role", is_lost || model.status === "failed" ? "alert" : "status")
     cells.phase.title = model.phase_help
-    write(note, is_lost ? "The server does not answer. This is the last known state. It reconnects automatically." : model.note)
+    write(note, is_lost ? "The server does not answer. This is the last known state. The page reconnects automatically." : model.note)
   }
   const lose = (lost) => {
     if (lost !== is_lost) { is_lost = lost; update() }

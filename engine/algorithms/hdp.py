@@ -49,8 +49,7 @@ from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
 TOKENS_OF_A_SLOT = 25
 
 START_HELP = (
-    "warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; "
-    "svi: Fig. 9 of Hoffman 2013"
+    "warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013"
 )
 STARTS = ("warm", "wang", "wang-code", "svi")
 
@@ -94,6 +93,7 @@ class SVIHDPConfig(HDPConfig):
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("keep", **declared.DUPLICATES)
+    topic_creation: str = setting("start", **declared.TOPIC_CREATION)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:

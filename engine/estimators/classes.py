@@ -32,8 +32,7 @@ class OnlineHDP(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None follows the size of the corpus.
     start : {"warm", "wang", "wang-code", "svi"}, default="warm"
-        warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; svi: Fig. 9 of
-        Hoffman 2013.
+        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
@@ -41,8 +40,7 @@ class OnlineHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
     topic_creation : {"start", "births"}, default="births"
-        start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
-        start = warm).
+        births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -263,17 +261,15 @@ class OnlineSVIHDP(OnlineTopicModel):
     batch_size : int or None, default=500
         S. Documents per mini-batch.
     start : {"warm", "wang", "wang-code", "svi"}, default="svi"
-        warm: warm-up by annealing; wang: as the paper prints it; wang-code: as its authors ran it; svi: Fig. 9 of
-        Hoffman 2013.
+        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="geometric"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
-    topic_creation : {"start", "births"}, default="births"
-        start: all K topics at the start; births: at most 200 at the start, more later if held-out words improve (needs
-        start = warm).
+    topic_creation : {"start", "births"}, default="start"
+        births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -303,7 +299,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         topic_expectation: str = "geometric",
         max_active_topics: int = 32,
         duplicates: str = "keep",
-        topic_creation: str = "births",
+        topic_creation: str = "start",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
