@@ -10,10 +10,13 @@ pytestmark = pytest.mark.browser
 MOST_SHIFT = 0.05
 WATCH_SHIFTS = """() => {
   window.shifts = []
+  const place = ({x, y, width, height}) => [x, y, width, height].map(Math.round).join(",")
+  const describe = ({node, previousRect, currentRect}) =>
+    `${node?.nodeName}.${node?.className} (${place(previousRect)} -> ${place(currentRect)})`
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       if (!entry.hadRecentInput) shifts.push([entry.value, Math.round(entry.startTime),
-        entry.sources.map(s => `${s.node?.nodeName}.${s.node?.className}`).join(" ")])
+        entry.sources.map(describe).join(" ")])
     }
   }).observe({type: "layout-shift", buffered: true})
 }"""
