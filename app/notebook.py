@@ -80,7 +80,7 @@ class LiveRun(Viewer):
         super().__init__()
         settings = settings or engine.RunSettings()
         config = config or algorithm.config()
-        spec = RunSpec(corpus.name, algorithm, config, settings)
+        spec = RunSpec(corpus_name=corpus.name, algorithm=algorithm, config=config, settings=settings)
         self._record = Record(spec, 1, time.perf_counter, label_with=_label_once(label_with))
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
@@ -255,7 +255,15 @@ def _draw_time(reading: Reading, title: Callable[[int], str]) -> Any:
 def _read_with(model: TopicModel, X: Counts, words: Sequence[str] | None) -> tuple[Reading, Callable[[int], str]]:
     """Read documents with a fitted model, and give the labels of its topics."""
     corpus, labels = model.to_corpus(X, words), model.topic_labels(words)
-    found = Model(0, model.algorithm, model.config_, model.state_, corpus, corpus, model.documents_seen_)
+    found = Model(
+        run_id=0,
+        algorithm=model.algorithm,
+        config=model.config_,
+        state=model.state_,
+        corpus=corpus,
+        train=corpus,
+        documents_seen=model.documents_seen_,
+    )
     reading = _read(found)
     return reading, lambda topic_id: labels.get(topic_id) or reading.labels.get(topic_id, f"topic {topic_id}")
 

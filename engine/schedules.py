@@ -199,12 +199,12 @@ def forecast(algorithm: Algorithm, config: Any, corpus_size: int, passes: int) -
     config = resolve(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, step_size(algorithm, config, corpus_size))
     if not algorithm.has_learning_rate:
-        return Forecast(num_steps, 0.0, True)
+        return Forecast(num_steps=num_steps, startup_share=0.0, leaves_warm_up=True)
     rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
     num_first = num_batches(corpus_size, config.batch_size)
     first_pass = sum_rates(num_first, config.delay, config.forgetting_rate)
     return Forecast(
-        num_steps,
-        startup_share(num_steps, config.delay, config.forgetting_rate),
-        config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass,
+        num_steps=num_steps,
+        startup_share=startup_share(num_steps, config.delay, config.forgetting_rate),
+        leaves_warm_up=config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass,
     )

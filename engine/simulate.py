@@ -50,7 +50,9 @@ def simulate_hdp(
     for k, topic in enumerate(topics):
         of_topic = assignments == k
         words[of_topic] = rng.choice(len(topic), of_topic.sum(), p=topic)
-    return Simulation(_as_corpus(words, topics.shape[1]), topics, weights, words, assignments)
+    return Simulation(
+        corpus=_as_corpus(words, topics.shape[1]), topics=topics, weights=weights, words=words, assignments=assignments
+    )
 
 
 def break_sticks(num_sticks: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
@@ -83,7 +85,9 @@ def break_document_sticks(
     """
     slot_shares = break_sticks(num_slots, doc_concentration, rng)
     slot_topics = rng.choice(len(weights), num_slots, p=weights)
-    return DocumentSticks(slot_shares, slot_topics, np.bincount(slot_topics, slot_shares, len(weights)))
+    return DocumentSticks(
+        slot_shares=slot_shares, slot_topics=slot_topics, doc_shares=np.bincount(slot_topics, slot_shares, len(weights))
+    )
 
 
 def _draw_slots(num_documents: int, doc_length: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
@@ -107,4 +111,10 @@ def _as_corpus(words: np.ndarray, vocab_size: int) -> Corpus:
     counts = csr_array((np.ones(words.size, np.int32), words.ravel(), starts), shape=(num_documents, vocab_size))
     dates = np.datetime64("1900", "Y") + np.arange(num_documents) * 100 // max(num_documents, 1)
     titles = [f"Document {j}" for j in range(num_documents)]
-    return Corpus("simulated", counts, Vocabulary(tuple(f"word{w}" for w in range(vocab_size))), dates, titles)
+    return Corpus(
+        name="simulated",
+        counts=counts,
+        vocabulary=Vocabulary(tuple(f"word{w}" for w in range(vocab_size))),
+        dates=dates,
+        titles=titles,
+    )

@@ -153,7 +153,7 @@ def _check_header(found: dict[str, Any], kind: Kind) -> Header:
         raise ValueError(f"it is a {found['kind']}")
     if found["format"] > kind.format:
         raise ValueError(f"it is of format {found['format']}, which needs a newer version of Stickbreaker")
-    return Header(found["format"], found["about"], found["parts"])
+    return Header(format=found["format"], about=found["about"], parts=found["parts"])
 
 
 @contextmanager

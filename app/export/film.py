@@ -176,7 +176,7 @@ def list_cells(moment: Progress, topic_id: int) -> list[Cell]:
         column, rank, word = int(row.column), int(row.rank), str(row.word)
         ranks[column, word] = rank
         mark = "+" if row.is_new else "↑" if row.has_risen else ""
-        cells.append(Cell(column, rank, ranks.get((column - 1, word)), word, mark))
+        cells.append(Cell(column=column, rank=rank, before=ranks.get((column - 1, word)), word=word, mark=mark))
     return cells
 
 

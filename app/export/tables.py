@@ -185,7 +185,9 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
     corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.seed
-    read = ReadDocuments(corpus.titles, corpus.doc_ids, corpus.counts, take_shares(reading))
+    read = ReadDocuments(
+        titles=corpus.titles, doc_ids=corpus.doc_ids, counts=corpus.counts, shares=take_shares(reading)
+    )
     sheets = {
         "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
         "topic-intrusion": ask_topics(reading.summary, words, read, seed),
@@ -214,7 +216,14 @@ def write_model(reading: Reading, progress: Progress, path: Path) -> None:
 
     model = reading.model
     settings = progress.settings or RunSettings()
-    position = Position(model.algorithm.name, model.config, settings, model.state, model.documents_seen, 0.0)
+    position = Position(
+        algorithm=model.algorithm.name,
+        config=model.config,
+        settings=settings,
+        state=model.state,
+        documents_seen=model.documents_seen,
+        seconds=0.0,
+    )
     estimator = from_position(position, model.corpus.vocabulary.words, progress.corpus_size)
     estimator.topic_names_ = dict(progress.names)
     estimator.save(path)

@@ -77,7 +77,7 @@ def ask_names(reading: Reading, seed: int = 0) -> Part:
         answers.append(", ".join(words[rank] for rank in sorted(blanks)))
     box = f'<p class="bank">{escape(", ".join(sorted(missing)))}</p>'
     asked = f"Fill in the missing words from the box, and give each topic a name.</p>{box}<p>"
-    return Part("Complete the topics", asked, tuple(questions), tuple(answers))
+    return Part(heading="Complete the topics", asked=asked, questions=tuple(questions), answers=tuple(answers))
 
 
 def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
@@ -102,7 +102,7 @@ def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequen
         options = "".join(f"<li>{escape(option)}</li>" for option in task.options)
         questions.append(f'{escape(about)}<ul class="options">{options}</ul>')
         answers.append(task.options[task.correct] if task.correct is not None else "")
-    return Part(heading, escape(asked), tuple(questions), tuple(answers))
+    return Part(heading=heading, asked=escape(asked), questions=tuple(questions), answers=tuple(answers))
 
 
 def _write_part(part: Part) -> str:

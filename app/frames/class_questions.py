@@ -37,9 +37,9 @@ def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
     words = sheet.questions.drop(columns=["question", "answer"]).iloc[row]
     key = sheet.key.iloc[row]
     return Task(
-        INTRUDER,
-        "Which word does not belong with the others?",
-        tuple(map(str, words)),
+        kind=INTRUDER,
+        question="Which word does not belong with the others?",
+        options=tuple(map(str, words)),
         correct=int(key["place"]) - 1,
         run_id=progress.run_id,
         topic_id=int(key["topic_id"]),
@@ -60,9 +60,9 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
     if len(columns) < 2:
         raise ClassTaskError("This run has fewer than two columns of word lists: set more under Advanced settings.")
     task = Task(
-        FIRST,
-        f"When does “{model.corpus.vocabulary[place]}” first appear in a list of ten words?",
-        (*name_columns(columns, model.train, progress), ABSENT),
+        kind=FIRST,
+        question=f"When does “{model.corpus.vocabulary[place]}” first appear in a list of ten words?",
+        options=(*name_columns(columns, model.train, progress), ABSENT),
         run_id=progress.run_id,
         word=place,
         columns=tuple(columns),
@@ -131,7 +131,13 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0) -> Task:
     names = [_name_group(periods.names, group) for group in groups]
     correct = next(place for place, group in enumerate(groups) if periods.of_document[row] in group)
     shown = ", ".join(corpus.vocabulary[int(word)] for word in words[order])
-    return Task(PERIOD, "From which period is the passage with these words?", tuple(names), shown, correct)
+    return Task(
+        kind=PERIOD,
+        question="From which period is the passage with these words?",
+        options=tuple(names),
+        shown=shown,
+        correct=correct,
+    )
 
 
 def _group(rows: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:

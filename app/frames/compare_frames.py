@@ -33,7 +33,7 @@ COLUMNS = (
 )
 NUM_SHOWN_WORDS = 12
 LEAST_SIZE = 0.001
-NO_SIZE = Size(0, 0)
+NO_SIZE = Size(results=0, model=0)
 NO_SIZES: Mapping[str, Size] = MappingProxyType({})
 NO_SUCH_SETTING = "(none)"
 SYMBOLS = {
@@ -220,9 +220,9 @@ def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
     pairs = match_topics(distances)
     ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
     return MatchedTopics(
-        tuple((i, j, float(distances[i, j])) for i, j in pairs),
-        tuple(i for i in range(len(left.topic_ids)) if i not in ours),
-        tuple(j for j in range(len(right.topic_ids)) if j not in theirs),
+        pairs=tuple((i, j, float(distances[i, j])) for i, j in pairs),
+        only_left=tuple(i for i in range(len(left.topic_ids)) if i not in ours),
+        only_right=tuple(j for j in range(len(right.topic_ids)) if j not in theirs),
     )
 
 

@@ -41,9 +41,12 @@ def tint(reading: Reading, row: int, text: str) -> list[Piece]:
     end = 0
     for token, topic_id in zip(tokens, found, strict=True):
         if topic_id is not None:
-            pieces += [Piece(text[end : token.start()], None), Piece(token.group(), topic_id)]
+            pieces += [
+                Piece(text=text[end : token.start()], topic_id=None),
+                Piece(text=token.group(), topic_id=topic_id),
+            ]
             end = token.end()
-    return [piece for piece in [*pieces, Piece(text[end:], None)] if piece.text]
+    return [piece for piece in [*pieces, Piece(text=text[end:], topic_id=None)] if piece.text]
 
 
 def order_topics(pieces: list[Piece]) -> list[int]:

@@ -343,4 +343,4 @@ def topic_tree(reading: Reading, title: Title) -> TopicTree | None:
         }
     )
     # scipy puts the leaves at 5, 15, 25 and so on.
-    return TopicTree(leaves, drawn["dcoord"], [[(each - 5) / 10 for each in ys] for ys in drawn["icoord"]])
+    return TopicTree(leaves=leaves, xs=drawn["dcoord"], ys=[[(each - 5) / 10 for each in ys] for ys in drawn["icoord"]])

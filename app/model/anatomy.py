@@ -120,10 +120,10 @@ class Anatomist:
         while (question := self._next()) is not None:
             began = time.monotonic()
             try:
-                job = AnatomyJob("ready", self._answer(question))
+                job = AnatomyJob(status="ready", dissection=self._answer(question))
             except Exception as error:
                 _log.exception("The inside of the algorithm could not be computed")
-                job = AnatomyJob("failed", None, f"{type(error).__name__}: {error}")
+                job = AnatomyJob(status="failed", dissection=None, message=f"{type(error).__name__}: {error}")
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))
             with self._lock:
@@ -158,14 +158,14 @@ class Anatomist:
             arrows = step_topic(model.state, noisy, topic)
         document = model.corpus.documents().cut(row, row + 1)
         return Dissection(
-            model,
-            break_stick(model.algorithm, model.config, model.state),
-            row,
-            question.document is not None,
-            trace_document(model.algorithm, model.config, model.state, document),
-            topic,
-            noisy,
-            arrows,
+            model=model,
+            stick=break_stick(model.algorithm, model.config, model.state),
+            row=row,
+            is_chosen=question.document is not None,
+            trace=trace_document(model.algorithm, model.config, model.state, document),
+            topic=topic,
+            noisy=noisy,
+            arrows=arrows,
         )
 
     def _preview(self, model: Model, batch: Any) -> NoisyStep | None:

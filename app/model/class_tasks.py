@@ -77,11 +77,11 @@ class ClassState:
         """All tasks with answers; the present one is among them once its answer has been revealed."""
         if self.task is None or not self.is_revealed or not self.answers:
             return self.results
-        return (*self.results, Result(self.number, self.task, self.counts))
+        return (*self.results, Result(number=self.number, task=self.task, counts=self.counts))
 
     def ask(self, task: Task) -> "ClassState":
         """The state with a new task; the present one is kept if its answer was revealed and somebody answered."""
-        return ClassState(self.number + 1, task, results=self.all_results[-MAX_RESULTS:])
+        return ClassState(number=self.number + 1, task=task, results=self.all_results[-MAX_RESULTS:])
 
     def answer(self, page: str, number: object, option: object) -> "ClassState":
         """The state with an answer of a page, which may change while the task is open; itself if it is not valid.

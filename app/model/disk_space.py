@@ -36,17 +36,25 @@ def measure_folder(folder: Path) -> int:
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
     """What a user has on disk, the largest first; sizes: of the kept runs. data: the user's folder."""
     items = [
-        Item("Kept runs: curves and topics", sum(size.results for size in sizes.values()), "delete runs above"),
         Item(
-            "Kept runs: models",
-            sum(size.model for size in sizes.values()),
-            "the oldest are removed automatically, runs without a name first",
+            name="Kept runs: curves and topics",
+            size=sum(size.results for size in sizes.values()),
+            remedy="delete runs above",
         ),
-        Item("Runs that can be continued", measure_folder(data / OPEN_RUNS), "the oldest are removed automatically"),
+        Item(
+            name="Kept runs: models",
+            size=sum(size.model for size in sizes.values()),
+            remedy="the oldest are removed automatically, runs without a name first",
+        ),
+        Item(
+            name="Runs that can be continued",
+            size=measure_folder(data / OPEN_RUNS),
+            remedy="the oldest are removed automatically",
+        ),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)
-        items.append(Item(f"Corpus {corpus.name}", size, "delete it under Bring your own text"))
+        items.append(Item(name=f"Corpus {corpus.name}", size=size, remedy="delete it under Bring your own text"))
     return sorted(items, key=lambda item: item.size, reverse=True)
 
 

@@ -87,4 +87,8 @@ class FirstReadings:
         shape = (len(doc_ids), len(topic_ids))
         found = np.full(len(doc_ids), -1, np.int64)
         found[rows] = seen
-        return FirstReading(topic_ids, csr_array((shares, (np.repeat(rows, sizes), places)), shape=shape), found)
+        return FirstReading(
+            topic_ids=topic_ids,
+            doc_shares=csr_array((shares, (np.repeat(rows, sizes), places)), shape=shape),
+            seen=found,
+        )

@@ -61,7 +61,7 @@ class KeptRunError(FileError):
     """A kept run cannot be read or written; the message names the run and the remedy."""
 
 
-KEPT_RUN = Kind("kept run", 2, "delete the file", KeptRunError)
+KEPT_RUN = Kind(name="kept run", format=2, remedy="delete the file", error=KeptRunError)
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,11 @@ class KeptRuns:
             found = [self._look(path) for path in self._paths()]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
         sizes = {run.key: Size(*(_measure(self._place(run.key, suffix)) for suffix in SUFFIXES)) for run in runs}
-        return Listing(tuple(runs), self._refusals + tuple(fault for fault in found if isinstance(fault, str)), sizes)
+        return Listing(
+            runs=tuple(runs),
+            faults=self._refusals + tuple(fault for fault in found if isinstance(fault, str)),
+            sizes=sizes,
+        )
 
     def keep(
         self, progress: Progress, model: Model, sweep: str = "", key: str = "", position: Position | None = None
@@ -400,15 +404,15 @@ def take_content(progress: Progress, model: Model) -> KeptContent:
     best = find_top_words(topics, NUM_KEPT_WORDS)
     listed, places = np.unique(best, return_inverse=True)
     return KeptContent(
-        progress.steps,
-        progress.heldout,
-        progress.next_batch,
-        np.asarray(summary.topic_ids)[used],
-        tokens[used] / max(tokens.sum(), 1e-300),
-        np.array([model.corpus.vocabulary[int(word)] for word in listed], dtype=np.str_),
-        places.reshape(best.shape).astype(np.int32),
-        np.take_along_axis(topics, best, 1).astype(np.float32),
-        np.full(len(used), np.nan),
+        steps=progress.steps,
+        heldout=progress.heldout,
+        next_batch=progress.next_batch,
+        topic_ids=np.asarray(summary.topic_ids)[used],
+        weights=tokens[used] / max(tokens.sum(), 1e-300),
+        words=np.array([model.corpus.vocabulary[int(word)] for word in listed], dtype=np.str_),
+        top_words=places.reshape(best.shape).astype(np.int32),
+        top_shares=np.take_along_axis(topics, best, 1).astype(np.float32),
+        shares=np.full(len(used), np.nan),
     )
 
 

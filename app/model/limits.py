@@ -23,12 +23,12 @@ class Limit:
 
 
 # What one run may take: by default a quarter of the machine's memory.
-RUN_MEMORY = Limit("STICKBREAKER_RUN_MEMORY", machine_memory() / 4 / GIGABYTE)
+RUN_MEMORY = Limit(variable="STICKBREAKER_RUN_MEMORY", default=machine_memory() / 4 / GIGABYTE)
 # What the models of a user's kept runs may take on disk.
-KEPT_MODELS = Limit("STICKBREAKER_KEPT_MODELS", 1.0)
+KEPT_MODELS = Limit(variable="STICKBREAKER_KEPT_MODELS", default=1.0)
 # Pages that are open at the same time, of all users and of one who has logged in.
-PAGES = Limit("STICKBREAKER_PAGES", 200, "pages", 1)
-PAGES_PER_USER = Limit("STICKBREAKER_PAGES_PER_USER", 20, "pages", 1)
+PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
+PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
 LIMITS = (RUN_MEMORY, KEPT_MODELS, PAGES, PAGES_PER_USER)
 
 

@@ -39,10 +39,10 @@ def describe_rates(config: Any) -> str:
 
 
 PRESETS = (
-    Preset("Wang 2011", 0.6, 64.0, 256),
-    Preset("Wang 2011, Table 1", 0.6, 64.0, 1024),
-    Preset("SVI 2013", 0.9, 1.0, 500),
-    Preset("Hoffman 2010", 0.5, 64.0, 4096),
+    Preset(source="Wang 2011", forgetting_rate=0.6, delay=64.0, batch_size=256),
+    Preset(source="Wang 2011, Table 1", forgetting_rate=0.6, delay=64.0, batch_size=1024),
+    Preset(source="SVI 2013", forgetting_rate=0.9, delay=1.0, batch_size=500),
+    Preset(source="Hoffman 2010", forgetting_rate=0.5, delay=64.0, batch_size=4096),
 )
 # The paper gives no η; its authors' code has .01.
 WANG_2011 = {
@@ -59,6 +59,8 @@ WANG_2011 = {
     "concentrations": "fixed",
 }
 COMPLETE_PRESETS = (
-    CompletePreset("Wang 2011, complete, as printed", "hdp", WANG_2011 | {"start": "wang"}),
-    CompletePreset("Wang 2011, complete, as its authors ran it", "hdp", WANG_2011 | {"start": "wang-code"}),
+    CompletePreset(label="Wang 2011, complete, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}),
+    CompletePreset(
+        label="Wang 2011, complete, as its authors ran it", algorithm="hdp", settings=WANG_2011 | {"start": "wang-code"}
+    ),
 )

@@ -140,11 +140,11 @@ class Reader:
     def _work(self, model: Model) -> None:
         try:
             reading = self.begin(model)
-            self._publish(ReadingJob("reading", 0.0, reading))
+            self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
                 reading = self.complete(reading, shares)
-                self._publish(ReadingJob("ready", 1.0, reading))
+                self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
                 self._take_reading(reading)
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
@@ -157,7 +157,16 @@ class Reader:
         used, distances, quality = _compare_topics(summary, counts)
         word_shares = words / max(1.0, words.sum())
         doc_tokens = np.asarray(counts.sum(1)).ravel()
-        return Reading(model, summary, used, distances, quality, word_shares, doc_tokens, labels=model.labels)
+        return Reading(
+            model=model,
+            summary=summary,
+            used=used,
+            divergences=distances,
+            quality=quality,
+            word_shares=word_shares,
+            doc_tokens=doc_tokens,
+            labels=model.labels,
+        )
 
     def complete(self, reading: Reading, doc_shares: csr_array) -> Reading:
         """The reading with the shares of all documents, from which the sizes of the topics follow."""

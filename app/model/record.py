@@ -56,7 +56,13 @@ def read_spec(position: Position) -> RunSpec:
     """The spec of a saved run. Raises KeyError or ValueError where the position was not saved by a record."""
     about = json.loads(str(position.notes[PAGE]))
     algorithm = engine.find_algorithm(position.algorithm)
-    return RunSpec(about["corpus"][0], algorithm, position.config, position.settings, frozenset(about["chosen"]))
+    return RunSpec(
+        corpus_name=about["corpus"][0],
+        algorithm=algorithm,
+        config=position.config,
+        settings=position.settings,
+        chosen=frozenset(about["chosen"]),
+    )
 
 
 def read_status(position: Position) -> str:
@@ -182,7 +188,7 @@ class Record:
         if text:
             # From here on the run learns other topics than one that begins with its settings.
             self._names = dict(self._names)
-            marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
+            marks.append(Mark(documents_seen=self.documents_seen, seconds=self._seconds, date=self._date, text=text))
         self._marks = marks[-MAX_MARKS:]
 
     def rename(self, topic_id: int, name: str) -> None:
@@ -284,13 +290,13 @@ class Record:
         }
         notes = {**arrays, PAGE: np.array(json.dumps(about))}
         return Position(
-            spec.algorithm.name,
+            algorithm=spec.algorithm.name,
             # A change that acts from the next mini-batch must not get lost.
-            spec.config,
-            spec.settings,
-            self._state,
-            self.documents_seen,
-            self._seconds,
+            config=spec.config,
+            settings=spec.settings,
+            state=self._state,
+            documents_seen=self.documents_seen,
+            seconds=self._seconds,
             has_ended=self.is_over,
             notes=notes,
         )
@@ -487,7 +493,9 @@ class Record:
         }
         for array in arrays.values():
             array.setflags(write=False)
-        return Checkpoint(documents_seen, date, num_topics=count_topics(tokens), lists=lists, **arrays)
+        return Checkpoint(
+            documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays
+        )
 
     def _plan_columns(self) -> tuple[int, ...]:
         if self.is_over or self.prepared is None:

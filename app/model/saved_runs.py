@@ -121,7 +121,10 @@ def write_marks(marks: Sequence[Mark]) -> list[Any]:
 
 def read_marks(written: Sequence[Any]) -> list[Mark]:
     """Read what `write_marks` wrote."""
-    return [Mark(seen, seconds, read_date(date), text) for seen, seconds, date, text in written]
+    return [
+        Mark(documents_seen=seen, seconds=seconds, date=read_date(date), text=text)
+        for seen, seconds, date, text in written
+    ]
 
 
 def write_columns(columns: Sequence[Checkpoint]) -> tuple[list[Any], dict[str, np.ndarray]]:
@@ -145,5 +148,7 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
             lists = WordLists(*(arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields))
         for array in (*own.values(), *(lists or ())):
             array.setflags(write=False)
-        columns.append(Checkpoint(documents_seen, read_date(date), num_topics=num_topics, lists=lists, **own))
+        columns.append(
+            Checkpoint(documents_seen=documents_seen, date=read_date(date), num_topics=num_topics, lists=lists, **own)
+        )
     return columns

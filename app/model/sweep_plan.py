@@ -110,7 +110,12 @@ def end_point(spec: RunSpec, progress: Progress) -> SweepPoint:
     nats = progress.heldout["nats_per_word"]
     heldout = float(nats[-1]) if len(nats) and progress.status == "finished" else None
     return SweepPoint(
-        spec.algorithm.title, progress.label, progress.config, progress.status, progress.message, heldout
+        title=spec.algorithm.title,
+        label=progress.label,
+        config=progress.config,
+        status=progress.status,
+        message=progress.message,
+        heldout=heldout,
     )
 
 

@@ -43,9 +43,15 @@ def find_events(checkpoints: Sequence[Checkpoint]) -> tuple[LifeEvent, ...]:
     if not lists:
         return ()
     there = [dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True)) for each in lists]
-    events = [LifeEvent(column, BORN, k) for k in set().union(*there) if (column := _birth(there, k)) > 0]
+    events = [
+        LifeEvent(column=column, kind=BORN, topic_id=k) for k in set().union(*there) if (column := _birth(there, k)) > 0
+    ]
     clear = {topic_id: _clear_from(lists, there, topic_id) for topic_id in there[-1]}
-    events += [LifeEvent(column, CLEAR, topic_id) for topic_id, column in clear.items() if column is not None]
+    events += [
+        LifeEvent(column=column, kind=CLEAR, topic_id=topic_id)
+        for topic_id, column in clear.items()
+        if column is not None
+    ]
     tokens = dict(zip(checkpoints[-1].topic_ids.tolist(), checkpoints[-1].expected_tokens.tolist(), strict=True))
     events += _proposals(lists, there, tokens) + _deaths(lists, there)
     return tuple(sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id)))
@@ -78,7 +84,7 @@ def _proposals(
         likeness = find_likeness(lists[column - 1], lists[column - 1]) if column and pairs else None
         for one, (other, value) in list(pairs.items()):
             if likeness is None or not _are_alike(likeness, there[column - 1], one, other):
-                events.append(LifeEvent(column, ALIKE, one, other, value))
+                events.append(LifeEvent(column=column, kind=ALIKE, topic_id=one, other=other, likeness=value))
                 del pairs[one]
     return events
 
@@ -112,14 +118,22 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
         for topic_id, row in zip(gone, find_likeness(ours, theirs), strict=True):
             likest = int(row.argmax()) if len(row) and row.max() >= LEAST_LIKENESS else None
             if likest is None:
-                events.append(LifeEvent(column + 1, GONE, topic_id))
+                events.append(LifeEvent(column=column + 1, kind=GONE, topic_id=topic_id))
             else:
-                events.append(LifeEvent(column + 1, GONE, topic_id, stayed[likest], float(row[likest])))
+                events.append(
+                    LifeEvent(
+                        column=column + 1,
+                        kind=GONE,
+                        topic_id=topic_id,
+                        other=stayed[likest],
+                        likeness=float(row[likest]),
+                    )
+                )
     return events
 
 
 def _take(lists: WordLists, places: Sequence[int]) -> WordLists:
-    return WordLists(lists.topic_ids[places], lists.words[places], lists.shares[places])
+    return WordLists(topic_ids=lists.topic_ids[places], words=lists.words[places], shares=lists.shares[places])
 
 
 def find_likeness(ours: WordLists, theirs: WordLists) -> np.ndarray:

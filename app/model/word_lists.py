@@ -33,7 +33,7 @@ def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
     topics = np.asarray(summary.topics)[used]
     words = find_top_words(topics, number)
     shares = np.take_along_axis(topics, words, axis=1).astype(np.float32)
-    lists = WordLists(np.array(summary.topic_ids)[used], words, shares)
+    lists = WordLists(topic_ids=np.array(summary.topic_ids)[used], words=words, shares=shares)
     for each in lists:
         each.setflags(write=False)
     return lists

@@ -59,25 +59,32 @@ class CurveKind(NamedTuple):
 
 CURVE_KINDS = {
     "heldout": CurveKind(
-        "Held-out log likelihood",
-        HELDOUT_LABEL,
-        "{:.3f} nats",
-        "0.00",
-        ("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),
-        False,
+        title="Held-out log likelihood",
+        y_label=HELDOUT_LABEL,
+        number="{:.3f} nats",
+        tick="0.00",
+        hover=("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),
+        from_zero=False,
     ),
     "next_batch": CurveKind(
-        "Next-batch log likelihood",
-        "nats per held-out word,\nnext_batch, own",
-        "{:.3f} nats",
-        "0.00",
-        ("next batch", "@y{0.0000} nats per word (next_batch, own)"),
-        False,
+        title="Next-batch log likelihood",
+        y_label="nats per held-out word,\nnext_batch, own",
+        number="{:.3f} nats",
+        tick="0.00",
+        hover=("next batch", "@y{0.0000} nats per word (next_batch, own)"),
+        from_zero=False,
     ),
     "num_topics": CurveKind(
-        "Topics in use, so far", "topics", "{:.0f}", "0", ("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"), True
+        title="Topics in use, so far",
+        y_label="topics",
+        number="{:.0f}",
+        tick="0",
+        hover=("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"),
+        from_zero=True,
     ),
-    "learning_rate": CurveKind("Learning rate ρ", "ρ", "{:.4f}", "0.00", ("ρ", "@y{0.00000}"), True),
+    "learning_rate": CurveKind(
+        title="Learning rate ρ", y_label="ρ", number="{:.4f}", tick="0.00", hover=("ρ", "@y{0.00000}"), from_zero=True
+    ),
 }
 
 
@@ -98,14 +105,14 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
     """Make an empty plot of one curve, with earlier runs, the warm-up, marks, and a note while it has no points."""
     kind = CURVE_KINDS[name]
     plot = CurvePlot(
-        _framed_figure(kind, x_range),
-        ColumnDataSource({column: [] for column in CURVE_COLUMNS}),
-        ColumnDataSource({"x": [], "y": []}),
-        ColumnDataSource({"xs": [], "ys": [], "label": []}),
-        ColumnDataSource({"start": [], "end": []}),
-        ColumnDataSource({"x": [], "text": [], "height": [], "align": []}),
-        ColumnDataSource({"text": []}),
-        ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
+        figure=_framed_figure(kind, x_range),
+        points=ColumnDataSource({column: [] for column in CURVE_COLUMNS}),
+        newest=ColumnDataSource({"x": [], "y": []}),
+        earlier=ColumnDataSource({"xs": [], "ys": [], "label": []}),
+        warm_up=ColumnDataSource({"start": [], "end": []}),
+        marks=ColumnDataSource({"x": [], "text": [], "height": [], "align": []}),
+        note=ColumnDataSource({"text": []}),
+        seed=ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
     )
     _draw_spans(plot)
     lines = _draw_lines(plot, kind, with_dots=name == "heldout")
@@ -298,10 +305,10 @@ def rate_plot() -> RatePlot:
         min_border_right=12,
     )
     plot = RatePlot(
-        fig,
-        ColumnDataSource({"x": [1.0], "y": [0.1]}),
-        ColumnDataSource({"x": [], "y": []}),
-        ColumnDataSource({"x": [], "y": []}),
+        figure=fig,
+        planned=ColumnDataSource({"x": [1.0], "y": [0.1]}),
+        taken=ColumnDataSource({"x": [], "y": []}),
+        present=ColumnDataSource({"x": [], "y": []}),
     )
     dashed = Line(x="x", y="y", line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
     planned = fig.add_glyph(plot.planned, dashed)

@@ -47,7 +47,7 @@ class Claims:
 
 
 # Python without a server, as in a notebook, already has all rights of its user.
-LOCAL = Claims(None, frozenset((MANAGE, PATHS)))
+LOCAL = Claims(user=None, rights=frozenset((MANAGE, PATHS)))
 # A session whose token says nothing was not made by this server.
 UNKNOWN = Claims(GUEST)
 
@@ -55,7 +55,7 @@ UNKNOWN = Claims(GUEST)
 def read_payload(payload: dict[str, Any]) -> Claims:
     """Read the claims in a session token whose signature has been checked."""
     said = payload.get(PAYLOAD_KEY)
-    return UNKNOWN if said is None else Claims(said["user"], frozenset(said["rights"]))
+    return UNKNOWN if said is None else Claims(user=said["user"], rights=frozenset(said["rights"]))
 
 
 def find_claims() -> Claims:
@@ -90,7 +90,7 @@ def judge_request(handler: RequestHandler) -> Claims:
     user = find_login(handler) if asks_for_login else None
     if user == GUEST or WATCH in handler.request.arguments:
         return Claims(user)
-    return Claims(user, frozenset((MANAGE,)) if asks_for_login else _find_rights(handler))
+    return Claims(user=user, rights=frozenset((MANAGE,)) if asks_for_login else _find_rights(handler))
 
 
 def find_login(handler: RequestHandler) -> str:

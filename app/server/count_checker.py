@@ -97,7 +97,9 @@ class CountChecker:
 
     def _wait(self, model: Model, publish: Callable[..., bool], stop: threading.Event) -> bool:
         """Wait for the sampler's compiled code and for a core; False if the check was cancelled meanwhile."""
-        spec = RunSpec(model.corpus.name, SAMPLER, SAMPLER.config(), engine.RunSettings())
+        spec = RunSpec(
+            corpus_name=model.corpus.name, algorithm=SAMPLER, config=SAMPLER.config(), settings=engine.RunSettings()
+        )
         while not stop.is_set():
             compiling = self._compilation.ask(spec)
             if compiling.error:

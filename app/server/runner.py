@@ -294,7 +294,7 @@ class Runner:
         self._is_unsaved = True
         try:
             position = record.save() if progress.status == "finished" else None
-            self._storage.keep(Ending(record.kept_key, progress, model, position))
+            self._storage.keep(Ending(key=record.kept_key, progress=progress, model=model, position=position))
         except Exception:
             _log.exception("The run could not be kept")
 

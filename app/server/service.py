@@ -182,17 +182,17 @@ class Service:
                 run = self._restore(visitor, wakeup)
                 if run is not None:
                     self.events.write("page_opened", run.key, watching=is_watching)
-                    return Attachment(run, is_watching)
+                    return Attachment(run=run, is_watching=is_watching)
                 fault = NOTHING_TO_WATCH if is_watching else ""
         if run is None:
             run = self._open(visitor.user, wakeup, make_spec())
             self.events.write("page_opened", run.key, watching=False)
-            return Attachment(run, False, fault)
+            return Attachment(run=run, is_watching=False, fault=fault)
         self.events.write("page_opened", run.key, watching=is_watching)
         if resumes:
             run.runner.resume()
         run.notify()
-        return Attachment(run, is_watching)
+        return Attachment(run=run, is_watching=is_watching)
 
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
         """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
@@ -295,15 +295,25 @@ class Service:
                 link.take_run(ending.key, ending.model)
 
         def save(position: Position) -> None:
-            self._saver.save(saved_runs, SavedRun(run.key, run.watch, user, position))
+            self._saver.save(saved_runs, SavedRun(key=run.key, watch=run.watch, user=user, position=position))
 
-        runner = make_runner(notify, Storage(keep, save, kept.name_topics, link.take_run))
+        runner = make_runner(notify, Storage(keep=keep, save=save, name=kept.name_topics, reopen=link.take_run))
         sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify, link.take_reading)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         if saved is not None:
             key, watch = saved.key, saved.watch
-        run = Run(key, watch, user, runner, reader, checker, sweep, subscribers, presenters)
+        run = Run(
+            key=key,
+            watch=watch,
+            user=user,
+            runner=runner,
+            reader=reader,
+            checker=checker,
+            sweep=sweep,
+            subscribers=subscribers,
+            presenters=presenters,
+        )
         with self._lock:
             self._runs[run.key] = run
         if saved is not None:
@@ -354,7 +364,9 @@ def find_service() -> Service:
 def first_spec() -> RunSpec:
     """The settings of a new page: the first algorithm with its defaults, on the first built-in corpus."""
     algorithm = engine.REGISTRY[0]
-    return RunSpec(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
+    return RunSpec(
+        corpus_name=CORPUS_NAME, algorithm=algorithm, config=algorithm.config(), settings=engine.RunSettings()
+    )
 
 
 def load_by_name(name: str, folder: Path) -> engine.Corpus:

@@ -35,7 +35,7 @@ class Sweep:
         self.cancel()
         name = f"sweep of {len(plan)} runs"
         with self._lock:
-            self.state = SweepState("running", plan)
+            self.state = SweepState(status="running", plan=plan)
             runner = self._runner = self._make_runner(
                 lambda: self._hear(runner),
                 Storage(keep=lambda ending: self._keep(ending, name)),
@@ -71,7 +71,7 @@ class Sweep:
         plan, points = self.state.plan, self.state.points
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)
-        self.state = SweepState("finished" if is_last else "running", plan, points)
+        self.state = SweepState(status="finished" if is_last else "running", plan=plan, points=points)
         if is_last:
             self._runner = None
             runner.close()

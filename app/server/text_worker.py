@@ -64,7 +64,11 @@ class TextTaskRunner:
         """Build a corpus and keep it, at a lower priority than the runs of the server."""
         if sys.platform != "win32":
             os.nice(5)
-        return build_own(BuildRequest(path, name, columns, words, keeps_text), self._report, self._folder)[0]
+        return build_own(
+            BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
+            self._report,
+            self._folder,
+        )[0]
 
     def export(self, name: str, target: Path) -> Path:
         """Write a corpus as one Parquet file."""

@@ -56,7 +56,9 @@ class Address:
             return
         chosen, page = self._selection, self._tabs.value
         open_page = page if page != LIVE else None
-        place = Place(open_page, chosen.topic, chosen.document, chosen.span, chosen.moment)
+        place = Place(
+            page=open_page, topic=chosen.topic, document=chosen.document, span=chosen.span, moment=chosen.moment
+        )
         if self._is_watching:
             query = write_watch_link(self._run.watch, place)
         else:

@@ -33,7 +33,14 @@ class Classroom:
         self._token = secrets.token_hex(8)
         self._is_watching, self._number = False, 0
         self.view = ClassTasks(
-            ClassActions(self.intruder, self.first, self.period, self.suggest, self.reveal, self.answer)
+            ClassActions(
+                intruder=self.intruder,
+                first=self.first,
+                period=self.period,
+                suggest=self.suggest,
+                reveal=self.reveal,
+                answer=self.answer,
+            )
         )
 
     def let_act(self, may_act: bool) -> None:

@@ -103,8 +103,8 @@ def read_link(
     if is_another:
         # In another run these numbers mean other topics and documents.
         place = replace(place, topic=None, document=None, moment=None)
-    spec = RunSpec(name, algorithm, config, settings, chosen)
-    return Link(asked.get("run"), asked.get("watch"), spec, place, tuple(faults))
+    spec = RunSpec(corpus_name=name, algorithm=algorithm, config=config, settings=settings, chosen=chosen)
+    return Link(run=asked.get("run"), watch=asked.get("watch"), spec=spec, place=place, faults=tuple(faults))
 
 
 def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
@@ -123,7 +123,7 @@ def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
 def _find_place(asked: dict[str, str], pages: Sequence[str], faults: list[str]) -> Place:
     page = _choose("page", asked, pages, None, faults)
     topic, document, moment = (_whole(each, asked, faults) for each in ("topic", "document", "moment"))
-    return Place(page, topic, document, _span(asked, faults), moment)
+    return Place(page=page, topic=topic, document=document, span=_span(asked, faults), moment=moment)
 
 
 def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:

@@ -83,8 +83,15 @@ class Session:
         self._algorithms = (first.algorithm, *others)
         corpora = engine.list_corpora(self._library)
         self._link = read_link(self.address.query, first, self._algorithms, corpora, ALL_PAGES)
-        self._visitor = Visitor(user, self._link.run, self._link.watch)
-        actions = HeaderActions(self.toggle, self.step, self.restart, self.set_pace, self.share, self.extend)
+        self._visitor = Visitor(user=user, run=self._link.run, watch=self._link.watch)
+        actions = HeaderActions(
+            toggle=self.toggle,
+            step=self.step,
+            restart=self.restart,
+            pace=self.set_pace,
+            share=self.share,
+            extend=self.extend,
+        )
         self.header = Header(actions)
         self.sketch = RateSketch()
         self.controls = self._make_controls(corpora)
@@ -118,12 +125,14 @@ class Session:
 
     def _make_controls(self, corpora: tuple[str, ...]) -> Controls:
         """Make the settings of the next run, as the link gives them."""
-        actions = ControlActions(self.configure, self.restart, self.clear, self.open_bring, self.weigh)
+        actions = ControlActions(
+            configure=self.configure, restart=self.restart, clear=self.clear, bring=self.open_bring, weigh=self.weigh
+        )
         return Controls(self._link.spec, corpora, self._algorithms, self.sketch, actions)
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
-        worker, actions = TextWorker(self._library), BringActions(self.offer_corpora, self.run_on)
+        worker, actions = TextWorker(self._library), BringActions(offer=self.offer_corpora, run=self.run_on)
         return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
 
     def _make_hood(self) -> UnderTheHood:
@@ -152,7 +161,9 @@ class Session:
     def compare(self) -> Compare:
         """The kept runs, made when the page Compare is first opened."""
         list_space = partial(list_items, self._library.parent)
-        actions = CompareActions(self._draw_curves, self.notify, self.open_kept, list_space)
+        actions = CompareActions(
+            show_live=self._draw_curves, report=self.notify, open_run=self.open_kept, list_space=list_space
+        )
         compare = Compare(self.kept, actions, may_open=self._may_open)
         compare.let_act(not self.is_watching)
         return compare
@@ -160,7 +171,7 @@ class Session:
     @cached_property
     def sweep(self) -> SweepPanel:
         """The form of sweeps, made when the page Compare is first opened."""
-        actions = SweepActions(self.plan_sweep, self.start_sweep, self.cancel_sweep)
+        actions = SweepActions(plan=self.plan_sweep, start=self.start_sweep, cancel=self.cancel_sweep)
         sweep = SweepPanel(self._algorithms, actions)
         sweep.let_act(not self.is_watching)
         return sweep
@@ -406,7 +417,13 @@ class Session:
         algorithm = next(each for each in self._algorithms if each.name == self.controls.algorithm.value)
         settings = replace(self._make_spec().settings, **changed)
         corpus_name, chosen = self.controls.corpus.value, self.controls.chosen
-        return RunSpec(corpus_name, algorithm, algorithm.config(**config), settings, chosen)
+        return RunSpec(
+            corpus_name=corpus_name,
+            algorithm=algorithm,
+            config=algorithm.config(**config),
+            settings=settings,
+            chosen=chosen,
+        )
 
     def plan_sweep(self, values: dict[str, tuple[float | int, ...]], systems: list[str]) -> tuple[RunSpec, ...]:
         """Make the runs of a sweep around the settings of the controls. Raises SweepError if there is no such sweep."""

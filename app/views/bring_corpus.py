@@ -162,7 +162,9 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _make_results(self) -> None:
         self.result = make_note("")
-        actions = MenuActions(self._export, self._refuse, self.mover.send_file, self._say_deleted)
+        actions = MenuActions(
+            export=self._export, refuse=self._refuse, send=self.mover.send_file, deleted=self._say_deleted
+        )
         self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)

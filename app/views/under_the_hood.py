@@ -157,7 +157,7 @@ class UnderTheHood(Viewer):
         if topic is None and now is not None and now.is_read:
             topic = int(now.topic_ids[now.tokens.argmax()])
         if self._is_open and model is not None:
-            self.anatomist.ask(Question(model, topic, chosen.document, self._place))
+            self.anatomist.ask(Question(model=model, topic=topic, document=chosen.document, place=self._place))
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection

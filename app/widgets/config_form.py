@@ -56,15 +56,15 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
         low, high = field.metadata["bounds"] or (-INFINITY, INFINITY)
         questions.append(
             Question(
-                field.name,
-                name_setting(field.name, field.metadata["symbol"]),
-                _kind(hints[field.name], field.metadata),
-                field.default,
-                low,
-                high,
-                tuple(field.metadata.get("choices") or ()),
-                field.metadata["help"],
-                field.metadata.get("left_to", LEFT_TO),
+                name=field.name,
+                label=name_setting(field.name, field.metadata["symbol"]),
+                kind=_kind(hints[field.name], field.metadata),
+                default=field.default,
+                low=low,
+                high=high,
+                choices=tuple(field.metadata.get("choices") or ()),
+                explanation=field.metadata["help"],
+                left_to=field.metadata.get("left_to", LEFT_TO),
             )
         )
     return tuple(questions)

@@ -83,7 +83,7 @@ class FileTransfer(pn.custom.JSComponent):
 
     def send_file(self, path: Path, name: str) -> None:
         """Send a file to the browser, which saves it under this name; the server's file is removed afterwards."""
-        self.outgoing = _Outgoing(path, path.open("rb"), name)
+        self.outgoing = _Outgoing(path=path, file=path.open("rb"), name=name)
         self._send_part()
 
     def _send_part(self) -> None:

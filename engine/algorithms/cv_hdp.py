@@ -192,11 +192,11 @@ def update_posteriors(config: CVHDPConfig, state: CVHDPState, measures: Measures
 
 def divergence(config: CVHDPConfig, state: CVHDPState) -> float:
     """Sum of the divergences of Eq. 18, in nats: of α, γ, the sticks and, if they are learned, β and τ."""
-    total = gamma_divergence(state.alpha, Gamma(config.doc_shape, config.doc_rate))
-    total += gamma_divergence(state.gamma, Gamma(config.corpus_shape, config.corpus_rate))
+    total = gamma_divergence(state.alpha, Gamma(shape=config.doc_shape, rate=config.doc_rate))
+    total += gamma_divergence(state.gamma, Gamma(shape=config.corpus_shape, rate=config.corpus_rate))
     total += state.sticks.divergence(state.gamma)
     if config.word_prior == "learned":
-        total += gamma_divergence(state.beta, Gamma(config.word_shape, config.word_rate))
+        total += gamma_divergence(state.beta, Gamma(shape=config.word_shape, rate=config.word_rate))
         total += dirichlet_divergence(state.base, np.full(len(state.base), config.base_total / len(state.base)))
     return total
 

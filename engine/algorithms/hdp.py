@@ -137,7 +137,7 @@ def blend(
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     blended, info = blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
     if _has_births(config):
-        blended = create_topics(Steps(init, _step, infer, _count), config, state, blended, batch)
+        blended = create_topics(Steps(init=init, step=_step, infer=infer, sum_up=_count), config, state, blended, batch)
     return blended, info
 
 

@@ -104,7 +104,7 @@ def build_corpus(
     table = open_source(source)
     columns = settle_columns(table, columns)
     choices = words or WordChoices()
-    counter, cells, bad = WordCounter(choices), Cells([], [], [], []), BadRows()
+    counter, cells, bad = WordCounter(choices), Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
     num_characters = 0
     wanted = list(dict.fromkeys(column for column in columns if column))
     for chunk in table.read(wanted):
@@ -240,9 +240,14 @@ def _finish(
     titles = [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
     corpus = Corpus(
-        name_source(table.path), counts[has_words], Vocabulary(tuple(vocabulary)), dates[kept], titles, **groups
+        name=name_source(table.path),
+        counts=counts[has_words],
+        vocabulary=Vocabulary(tuple(vocabulary)),
+        dates=dates[kept],
+        titles=titles,
+        **groups,
     )
-    return Built(corpus, bad, table.notes, kept)
+    return Built(corpus=corpus, bad=bad, notes=table.notes, kept=kept)
 
 
 def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = "") -> np.ndarray:
@@ -301,14 +306,22 @@ def _take_counts(source: Path, columns: Columns, words: WordChoices | None, repo
         counts, vocabulary = _name_file(source, drop_words, counts, vocabulary, words)
     kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
     empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
-    bad.add([BadRow(str(source), None, f"document {number + 1} has no counted words") for number in empty])
+    bad.add(
+        [BadRow(file=str(source), row=None, reason=f"document {number + 1} has no counted words") for number in empty]
+    )
     if not len(kept):
         reason = f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
         raise CorpusError(f"{source} has no documents with words. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
-    corpus = Corpus(name_source(source), counts[kept], Vocabulary(tuple(vocabulary)), dates, titles)
-    return Built(corpus, bad, counted.notes, kept)
+    corpus = Corpus(
+        name=name_source(source),
+        counts=counts[kept],
+        vocabulary=Vocabulary(tuple(vocabulary)),
+        dates=dates,
+        titles=titles,
+    )
+    return Built(corpus=corpus, bad=bad, notes=counted.notes, kept=kept)
 
 
 def _name_file(path: Path, limit: Limit, counts: csr_array, words: Sequence[str], choices: WordChoices) -> Counts:

@@ -114,8 +114,15 @@ def build(  # noqa: PLR0913
     """
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
-        columns = Columns(text, date, title, group)
-        plan = BuildPlan(paths, columns, words or WordChoices(), keeps_text, max_memory, shard_documents)
+        columns = Columns(text=text, date=date, title=title, group=group)
+        plan = BuildPlan(
+            paths=paths,
+            columns=columns,
+            words=words or WordChoices(),
+            keeps_text=keeps_text,
+            max_memory=max_memory,
+            shard_documents=shard_documents,
+        )
         _build(plan, work, target, report)
     return open_stored(target)
 
@@ -245,17 +252,21 @@ class _Shards:
         first = sum(size.num_documents for size in self._sizes)
         dates = columns.column("date").to_numpy()[rows].view(f"datetime64[{piece.date_unit}]")
         shard = Shard(
-            documents,
-            np.arange(first, first + len(rows)),
-            dates.astype(f"datetime64[{self._unit}]").view(np.int64),
-            columns.column("title").take(rows),
-            groups,
+            documents=documents,
+            doc_ids=np.arange(first, first + len(rows)),
+            dates=dates.astype(f"datetime64[{self._unit}]").view(np.int64),
+            titles=columns.column("title").take(rows),
+            groups=groups,
         )
         path = self._corpus / name_shard(number)
         if self._plan.keeps_text and not (self._corpus / name_texts(number)).exists():
             self._write_texts(number, rows, shard.doc_ids)
-        entries = len(documents.words), documents.num_tokens
-        size = ShardSize(path.name, len(rows), *entries)
+        size = ShardSize(
+            file=path.name,
+            num_documents=len(rows),
+            num_entries=len(documents.words),
+            num_tokens=documents.num_tokens,
+        )
         self._sizes.append(size if path.exists() else write_shard(path, shard))
 
     def _number_groups(self, names: list[str]) -> np.ndarray | None:
@@ -279,12 +290,12 @@ class _Shards:
         """Describe all shards."""
         is_grouped = self._plan.columns.group is not None
         return Manifest(
-            name,
-            sum(size.num_documents for size in self._sizes),
-            len(self._ids),
-            sum(size.num_tokens for size in self._sizes),
-            self._unit,
-            "group" if is_grouped else "document",
+            name=name,
+            num_documents=sum(size.num_documents for size in self._sizes),
+            vocab_size=len(self._ids),
+            num_tokens=sum(size.num_tokens for size in self._sizes),
+            date_unit=self._unit,
+            split_by="group" if is_grouped else "document",
             has_groups=is_grouped,
             has_texts=self._plan.keeps_text,
             source=", ".join(Path(path).name for path in self._plan.paths[:3]),
@@ -300,4 +311,4 @@ def _keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.nd
     ends = np.append(0, is_kept.cumsum())[documents.starts]
     has_words = np.diff(ends) > 0
     starts = np.append(0, ends[1:][has_words])
-    return Documents(starts, words[is_kept], documents.counts[is_kept]), has_words
+    return Documents(starts=starts, words=words[is_kept], counts=documents.counts[is_kept]), has_words

@@ -126,11 +126,11 @@ def unpack(name: str, content: bytes) -> Corpus:
     sizes, titles = arrays["group_sizes"].astype(np.int64), lines["group_titles"]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     return Corpus(
-        name,
-        _unpack_counts(arrays, len(groups), len(lines["vocabulary"])),
-        Vocabulary(lines["vocabulary"]),
-        arrays["group_dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
-        name_passages(titles, sizes),
+        name=name,
+        counts=_unpack_counts(arrays, len(groups), len(lines["vocabulary"])),
+        vocabulary=Vocabulary(lines["vocabulary"]),
+        dates=arrays["group_dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
+        titles=name_passages(titles, sizes),
         groups=groups,
         group_titles=titles,
         split_by=lines["split_by"][0],

@@ -252,7 +252,7 @@ class Corpus:
         # SciPy may store int64 indices; kernels are compiled for int32 only.
         words = self.counts.indices[entries].astype(np.int32, copy=False)
         words.setflags(write=False)
-        return Documents(starts, words, self.counts.data[entries])
+        return Documents(starts=starts, words=words, counts=self.counts.data[entries])
 
     def select(self, rows: Sequence[int] | np.ndarray) -> "Corpus":
         """Return a corpus of some of the documents.
@@ -314,7 +314,13 @@ class Corpus:
         in_file = np.lexsort((self.doc_ids, self.groups))
         first = in_file[np.unique(self.groups[in_file], return_index=True)[1]]
         titles = [self.group_titles[group] for group in groups]
-        return Corpus(name, membership @ self.counts, self.vocabulary, self.dates[first], titles)
+        return Corpus(
+            name=name,
+            counts=membership @ self.counts,
+            vocabulary=self.vocabulary,
+            dates=self.dates[first],
+            titles=titles,
+        )
 
     def order(self, order: str, seed: int = 0, window: int = SHUFFLE_WINDOW) -> "Corpus":
         """Return the same documents in another reading order.
@@ -428,4 +434,6 @@ class Corpus:
             raise CorpusError(f"The mini-batch size is {size}. Use 1 or more.")
         for first in range(start, self.num_documents, size):
             last = min(first + size, self.num_documents)
-            yield Batch(self.doc_ids[first:last], self._rows(first, last), self.num_documents)
+            yield Batch(
+                doc_ids=self.doc_ids[first:last], documents=self._rows(first, last), corpus_size=self.num_documents
+            )

@@ -111,7 +111,7 @@ def read_counts(path: Path, report: Report = lambda share, message: None) -> Cou
             counts, bad, faulty = read(path, stream, len(words), report)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
-    return Counted(name_kind(path), counts, words, bad, faulty, notes)
+    return Counted(kind=name_kind(path), counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
 
 
 def _stem(path: Path) -> str:
@@ -277,7 +277,7 @@ def _read_entries(
         report(min(1.0, num_read / max(1, num_entries)), "Reading the counts")
     if num_read + bad.count < num_entries:
         reason = f"the file is incomplete, with {num_read + bad.count:,} of {num_entries:,} entries: copy it again"
-        bad.add([BadRow(str(path), None, reason)])
+        bad.add([BadRow(file=str(path), row=None, reason=reason)])
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
     # The sum of repeated entries may exceed int32.
     counts = counts.astype(np.int64)
@@ -331,7 +331,9 @@ def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list
         except ValueError:
             if text.strip():
                 shown = text[:40].decode("ascii", "replace")
-                bad.append(BadRow(str(path), number, f"{shown!r} is wrong: write the document, word and count"))
+                bad.append(
+                    BadRow(file=str(path), row=number, reason=f"{shown!r} is wrong: write the document, word and count")
+                )
     return np.array(entries, np.float64).reshape(-1, 4), bad
 
 
@@ -351,7 +353,7 @@ def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
         reason = f"the count {count:g} is not a number of occurrences: use whole numbers, 1 or more"
     else:
         reason = f"document {document:g} or word {word:g} is outside the size in the header: number both from 1"
-    return BadRow(str(path), int(line), reason)
+    return BadRow(file=str(path), row=int(line), reason=reason)
 
 
 def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
@@ -364,7 +366,7 @@ def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -
         for line in block.splitlines():
             pairs = parse_document(line, num_words)
             if isinstance(pairs, str):
-                bad.add([BadRow(str(path), len(lengths) + 1, pairs)])
+                bad.add([BadRow(file=str(path), row=len(lengths) + 1, reason=pairs)])
                 faulty.append(len(lengths))
                 pairs = parts[0]
             lengths.append(len(pairs))

@@ -88,7 +88,11 @@ class Documents(NamedTuple):
         """
         lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
         lookup[words] = np.arange(len(words), dtype=np.int32)
-        return Documents(np.array(self.starts, np.int64), lookup.take(self.words), np.array(self.counts, np.int32))
+        return Documents(
+            starts=np.array(self.starts, np.int64),
+            words=lookup.take(self.words),
+            counts=np.array(self.counts, np.int32),
+        )
 
     def cut(self, first: int, last: int) -> "Documents":
         """Return a range of the documents.
@@ -104,7 +108,9 @@ class Documents(NamedTuple):
             The documents; `words` and `counts` are views.
         """
         start, end = self.starts[first], self.starts[last]
-        return Documents(self.starts[first : last + 1] - start, self.words[start:end], self.counts[start:end])
+        return Documents(
+            starts=self.starts[first : last + 1] - start, words=self.words[start:end], counts=self.counts[start:end]
+        )
 
     def select(self, places: np.ndarray) -> "Documents":
         """Return some of the documents.
@@ -127,7 +133,7 @@ class Documents(NamedTuple):
         sizes = self.num_entries()[places]
         starts = np.append(0, sizes.cumsum())
         entries = np.arange(starts[-1]) + np.repeat(self.starts[places] - starts[:-1], sizes)
-        return Documents(starts, self.words[entries], self.counts[entries])
+        return Documents(starts=starts, words=self.words[entries], counts=self.counts[entries])
 
     def followed_by(self, other: "Documents") -> "Documents":
         """Append further documents.
@@ -143,9 +149,9 @@ class Documents(NamedTuple):
             These documents, then the others.
         """
         return Documents(
-            np.append(self.starts, self.starts[-1] + other.starts[1:] - other.starts[0]),
-            np.append(self.words, other.words),
-            np.append(self.counts, other.counts),
+            starts=np.append(self.starts, self.starts[-1] + other.starts[1:] - other.starts[0]),
+            words=np.append(self.words, other.words),
+            counts=np.append(self.counts, other.counts),
         )
 
     def distinct_words(self) -> np.ndarray:

@@ -102,7 +102,7 @@ def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
         if first.startswith(mark):
             raise CorpusError(f"{place} is {what}: {remedy}.")
     if wide := _find_wide(first[:HEAD]):
-        return Encoding(wide, f"{place} has no byte-order mark; it is read as {wide.upper()}.")
+        return Encoding(name=wide, note=f"{place} has no byte-order mark; it is read as {wide.upper()}.")
     if _is_binary(first[:HEAD]):
         raise CorpusError(f"{place} is a binary file, not text. Save its text as UTF-8.")
     return _tell_utf8(first, blocks, place)
@@ -136,5 +136,5 @@ def _tell_utf8(first: bytes, blocks: Iterable[bytes], place: str) -> Encoding:
     if not num_wrong:
         return Encoding("utf-8")
     if 10 * num_wrong > num_other - num_wrong:
-        return Encoding("cp1252", f"{place} is not UTF-8; it is read as Windows-1252 (Latin-1).")
-    return Encoding("utf-8", f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �.")
+        return Encoding(name="cp1252", note=f"{place} is not UTF-8; it is read as Windows-1252 (Latin-1).")
+    return Encoding(name="utf-8", note=f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �.")

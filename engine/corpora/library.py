@@ -20,7 +20,7 @@ from stickbreaker.engine.whole_files import FileError, remove_folder
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
 MAX_NAME = 80
 ABOUT, COUNTS, VOCABULARY, DOCUMENTS = "corpus.json", "counts.parquet", "vocabulary.parquet", "documents.parquet"
-OWN_CORPUS = Kind("corpus", 2, "delete it and build it again", CorpusError)
+OWN_CORPUS = Kind(name="corpus", format=2, remedy="delete it and build it again", error=CorpusError)
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
     """
     place = _find_place(name, folder)
     about, header = _read_about(place)
-    return OwnFiles(about, place, header)
+    return OwnFiles(about=about, place=place, header=header)
 
 
 def _read_about(place: Path) -> tuple[OwnCorpus, Header]:
@@ -246,11 +246,11 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
         dates = [date or "NaT" for date in documents["date"].to_pylist()]
         grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
         return Corpus(
-            name,
-            coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
-            Vocabulary(words),
-            np.array(dates, f"datetime64[{about.date_unit}]"),
-            documents["title"].to_pylist(),
+            name=name,
+            counts=coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
+            vocabulary=Vocabulary(words),
+            dates=np.array(dates, f"datetime64[{about.date_unit}]"),
+            titles=documents["title"].to_pylist(),
             **grouping,
         )
 

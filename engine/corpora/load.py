@@ -68,7 +68,7 @@ def load_corpus(  # noqa: PLR0913
     CorpusError
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
     """
-    columns = Columns(text, date, title, group)
+    columns = Columns(text=text, date=date, title=title, group=group)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     if is_named or is_stored(name_or_path):
         if any(columns) or words is not None:

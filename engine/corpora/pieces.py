@@ -125,7 +125,7 @@ class PlanFiles:
         """Return the form of the dates in the first rows with text; "" without a date column."""
         if self._plan.columns.date is None:
             return ""
-        cells, bad = Cells([], [], [], []), BadRows()
+        cells, bad = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
         for number, _, chunk in self.chunks():
             take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
             if len(cells.rows) >= DATED_ROWS:
@@ -202,7 +202,12 @@ class _PieceCounter:
 
     def add(self, sources: PlanFiles, number: int, chunk: Chunk, form: str) -> None:
         """Count the rows of a chunk."""
-        table, columns, cells, bad = sources.table(number), sources.columns(number), Cells([], [], [], []), BadRows()
+        table, columns, cells, bad = (
+            sources.table(number),
+            sources.columns(number),
+            Cells(rows=[], dates=[], titles=[], groups=[]),
+            BadRows(),
+        )
         texts = take_chunk(chunk, columns, cells, bad, table)
         dates = date_rows(table, columns, cells, bad, form)
         kept = range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()
@@ -241,7 +246,9 @@ class _PieceCounter:
             write_table(self._folder / f"texts-{number:05}.parquet", {"text": pa.array(self._texts, pa.large_string())})
         bad = [(row.file, row.row, row.reason) for row in self._bad.listed]
         unit = np.datetime_data(dates.dtype)[0]
-        piece = Piece(file, chunk, len(self._rows), unit, self._bad.count, bad)
+        piece = Piece(
+            file=file, chunk=chunk, num_documents=len(self._rows), date_unit=unit, num_bad=self._bad.count, bad=bad
+        )
         with replacing(self._folder / f"piece-{number:05}.json") as out:
             out.write(json.dumps(piece._asdict()).encode())
         return piece
@@ -253,7 +260,9 @@ def open_piece(folder: Path, number: int) -> PieceDocuments:
     lists = batch.column("words")
     words, counts = (lists.values.field(place).to_numpy() for place in range(2))
     listed = map_arrow(folder / f"words-{number:05}.arrow").read_all()["word"].to_pylist()
-    return PieceDocuments(listed, Documents(lists.offsets.to_numpy(), words, counts), batch)
+    return PieceDocuments(
+        words=listed, documents=Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts), columns=batch
+    )
 
 
 def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) -> list[str]:

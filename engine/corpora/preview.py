@@ -121,13 +121,13 @@ class Preview:
         counts, left = drop_words(self.counted.counts, self.counted.words, words)
         totals = counts.sum(axis=0)
         return WordEffect(
-            len(left),
-            int(totals.sum()),
-            int(self.counted.counts.sum()),
-            int((np.diff(counts.indptr) == 0).sum()),
-            tuple(left[word] for word in np.argsort(-totals, kind="stable")[:30]),
-            counts.shape[0],
-            self.num_rows,
+            num_terms=len(left),
+            num_tokens=int(totals.sum()),
+            raw_tokens=int(self.counted.counts.sum()),
+            num_empty=int((np.diff(counts.indptr) == 0).sum()),
+            words=tuple(left[word] for word in np.argsort(-totals, kind="stable")[:30]),
+            num_documents=counts.shape[0],
+            of_documents=self.num_rows,
         )
 
     def without_sample(self) -> "Preview":
@@ -166,7 +166,7 @@ def preview(
         If the file cannot be read or has no usable row; the message names the file, the row and the remedy.
     """
     with show_share(False, callback) as report:
-        return look_through(path, Columns(text, date, title, group), report)
+        return look_through(path, Columns(text=text, date=date, title=title, group=group), report)
 
 
 def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> Preview:
@@ -183,7 +183,7 @@ def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> P
 
 
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
-    cells, bad, sample = Cells([], [], [], []), BadRows(), _Sample()
+    cells, bad, sample = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows(), _Sample()
     for chunk in table.read(list(dict.fromkeys(column for column in columns if column))):
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
@@ -196,12 +196,15 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
     titles = [cells.titles[place].strip() or f"row {row}" for place, row in enumerate(cells.rows[:NUM_SHOWN])]
-    first = [ShownDocument(title, date, text) for title, date, text in zip(titles, shown, sample.first, strict=True)]
+    first = [
+        ShownDocument(title=title, date=date, text=text)
+        for title, date, text in zip(titles, shown, sample.first, strict=True)
+    ]
     language, share = guess_language(sample.texts)
     return Preview(
-        table.kind,
-        table.columns,
-        columns,
+        kind=table.kind,
+        columns=table.columns,
+        chosen=columns,
         num_rows=len(cells.rows),
         num_bad=bad.count,
         bad=tuple(bad.listed),
@@ -261,7 +264,7 @@ def guess_columns(table: Table) -> Columns:
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
     title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
-    return Columns(text, date, "title" if "title" in table.has else title)
+    return Columns(text=text, date=date, title="title" if "title" in table.has else title)
 
 
 def _weigh_texts(name: str, length: float) -> float:
@@ -314,12 +317,12 @@ def _preview_counts(counted: Counted) -> Preview:
         row = slice(counts.indptr[number], counts.indptr[number + 1])
         order = np.argsort(-counts.data[row], kind="stable")[:40]
         words = [f"{counted.words[counts.indices[row][at]]} ×{counts.data[row][at]}" for at in order]
-        first.append(ShownDocument(f"document {number + 1}", "", ", ".join(words)))
+        first.append(ShownDocument(title=f"document {number + 1}", date="", text=", ".join(words)))
     language, share = guess_language([" ".join(counted.words[:2_000])])
     return Preview(
-        counted.kind,
-        (),
-        Columns(),
+        kind=counted.kind,
+        columns=(),
+        chosen=Columns(),
         num_rows=counts.shape[0],
         num_bad=counted.bad.count,
         bad=tuple(counted.bad.listed),
@@ -336,7 +339,16 @@ def _preview_counts(counted: Counted) -> Preview:
 def _preview_stored(corpus: StoredCorpus) -> Preview:
     rows = np.unique(np.linspace(0, corpus.num_documents - 1, min(MAX_SAMPLE, corpus.num_documents)).astype(np.int64))
     sample = corpus.select(rows)
-    seen = _preview_counts(Counted("stored corpus", sample.counts, list(corpus.vocabulary), BadRows(), [], ()))
+    seen = _preview_counts(
+        Counted(
+            kind="stored corpus",
+            counts=sample.counts,
+            words=list(corpus.vocabulary),
+            bad=BadRows(),
+            faulty=[],
+            notes=(),
+        )
+    )
     shown = ["" if np.isnat(date) else str(date) for date in sample.dates[:NUM_SHOWN]]
     first = zip(sample.titles, shown, (document.text for document in seen.first), strict=False)
     return replace(

@@ -117,8 +117,8 @@ class Table:
             The row, with the file that contains it.
         """
         if self.files:
-            return BadRow(f"{self.path.name}/{self.files[row - 1]}", None, reason)
-        return BadRow(str(self.path), row, reason)
+            return BadRow(file=f"{self.path.name}/{self.files[row - 1]}", row=None, reason=reason)
+        return BadRow(file=str(self.path), row=row, reason=reason)
 
 
 def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]) -> Iterator[Chunk]:
@@ -145,7 +145,7 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
     size = 0
     for row in rows:
         if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
-            row = BadRow(file, row[0], reason)
+            row = BadRow(file=file, row=row[0], reason=reason)
         if isinstance(row, BadRow):
             bad.append(row._replace(file=mend(row.file)))
         else:
@@ -185,7 +185,7 @@ def _make_chunk(
     columns: Sequence[str], kept: Sequence[tuple[int, list[str]]], bad: list[BadRow], share: float
 ) -> Chunk:
     cells = {column: [cells[place] for _, cells in kept] for place, column in enumerate(columns)}
-    return Chunk([row for row, _ in kept], cells, bad, share)
+    return Chunk(rows=[row for row, _ in kept], cells=cells, bad=bad, share=share)
 
 
 def first_line(error: Exception) -> str:

@@ -27,7 +27,7 @@ MAX_OPEN = 64
 # Texts in one part of a file, which are read together to show one of them.
 TEXTS_AT_ONCE = 1_000
 REBUILD = "copy it again from its source, or build the corpus again"
-STORED_CORPUS = Kind("stored corpus", 1, REBUILD, CorpusError)
+STORED_CORPUS = Kind(name="stored corpus", format=1, remedy=REBUILD, error=CorpusError)
 
 
 class Shard(NamedTuple):
@@ -134,7 +134,9 @@ def write_shard(path: Path, shard: Shard) -> ShardSize:
     if shard.groups is not None:
         columns["group"] = pa.array(shard.groups)
     write_arrow(path, pa.RecordBatch.from_pydict(columns))
-    return ShardSize(path.name, shard.documents.num_documents, len(words), int(sizes.sum()))
+    return ShardSize(
+        file=path.name, num_documents=shard.documents.num_documents, num_entries=len(words), num_tokens=int(sizes.sum())
+    )
 
 
 def write_arrow(path: Path, batch: "pa.RecordBatch", rows_at_once: int | None = None) -> None:
@@ -192,7 +194,7 @@ class ShardFiles:
         batch = map_arrow(self.folder / self.manifest.shards[number].file).get_batch(0)
         lists = batch.column("words")
         words, counts = (lists.values.field(place).to_numpy() for place in range(2))
-        return batch, Documents(lists.offsets.to_numpy(), words, counts)
+        return batch, Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts)
 
     def column(self, name: str, places: np.ndarray | None) -> np.ndarray:
         """Return a column of whole numbers at some places of the corpus, or at all in order."""
@@ -226,7 +228,7 @@ class ShardFiles:
             counts[target] = documents.counts[origin]
         for array in (starts, words, counts):
             array.setflags(write=False)
-        return Documents(starts, words, counts)
+        return Documents(starts=starts, words=words, counts=counts)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -290,15 +290,21 @@ def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: 
         first = part.stop
         groups = corpus.groups[part] if has_groups else None
         dates = corpus.dates[part].view(np.int64)
-        shard = Shard(batch.documents, batch.doc_ids, dates, list(corpus.titles[part]), groups)
+        shard = Shard(
+            documents=batch.documents,
+            doc_ids=batch.doc_ids,
+            dates=dates,
+            titles=list(corpus.titles[part]),
+            groups=groups,
+        )
         shards.append(write_shard(work / name_shard(len(shards)), shard))
     return Manifest(
-        corpus.name,
-        corpus.num_documents,
-        corpus.vocab_size,
-        corpus.num_tokens,
-        np.datetime_data(corpus.dates.dtype)[0],
-        corpus.split_by,
+        name=corpus.name,
+        num_documents=corpus.num_documents,
+        vocab_size=corpus.vocab_size,
+        num_tokens=corpus.num_tokens,
+        date_unit=np.datetime_data(corpus.dates.dtype)[0],
+        split_by=corpus.split_by,
         has_groups=has_groups,
         shards=tuple(shards),
     )

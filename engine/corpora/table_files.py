@@ -136,7 +136,7 @@ def open_delimited(path: Path) -> Table:
             yield from gather(str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns)))
 
     notes = tuple(filter(None, (encoding.note, "" if has_quotes else PLAIN_QUOTES)))
-    return Table(path, TABLE_SUFFIXES[path.suffix.lower()], columns, read, notes)
+    return Table(path=path, kind=TABLE_SUFFIXES[path.suffix.lower()], columns=columns, read=read, notes=notes)
 
 
 @contextmanager
@@ -201,11 +201,13 @@ def _delimited_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            yield BadRow(str(path), row, _explain(error))
+            yield BadRow(file=str(path), row=row, reason=_explain(error))
             continue
         if len(cells) > num_columns:
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
-            yield BadRow(str(path), row, f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes")
+            yield BadRow(
+                file=str(path), row=row, reason=f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes"
+            )
         else:
             cells += [""] * (num_columns - len(cells))
             yield row, [cells[place] for place in places]
@@ -255,7 +257,9 @@ def open_json_lines(path: Path) -> Table:
         with _open_text(path, encoding) as (text, share):
             yield from gather(str(path), wanted, share, _json_rows(path, text, wanted))
 
-    return Table(path, "JSON lines", tuple(columns), read, (encoding.note,) if encoding.note else ())
+    return Table(
+        path=path, kind="JSON lines", columns=tuple(columns), read=read, notes=(encoding.note,) if encoding.note else ()
+    )
 
 
 def _read_object(line: str) -> dict[str, Any] | str:
@@ -273,7 +277,7 @@ def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]
     for row, line in enumerate(_lines(path, text), start=1):
         found = _read_object(line) if line.strip() else {}
         if isinstance(found, str):
-            yield BadRow(str(path), row, found)
+            yield BadRow(file=str(path), row=row, reason=found)
         else:
             yield row, [write_cell(found.get(column)) for column in wanted]
 
@@ -342,7 +346,7 @@ def open_parquet(path: Path) -> Table:
         rows = _parquet_rows(path, wanted, seen)
         yield from gather(str(path), wanted, lambda: seen[0] / max(1, num_rows), rows)
 
-    return Table(path, "Parquet", columns, read)
+    return Table(path=path, kind="Parquet", columns=columns, read=read)
 
 
 def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterator[Row]:
@@ -358,7 +362,7 @@ def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterato
                     yield seen[0], [write_cell(cell) for cell in cells]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = f"the file cannot be read from here on ({first_line(error)}): save it again"
-        yield BadRow(str(path), seen[0] + 1, reason)
+        yield BadRow(file=str(path), row=seen[0] + 1, reason=reason)
 
 
 def _list_cells(column: "pa.Array") -> list[Any]:

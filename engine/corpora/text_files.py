@@ -59,7 +59,7 @@ def open_folder(path: Path) -> Table:
         yield from _read(path, wanted, (_load(path, file) for file in files), len(files))
 
     names = tuple(mend(file.relative_to(path).as_posix()) for file in files)
-    return Table(path, "folder of text files", COLUMNS, read, has=("text", "title"), files=names)
+    return Table(path=path, kind="folder of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
 
 
 def _load(path: Path, file: Path) -> TextFile:
@@ -69,7 +69,7 @@ def _load(path: Path, file: Path) -> TextFile:
     if fault := _find_fault(name, file.stat().st_size):
         return TextFile(name, fault=fault)
     try:
-        return TextFile(name, file.read_bytes())
+        return TextFile(name=name, content=file.read_bytes())
     except OSError as error:
         return TextFile(name, fault=f"the file cannot be read ({error.strerror}): check its permissions")
 
@@ -107,7 +107,7 @@ def open_archive(path: Path) -> Table:
             yield from _read(path, wanted, (_unpack(archive, member) for member in members), len(members))
 
     names = tuple(mend(member.filename) for member in members)
-    return Table(path, "zip of text files", COLUMNS, read, has=("text", "title"), files=names)
+    return Table(path=path, kind="zip of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
 
 
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -144,7 +144,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     # ValueError: a name or a size that is damaged.
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         return TextFile(name, fault=f"it is damaged ({first_line(error)}): create the archive again")
-    return TextFile(name, content, _find_fault(name, len(content)))
+    return TextFile(name=name, content=content, fault=_find_fault(name, len(content)))
 
 
 def _find_fault(name: str, size: int) -> str:
@@ -173,11 +173,11 @@ def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_file
 def _make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
     place = f"{path.name}/{file.name}"
     if file.fault:
-        return BadRow(place, None, file.fault)
+        return BadRow(file=place, row=None, reason=file.fault)
     try:
         encoding = name_encoding(iter([file.content]), place)
     except CorpusError as error:
-        return BadRow(place, None, str(error).removeprefix(f"{place} is ").rstrip("."))
+        return BadRow(file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip("."))
     name = PurePosixPath(file.name)
     date = DATE_IN_NAME.search(name.as_posix())
     cells = {

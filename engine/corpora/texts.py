@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The folder of the bundled corpora's texts, among the corpora that the user has built.
 BUNDLED = ".texts"
 HEADER = "texts.json"
-TEXTS = Kind("file of texts", 1, "write the texts again", CorpusError)
+TEXTS = Kind(name="file of texts", format=1, remedy="write the texts again", error=CorpusError)
 # The commands that store them; they run in a checkout of the project.
 TEXT_COMMANDS = {
     "state-of-the-union": "python -m data.build_state_of_the_union --texts",

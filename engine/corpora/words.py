@@ -383,13 +383,13 @@ def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int 
     totals = np.bincount(left.indices, weights=left.data, minlength=len(kept))
     raw = re.compile(WORD % 1)
     return WordEffect(
-        len(kept),
-        int(left.data.sum(dtype=np.int64)),
-        sum(len(raw.findall(text)) for text in texts),
-        int((np.diff(left.indptr) == 0).sum()),
-        tuple(words[kept[word]] for word in np.argsort(-totals, kind="stable")[:30]),
-        num_documents,
-        of_documents,
+        num_terms=len(kept),
+        num_tokens=int(left.data.sum(dtype=np.int64)),
+        raw_tokens=sum(len(raw.findall(text)) for text in texts),
+        num_empty=int((np.diff(left.indptr) == 0).sum()),
+        words=tuple(words[kept[word]] for word in np.argsort(-totals, kind="stable")[:30]),
+        num_documents=num_documents,
+        of_documents=of_documents,
     )
 
 

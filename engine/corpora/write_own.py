@@ -164,17 +164,17 @@ def _write(work: Path, name: str, built: Built, texts: _TextWriter | None, sourc
         with open_synced(work / part) as file:
             _write_tables(file, content)
     about = OwnCorpus(
-        name,
-        corpus.num_documents,
-        corpus.vocab_size,
-        corpus.num_tokens,
-        (str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
-        np.datetime_data(corpus.dates.dtype)[0],
-        corpus.split_by,
-        texts is not None,
-        source.name,
-        built.bad.count,
-        datetime.now().isoformat(),
+        name=name,
+        num_documents=corpus.num_documents,
+        vocab_size=corpus.vocab_size,
+        num_tokens=corpus.num_tokens,
+        date_span=(str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
+        date_unit=np.datetime_data(corpus.dates.dtype)[0],
+        split_by=corpus.split_by,
+        has_text=texts is not None,
+        source=source.name,
+        num_bad=built.bad.count,
+        built_at=datetime.now().isoformat(),
     )
     seal_folder(work, ABOUT, OWN_CORPUS, asdict(about), tuple(tables))
     return about

@@ -46,4 +46,6 @@ def as_corpus(counts: Any) -> Corpus:
     dates = np.full(num_documents, "NaT", "datetime64[D]")
     words = Vocabulary(tuple(map(str, range(vocab_size))))
     # Of whole numbers: SciPy has no sparse array of float16.
-    return Corpus("X", csr_array(counts, dtype=np.int64), words, dates, ("",) * num_documents)
+    return Corpus(
+        name="X", counts=csr_array(counts, dtype=np.int64), vocabulary=words, dates=dates, titles=("",) * num_documents
+    )

@@ -55,7 +55,18 @@ def save_model(
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_)
     name, seen = model.algorithm.name, model.documents_seen_
-    checkpoint.save(path, Position(name, model.config_, settings, model.state_, seen, 0.0, notes=notes))
+    checkpoint.save(
+        path,
+        Position(
+            algorithm=name,
+            config=model.config_,
+            settings=settings,
+            state=model.state_,
+            documents_seen=seen,
+            seconds=0.0,
+            notes=notes,
+        ),
+    )
 
 
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:

@@ -547,7 +547,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary, documents, named = self._summary(), self._read(X), self._name_words(words)
         titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
-        read = ReadDocuments(titles, documents.doc_ids, documents.counts, csr_array(self._infer(X)))
+        read = ReadDocuments(
+            titles=titles, doc_ids=documents.doc_ids, counts=documents.counts, shares=csr_array(self._infer(X))
+        )
         sheets = {
             "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
             "topic-intrusion": ask_topics(summary, named, read, seed),

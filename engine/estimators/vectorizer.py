@@ -74,7 +74,13 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         num_documents = counts.shape[0]
         titles = [f"document {number}" for number in range(1, num_documents + 1)]
         days = np.full(num_documents, "NaT", "datetime64[D]") if dates is None else _read_all(dates)
-        return Corpus("texts", counts, Vocabulary(tuple(self.get_feature_names_out())), days, titles)
+        return Corpus(
+            name="texts",
+            counts=counts,
+            vocabulary=Vocabulary(tuple(self.get_feature_names_out())),
+            dates=days,
+            titles=titles,
+        )
 
 
 def _read_all(dates: Sequence[object]) -> np.ndarray:

@@ -67,9 +67,9 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
     unused = "drop: `transform` leaves out the topics that are not in use."
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
-        Parameter("passes", "int | None", "None", passes),
-        Parameter("random_state", "int | np.random.RandomState | None", "None", seed),
-        Parameter("unused_topics", "str", '"keep"', unused, UNUSED_TOPICS),
+        Parameter(name="passes", type="int | None", default="None", help=passes),
+        Parameter(name="random_state", type="int | np.random.RandomState | None", default="None", help=seed),
+        Parameter(name="unused_topics", type="str", default='"keep"', help=unused, choices=UNUSED_TOPICS),
     ]
 
 
@@ -82,7 +82,7 @@ def _parameter(setting: Field[Any]) -> Parameter:
     if setting.default is None:
         text += " None follows the size of the corpus."
     default = f'"{setting.default}"' if isinstance(setting.default, str) else repr(setting.default)
-    return Parameter(setting.name, type_name, default, text, choices)
+    return Parameter(name=setting.name, type=type_name, default=default, help=text, choices=choices)
 
 
 def _write_class(algorithm: Algorithm) -> Iterator[str]:

@@ -68,7 +68,13 @@ def measure_quality(topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarra
     """
     top = find_top_words(topics, NUM_TOP_WORDS)
     shares = np.asarray(tokens, np.float64) / max(float(np.sum(tokens)), 1e-300)
-    return TopicQuality(np.asarray(topic_ids), shares, npmi(top, counts), exclusivity(topics, top), top)
+    return TopicQuality(
+        topic_ids=np.asarray(topic_ids),
+        shares=shares,
+        npmi=npmi(top, counts),
+        exclusivity=exclusivity(topics, top),
+        top_words=top,
+    )
 
 
 def sum_up(quality: TopicQuality) -> OverallQuality:

@@ -55,7 +55,7 @@ def divide(dates: np.ndarray, unit: str, number: int = 20) -> Periods:
         raise ValueError(f"Unknown unit {unit!r}: choose one of {', '.join(map(repr, UNITS))}.")
     dated = np.flatnonzero(~np.isnat(dates))
     if not len(dated):
-        return Periods(np.full(len(dates), -1), (), np.zeros(0, "datetime64[D]"))
+        return Periods(of_document=np.full(len(dates), -1), names=(), starts=np.zeros(0, "datetime64[D]"))
     if unit == "equal counts":
         return _divide_evenly(dates, dated, number)
     numpy_unit, length = {"decade": ("Y", 10), "year": ("Y", 1), "month": ("M", 1)}[unit]
@@ -66,7 +66,7 @@ def divide(dates: np.ndarray, unit: str, number: int = 20) -> Periods:
     found[dated] = places - places.min()
     starts = (np.arange(places.min(), places.max() + 1) * length).astype(f"datetime64[{numpy_unit}]")
     names = tuple(f"{start}s" if unit == "decade" else str(start) for start in starts)
-    return Periods(found, names, starts.astype("datetime64[D]"))
+    return Periods(of_document=found, names=names, starts=starts.astype("datetime64[D]"))
 
 
 def _divide_evenly(dates: np.ndarray, dated: np.ndarray, number: int) -> Periods:
@@ -77,7 +77,7 @@ def _divide_evenly(dates: np.ndarray, dated: np.ndarray, number: int) -> Periods
     first = [order[np.searchsorted(found[order], period)] for period in range(number)]
     last = [order[np.searchsorted(found[order], period, side="right") - 1] for period in range(number)]
     names = tuple(_name_span(dates[a], dates[b]) for a, b in zip(first, last, strict=True))
-    return Periods(found, names, dates[np.array(first)].astype("datetime64[D]"))
+    return Periods(of_document=found, names=names, starts=dates[np.array(first)].astype("datetime64[D]"))
 
 
 def _name_span(first: np.datetime64, last: np.datetime64) -> str:

@@ -35,7 +35,7 @@ COVERED_SHARE = 0.99
 LEAST_TOKENS = 1.0
 # Documents of a corpus that are scored together.
 DOCUMENTS_AT_ONCE = 65_536
-FOLD_IN = Sweeps(50, 0.0, 0.0)
+FOLD_IN = Sweeps(most=50, tolerance=0.0, negligible=0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
 
@@ -127,7 +127,9 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
-    expectations = Expectations(words, weights, document_prior(prior, weights.dtype), 0, Phase.LEARNING)
+    expectations = Expectations(
+        words=words, topics=weights, prior=document_prior(prior, weights.dtype), step=0, phase=Phase.LEARNING
+    )
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
     return np.concatenate(parts)
 
@@ -178,7 +180,7 @@ def _lda_parts(
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
     prior = document_prior(prior, topics.dtype)
-    expectations = Expectations(words, topics, prior, 0, Phase.LEARNING)
+    expectations = Expectations(words=words, topics=topics, prior=prior, step=0, phase=Phase.LEARNING)
 
     def fit(part: Documents) -> tuple[Statistics, float]:
         statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)

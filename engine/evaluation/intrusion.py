@@ -135,5 +135,6 @@ def _frequent(words: Sequence[str], counts: csr_array) -> str:
 
 def _sheet(questions: list[list[object]], shown: Sequence[str], key: list[list[object]], known: Sequence[str]) -> Sheet:
     return Sheet(
-        pd.DataFrame(questions, columns=["question", *shown, "answer"]), pd.DataFrame(key, columns=["question", *known])
+        questions=pd.DataFrame(questions, columns=["question", *shown, "answer"]),
+        key=pd.DataFrame(key, columns=["question", *known]),
     )

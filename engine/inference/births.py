@@ -71,7 +71,7 @@ def create_topics(
     collected = before.collected
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
         return after._replace(collected=collected.followed_by(batch.documents))
-    whole = Batch(np.arange(collected.num_documents), collected, batch.corpus_size)
+    whole = Batch(doc_ids=np.arange(collected.num_documents), documents=collected, corpus_size=batch.corpus_size)
     born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
     accepted = _judge(steps.infer, config, before, born, batch)
     return add_topics(after, born.select(accepted))._replace(collected=batch.documents)
@@ -108,12 +108,12 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
     for _ in range(FRESH_PASSES):
         for first in range(0, num_documents, size):
             places = order[first : first + size]
-            part = Batch(places, whole.documents.select(places), num_documents)
+            part = Batch(doc_ids=places, documents=whole.documents.select(places), corpus_size=num_documents)
             fresh = steps.step(alone, fresh, part)
     scale = batch_scale(whole)
     counts = fresh.topic_counts.dense() * fresh.topic_counts.precision.type(scale)
     tokens = scale * fresh.expected_tokens
-    return Born(counts, scale * fresh.tables, tokens, scale * tokens)
+    return Born(counts=counts, tables=scale * fresh.tables, tokens=tokens, squared_tokens=scale * tokens)
 
 
 def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, born: Born) -> Born:
@@ -128,7 +128,7 @@ def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, bor
     counts = np.zeros_like(born.counts)
     counts[found.words] = target.dense()[:, num_known:]
     tokens = scale * found.tokens[num_known:]
-    return Born(counts, scale * found.tables[num_known:], tokens, scale * tokens)
+    return Born(counts=counts, tables=scale * found.tables[num_known:], tokens=tokens, squared_tokens=scale * tokens)
 
 
 def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: Batch) -> np.ndarray:

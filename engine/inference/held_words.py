@@ -65,11 +65,11 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     first, second = np.where(is_held, counts, 0), np.where(is_held | np.repeat(sizes < 2, sizes), 0, counts)
     one, other = _split(documents, second, first), _split(documents, first, second)
     return Split(
-        one.observed.followed_by(other.observed),
-        np.append(one.rows, len(one.scored) + other.rows),
-        np.append(one.words, other.words),
-        np.append(one.counts, other.counts),
-        np.append(one.scored, other.scored),
+        observed=one.observed.followed_by(other.observed),
+        rows=np.append(one.rows, len(one.scored) + other.rows),
+        words=np.append(one.words, other.words),
+        counts=np.append(one.counts, other.counts),
+        scored=np.append(one.scored, other.scored),
     )
 
 
@@ -77,11 +77,11 @@ def select_rows(split: Split, is_chosen: np.ndarray) -> Split:
     """Some of the observed documents of a split, with their held-out words; is_chosen: (S,) bool."""
     is_held = is_chosen[split.rows]
     return Split(
-        split.observed.select(np.flatnonzero(is_chosen)),
-        (is_chosen.cumsum() - 1)[split.rows[is_held]],
-        split.words[is_held],
-        split.counts[is_held],
-        split.scored[is_chosen],
+        observed=split.observed.select(np.flatnonzero(is_chosen)),
+        rows=(is_chosen.cumsum() - 1)[split.rows[is_held]],
+        words=split.words[is_held],
+        counts=split.counts[is_held],
+        scored=split.scored[is_chosen],
     )
 
 
@@ -113,11 +113,13 @@ def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Spli
     is_observed = is_scored[rows] & (observed > 0)
     starts = np.append(0, np.bincount(rows[is_observed], minlength=num_documents)[scored].cumsum())
     return Split(
-        Documents(starts.astype(np.int64), documents.words[is_observed], observed[is_observed]),
-        (is_scored.cumsum() - 1)[rows[is_held]],
-        documents.words[is_held],
-        held[is_held],
-        scored,
+        observed=Documents(
+            starts=starts.astype(np.int64), words=documents.words[is_observed], counts=observed[is_observed]
+        ),
+        rows=(is_scored.cumsum() - 1)[rows[is_held]],
+        words=documents.words[is_held],
+        counts=held[is_held],
+        scored=scored,
     )
 
 

@@ -99,8 +99,10 @@ def find_removal(counts: np.ndarray, highest_ratio: float, is_candidate: np.ndar
     order = np.argsort(counts.sum(1, dtype=np.float64), kind="stable")
     if is_candidate is not None:
         order = order[is_candidate[order]]
-    number = find_redundant(counts, order, Search(highest_ratio, LEAST_TOKENS), topics, parents, weights)
-    return Removal(topics[:number], parents[:number], weights[:number])
+    number = find_redundant(
+        counts, order, Search(highest_ratio=highest_ratio, least_tokens=LEAST_TOKENS), topics, parents, weights
+    )
+    return Removal(topics=topics[:number], parents=parents[:number], weights=weights[:number])
 
 
 def _is_due(config: ScheduleConfig, state: OnlineHDPState, batch: Batch) -> bool:
@@ -157,4 +159,4 @@ def score_documents(config: Any, state: OnlineHDPState, split: Split, infer: Inf
     words, places = np.unique(split.words, return_inverse=True)
     by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
     logs = split.counts * np.log(predict(split, places, shares, by_word))
-    return Scored(np.bincount(split.rows, logs, len(split.scored)), shares)
+    return Scored(scores=np.bincount(split.rows, logs, len(split.scored)), shares=shares)

@@ -74,7 +74,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
             is_accepted[more.topics[~is_kept]] = True
             left = counts.copy()
             more = find_removal(left, ratio, is_accepted)
-            then = Scored(now.scores + total, more.share_out(now.shares.T).T)
+            then = Scored(scores=now.scores + total, shares=more.share_out(now.shares.T).T)
         removal, now, counts = removal.followed_by(more), then, left
     return removal
 
@@ -115,4 +115,4 @@ def _score_again(
     scores, shares = known.scores.copy(), known.shares.copy()
     if is_changed.any():
         scores[is_changed], shares[is_changed] = score_documents(config, state, select_rows(split, is_changed), infer)
-    return Scored(scores, shares)
+    return Scored(scores=scores, shares=shares)

@@ -9,7 +9,7 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 LOWEST, HIGHEST = 1e-6, 1e6
-NO_DOCUMENTS = Documents(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+NO_DOCUMENTS = Documents(starts=np.zeros(1, np.int64), words=np.zeros(0, np.int32), counts=np.zeros(0, np.int32))
 
 
 class DocPosterior(NamedTuple):

@@ -30,7 +30,7 @@ def corpus_sticks(tables: np.ndarray, corpus_concentration: float, order: np.nda
     order = np.argsort(-tables, kind="stable") if order is None else order
     ordered = tables[order]
     tail = ordered[::-1].cumsum()[::-1]
-    return Sticks(1.0 + ordered[:-1], corpus_concentration + tail[1:], order)
+    return Sticks(on=1.0 + ordered[:-1], after=corpus_concentration + tail[1:], order=order)
 
 
 def expected_weights(sticks: Sticks) -> np.ndarray:

@@ -95,7 +95,7 @@ def fit_slots(
     own = documents.indexed(expectations.words)
     counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
-    asked = Asked(bounds, np.zeros(2 * has_sticks))
+    asked = Asked(bounds=bounds, sticks=np.zeros(2 * has_sticks))
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
     statistics = Statistics(
         words=expectations.words,

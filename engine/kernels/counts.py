@@ -67,11 +67,11 @@ def room_for(documents: Documents, most_topics: int, precision: DTypeLike) -> Do
     """Empty DocumentCounts with space for most_topics topics per document."""
     num_documents = len(documents.starts) - 1
     return DocumentCounts(
-        documents.starts,
-        documents.words,
-        np.zeros(num_documents + 1, np.int64),
-        np.empty(num_documents * most_topics, np.int32),
-        np.empty(len(documents.words) * most_topics, precision),
+        starts=documents.starts,
+        words=documents.words,
+        topic_starts=np.zeros(num_documents + 1, np.int64),
+        topic_ids=np.empty(num_documents * most_topics, np.int32),
+        tokens=np.empty(len(documents.words) * most_topics, precision),
     )
 
 
@@ -82,14 +82,14 @@ def join_counts(parts: Sequence[Counts]) -> Counts:
     starts, words = _join_starts([part.starts for part in parts]), np.concatenate([part.words for part in parts])
     if isinstance(parts[0], FactoredCounts):
         scales, weights = (np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True))
-        return FactoredCounts(starts, words, scales, weights, parts[0].topics)
+        return FactoredCounts(starts=starts, words=words, scales=scales, weights=weights, topics=parts[0].topics)
     used = [int((np.diff(part.starts) * np.diff(part.topic_starts)).sum()) for part in parts]
     return DocumentCounts(
-        starts,
-        words,
-        _join_starts([part.topic_starts for part in parts]),
-        np.concatenate([part.topic_ids[: part.topic_starts[-1]] for part in parts]),
-        np.concatenate([part.tokens[:end] for part, end in zip(parts, used, strict=True)]),
+        starts=starts,
+        words=words,
+        topic_starts=_join_starts([part.topic_starts for part in parts]),
+        topic_ids=np.concatenate([part.topic_ids[: part.topic_starts[-1]] for part in parts]),
+        tokens=np.concatenate([part.tokens[:end] for part, end in zip(parts, used, strict=True)]),
     )
 
 
@@ -101,7 +101,9 @@ def _join_starts(starts: list[np.ndarray]) -> np.ndarray:
 def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> WordEntries:
     """Sort the entries of counts by word; all words are below num_words."""
     number = len(counts.words)
-    grouped = WordEntries(np.zeros(num_words + 1, np.int64), np.empty(number, np.int32), np.empty(number, np.int32))
+    grouped = WordEntries(
+        starts=np.zeros(num_words + 1, np.int64), entries=np.empty(number, np.int32), docs=np.empty(number, np.int32)
+    )
     group_entries(counts.starts, counts.words, *grouped)
     return grouped
 

@@ -81,7 +81,7 @@ class CheckpointError(FileError):
     """A checkpoint cannot be read or written; the message names the file and the remedy."""
 
 
-CHECKPOINT = Kind("checkpoint", 4, "use an earlier one", CheckpointError)
+CHECKPOINT = Kind(name="checkpoint", format=4, remedy="use an earlier one", error=CheckpointError)
 
 
 def save(path: str | PathLike[str], position: Position) -> None:
@@ -118,15 +118,15 @@ def load(path: str | PathLike[str]) -> Position:
         notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
         settings = RunSettings(**header["settings"])
         return Position(
-            algorithm.name,
-            config,
-            settings,
-            state,
-            header["documents_seen"],
-            header["seconds"],
-            header.get("has_ended", False),
-            header.get("documents", ""),
-            notes,
+            algorithm=algorithm.name,
+            config=config,
+            settings=settings,
+            state=state,
+            documents_seen=header["documents_seen"],
+            seconds=header["seconds"],
+            has_ended=header.get("has_ended", False),
+            documents=header.get("documents", ""),
+            notes=notes,
         )
 
 

@@ -89,4 +89,6 @@ def _make_corpus() -> Corpus:
     counts = np.random.default_rng(0).integers(1, 4, (NUM_DOCUMENTS, NUM_WORDS))
     vocabulary = Vocabulary(tuple(f"word{i}" for i in range(NUM_WORDS)))
     dates = np.full(NUM_DOCUMENTS, "NaT", "datetime64[Y]")
-    return Corpus("for the compiler", counts, vocabulary, dates, [""] * NUM_DOCUMENTS)
+    return Corpus(
+        name="for the compiler", counts=counts, vocabulary=vocabulary, dates=dates, titles=[""] * NUM_DOCUMENTS
+    )

@@ -144,7 +144,12 @@ def check_count(
         if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.sweeps)):
             return None
         counts.append(count_topics(swept.expected_tokens))
-    return CountCheck(np.array(counts), sample.num_documents, int(sample.num_tokens), corpus.num_documents)
+    return CountCheck(
+        counts=np.array(counts),
+        num_documents=sample.num_documents,
+        num_tokens=int(sample.num_tokens),
+        corpus_size=corpus.num_documents,
+    )
 
 
 def _refuse_impossible(algorithm: Algorithm, corpus: Corpus, plan: CheckPlan) -> None:

@@ -36,7 +36,7 @@ def expand_grid(bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Seq
         for combination in product(*(values[name] for name in names)):
             chosen = dict(zip(names, combination, strict=True))
             config = replace(base, **chosen)
-            found.setdefault((algorithm.name, config), GridPoint(algorithm, config, chosen))
+            found.setdefault((algorithm.name, config), GridPoint(algorithm=algorithm, config=config, chosen=chosen))
     return tuple(found.values())
 
 

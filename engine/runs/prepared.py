@@ -137,7 +137,13 @@ def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSett
     _check_words(corpus)
     settings = settings or RunSettings()
     train, test = split_corpus(corpus, settings)
-    return Prepared(algorithm, resolve(config, train.num_documents, train.num_tokens), settings, train, test)
+    return Prepared(
+        algorithm=algorithm,
+        config=resolve(config, train.num_documents, train.num_tokens),
+        settings=settings,
+        train=train,
+        test=test,
+    )
 
 
 def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Prepared:
@@ -148,7 +154,9 @@ def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings
     _check_config(algorithm, config)
     _check_words(corpus)
     config = resolve(config, corpus.num_documents, corpus.num_tokens)
-    return Prepared(algorithm, config, replace(settings, num_evaluations=0), corpus, None)
+    return Prepared(
+        algorithm=algorithm, config=config, settings=replace(settings, num_evaluations=0), train=corpus, test=None
+    )
 
 
 def _check_config(algorithm: Algorithm, config: Any) -> None:

@@ -103,14 +103,14 @@ def _send(updates: Updates, config: Any) -> Update | None:
 
 def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str) -> Position:
     return Position(
-        prepared.algorithm.name,
-        config,
-        prepared.settings,
-        stepped.state,
-        stepped.documents_seen,
-        stepped.seconds,
-        stepped.info.ends_run,
-        documents,
+        algorithm=prepared.algorithm.name,
+        config=config,
+        settings=prepared.settings,
+        state=stepped.state,
+        documents_seen=stepped.documents_seen,
+        seconds=stepped.seconds,
+        has_ended=stepped.info.ends_run,
+        documents=documents,
     )
 
 
@@ -196,7 +196,15 @@ class _Run:
         self.seen += len(batch.doc_ids)
         self.has_ended = info.ends_run
         num_topics = count_topics(self.state.expected_tokens)
-        return Stepped(self.seen, date, len(batch.doc_ids), info, num_topics, self.state, self.seconds)
+        return Stepped(
+            documents_seen=self.seen,
+            date=date,
+            batch_size=len(batch.doc_ids),
+            info=info,
+            num_topics=num_topics,
+            state=self.state,
+            seconds=self.seconds,
+        )
 
     def _score_ahead(self, batch: Batch, date: np.datetime64) -> Evaluated | None:
         """Score a mini-batch before it is learned from, and keep the topic shares that this takes."""
@@ -205,18 +213,33 @@ class _Run:
             return None
         shares = infer_own(self.algorithm, self.config, self.state, split)
         topic_ids, nats = score_shares(self.algorithm, self.config, self.state, split, shares)
-        inferred = DocShares(batch.doc_ids[split.scored], shares, topic_ids)
-        return Evaluated(self.seen, date, "next_batch", "own", nats, split.num_tokens, inferred)
+        inferred = DocShares(doc_ids=batch.doc_ids[split.scored], shares=shares, topic_ids=topic_ids)
+        return Evaluated(
+            documents_seen=self.seen,
+            date=date,
+            protocol="next_batch",
+            predictive="own",
+            nats_per_word=nats,
+            num_tokens=split.num_tokens,
+            inferred=inferred,
+        )
 
     def _evaluate(self, date: np.datetime64) -> Evaluated | None:
         split = self.held_out
         if split is None or not split.num_tokens:
             return None
         nats = score_own(self.algorithm, self.config, self.state, split)
-        return Evaluated(self.seen, date, "disjoint_words", "own", nats, split.num_tokens)
+        return Evaluated(
+            documents_seen=self.seen,
+            date=date,
+            protocol="disjoint_words",
+            predictive="own",
+            nats_per_word=nats,
+            num_tokens=split.num_tokens,
+        )
 
     def _summarize(self, date: np.datetime64) -> Snapshot:
-        return Snapshot(self.seen, date, self.algorithm.summarize(self.config, self.state))
+        return Snapshot(documents_seen=self.seen, date=date, summary=self.algorithm.summarize(self.config, self.state))
 
     def _is_due(self, points: np.ndarray, before: int) -> bool:
         """Whether a point was reached in this mini-batch; all are reached once the algorithm has ended the run."""

@@ -29,7 +29,7 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
 from stickbreaker.engine.whole_files import FileError
 
-CELL = Kind("cell of a study", 1, "it is run again")
+CELL = Kind(name="cell of a study", format=1, remedy="it is run again")
 SCORES_PART = "scores.parquet"
 SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False)
 
@@ -117,7 +117,14 @@ class Study:
     def _cell(self, corpus: str, point: GridPoint, seed: int) -> Cell:
         chosen = {**self._fixed_of(point.algorithm), **point.chosen}
         settings, name = replace(self.run, seed=seed), point.algorithm.name
-        return Cell(corpus, self.num_documents, name, chosen, settings, tuple(self.protocols))
+        return Cell(
+            corpus=corpus,
+            num_documents=self.num_documents,
+            system=name,
+            chosen=chosen,
+            run=settings,
+            protocols=tuple(self.protocols),
+        )
 
 
 @dataclass(frozen=True)
@@ -212,7 +219,9 @@ def _progress(frames: Mapping[Path, Any], cells: Sequence[Cell], seconds: float,
     num_run, num_left = len(frames) - num_found, len(cells) - len(frames)
     num_failed = sum(map(_has_failed, frames.values()))
     left = seconds / num_run * num_left if num_run else None
-    return StudyProgress(len(cells), len(frames), num_failed, seconds, left)
+    return StudyProgress(
+        num_cells=len(cells), num_done=len(frames), num_failed=num_failed, seconds=seconds, seconds_left=left
+    )
 
 
 def _has_failed(frame: pd.DataFrame) -> bool:
