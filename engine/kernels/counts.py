@@ -133,15 +133,18 @@ def group_entries(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def next_block(counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int) -> tuple[np.ndarray, int]:
-    """Record document j's topics; return its block (n, A_j) of tokens, which begins at `place`, and the block's end."""
-    first = counts.topic_starts[j]
-    counts.topic_starts[j + 1] = first + topic_ids.shape[0]
+def next_block(out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int) -> tuple[np.ndarray, int]:
+    """Record document j's topics; return its block (n, A_j) of tokens, which begins at `place`, and the block's end.
+
+    Writes to the arrays of out_counts, and reads its starts.
+    """
+    first = out_counts.topic_starts[j]
+    out_counts.topic_starts[j + 1] = first + topic_ids.shape[0]
     for m in range(topic_ids.shape[0]):
-        counts.topic_ids[first + m] = topic_ids[m]
-    num_words = counts.starts[j + 1] - counts.starts[j]
+        out_counts.topic_ids[first + m] = topic_ids[m]
+    num_words = out_counts.starts[j + 1] - out_counts.starts[j]
     end = place + num_words * topic_ids.shape[0]
-    return counts.tokens[place:end].reshape(num_words, topic_ids.shape[0]), end
+    return out_counts.tokens[place:end].reshape(num_words, topic_ids.shape[0]), end
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

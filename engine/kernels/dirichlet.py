@@ -35,7 +35,8 @@ class Sweeps(NamedTuple):
 class Room(NamedTuple):
     """Working memory of a shard: ids of a document's topics, places kept, prior, e, g and h (K,), c and scales (N,).
 
-    weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat.
+    weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat. Kernels read and change
+    it, as out_room.
     """
 
     topic_ids: np.ndarray
@@ -86,14 +87,14 @@ def make_room(longest: int, topics: np.ndarray) -> Room:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def load_document(documents: Documents, j: int, topics: np.ndarray, room: Room) -> int:
+def load_document(documents: Documents, j: int, topics: np.ndarray, out_room: Room) -> int:
     """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_words, num_topics = round_up(last - first), topics.shape[1]
-    width, weights, zero = round_up(num_topics), room.weights, splat(room.e.dtype.type(0))
+    width, weights, zero = round_up(num_topics), out_room.weights, splat(out_room.e.dtype.type(0))
     whole = num_topics // BLOCK * BLOCK
     for i in range(last - first):
-        room.counts[i] = documents.counts[first + i]
+        out_room.counts[i] = documents.counts[first + i]
         row, place = documents.words[first + i] * num_topics, i * width
         store(weights, place + width - BLOCK, zero)
         for k in range(0, whole, BLOCK):
@@ -108,18 +109,18 @@ def load_document(documents: Documents, j: int, topics: np.ndarray, room: Room) 
             # The rows of the next document are loaded while this one is swept.
             prefetch_row(topics, documents.words[last + i])
     for i in range(last - first, num_words):
-        room.counts[i] = 0.0
+        out_room.counts[i] = 0.0
         for k in range(0, width, BLOCK):
-            store(weights, i * width + k, splat(room.e.dtype.type(1)))
+            store(weights, i * width + k, splat(out_room.e.dtype.type(1)))
     return num_words
 
 
 # These are inlined: passing the arrays of a Room takes as long as a sweep over few topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
+def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
     """Write Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
     for r in range(0, num_rows, 4):
-        sum_0 = sum_1 = sum_2 = sum_3 = splat(out.dtype.type(0))
+        sum_0 = sum_1 = sum_2 = sum_3 = splat(out_sums.dtype.type(0))
         place = r * width
         for k in range(0, width, BLOCK):
             numbers = load(weights, k)
@@ -127,13 +128,13 @@ def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
             sum_1 = add_product(sum_1, numbers, load(rows, place + width + k))
             sum_2 = add_product(sum_2, numbers, load(rows, place + 2 * width + k))
             sum_3 = add_product(sum_3, numbers, load(rows, place + 3 * width + k))
-        store_sums(out, r, sum_0, sum_1, sum_2, sum_3)
+        store_sums(out_sums, r, sum_0, sum_1, sum_2, sum_3)
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out: np.ndarray) -> None:
+def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
     """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one of four rows."""
-    zero, first = splat(out.dtype.type(0)), 0
+    zero, first = splat(out_sums.dtype.type(0)), 0
     while first + 4 * BLOCK <= width:
         sum_0 = sum_1 = sum_2 = sum_3 = zero
         place = first
@@ -144,10 +145,10 @@ def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
             sum_2 = add_product(sum_2, weight, load(rows, place + 2 * BLOCK))
             sum_3 = add_product(sum_3, weight, load(rows, place + 3 * BLOCK))
             place += width
-        store(out, first, sum_0)
-        store(out, first + BLOCK, sum_1)
-        store(out, first + 2 * BLOCK, sum_2)
-        store(out, first + 3 * BLOCK, sum_3)
+        store(out_sums, first, sum_0)
+        store(out_sums, first + BLOCK, sum_1)
+        store(out_sums, first + 2 * BLOCK, sum_2)
+        store(out_sums, first + 3 * BLOCK, sum_3)
         first += 4 * BLOCK
     while first < width:
         sum_0 = sum_1 = sum_2 = sum_3 = zero
@@ -158,17 +159,17 @@ def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
             sum_2 = add_product(sum_2, splat(weights[r + 2]), load(rows, place + 2 * width))
             sum_3 = add_product(sum_3, splat(weights[r + 3]), load(rows, place + 3 * width))
             place += 4 * width
-        store(out, first, (sum_0 + sum_1) + (sum_2 + sum_3))
+        store(out_sums, first, (sum_0 + sum_1) + (sum_2 + sum_3))
         first += BLOCK
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_parameters(room: Room, width: int, least: float) -> tuple[float, np.int32]:
+def update_parameters(out_room: Room, width: int, least: float) -> tuple[float, np.int32]:
     """Replace h_k by h_k e_k and g_k by prior_k + h_k for `width` topics; return Σ_k |Δg_k| and the number kept.
 
     A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g become NOTHING.
     """
-    prior, e, g, h = room.prior, room.e, room.g, room.h
+    prior, e, g, h = out_room.prior, out_room.e, out_room.g, out_room.h
     change, num_kept, nothing = e.dtype.type(0), np.int32(0), e.dtype.type(NOTHING)
     for k in range(width):
         tokens = h[k] * e[k]
@@ -182,75 +183,75 @@ def update_parameters(room: Room, width: int, least: float) -> tuple[float, np.i
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_once(room: Room, num_words: int, num_left: int, are_columns: bool) -> None:
+def sweep_once(out_room: Room, num_words: int, num_left: int, are_columns: bool) -> None:
     """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where topics were dropped."""
     width, num_columns = round_up(num_left), (num_left + 3) // 4 * 4
     if are_columns:
-        add_rows(room.columns, num_columns, num_words, room.e, room.scales)
+        add_rows(out_room.columns, num_columns, num_words, out_room.e, out_room.scales)
     else:
-        dot_rows(room.weights, num_words, width, room.e, room.scales)
+        dot_rows(out_room.weights, num_words, width, out_room.e, out_room.scales)
     for i in range(0, num_words, BLOCK):
-        store(room.scales, i, load(room.counts, i) / load(room.scales, i))
+        store(out_room.scales, i, load(out_room.counts, i) / load(out_room.scales, i))
     if are_columns:
-        dot_rows(room.columns, num_columns, num_words, room.scales, room.h)
+        dot_rows(out_room.columns, num_columns, num_words, out_room.scales, out_room.h)
     else:
-        add_rows(room.weights, num_words, width, room.scales, room.h)
+        add_rows(out_room.weights, num_words, width, out_room.scales, out_room.h)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, room: Room) -> tuple[int, bool]:
+def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_room: Room) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    room: holds a document's counts and weights (N, K). The result is the first A elements of its topic_ids, e, g and h
-    (the tokens). Returns the number A of topics not dropped, and whether their weights are in room.columns (A, N),
-    which is so after the first drop.
+    out_room: read and changed; holds a document's counts and weights (N, K). The result is the first A elements of its
+    topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
+    out_room.columns (A, N), which is so after the first drop.
     """
     num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
     for i in range(num_words):
-        num_tokens += room.counts[i]
+        num_tokens += out_room.counts[i]
     for k in range(num_left):
-        room.topic_ids[k] = k
-        room.prior[k] = prior[k]
-    room.prior[num_left:] = NOTHING
-    room.g[:] = room.prior
-    room.e[:] = 1.0
+        out_room.topic_ids[k] = k
+        out_room.prior[k] = prior[k]
+    out_room.prior[num_left:] = NOTHING
+    out_room.g[:] = out_room.prior
+    out_room.e[:] = 1.0
     # At least one topic has 1/K of the tokens, so one topic is always kept.
     least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
     for number in range(sweeps.most):
         width = round_up(num_left)
-        sweep_once(room, num_words, num_left, are_columns)
-        change, num_kept = update_parameters(room, width, least if number > 0 else room.e.dtype.type(0))
-        exp_digamma(room.g, width, 1.0 / sweeps.temperature, room.e)
+        sweep_once(out_room, num_words, num_left, are_columns)
+        change, num_kept = update_parameters(out_room, width, least if number > 0 else out_room.e.dtype.type(0))
+        exp_digamma(out_room.g, width, 1.0 / sweeps.temperature, out_room.e)
         if change < sweeps.tolerance * num_tokens:
             break
         # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
-            num_left, are_columns = drop_topics(num_words, num_left, are_columns, room), True
+            num_left, are_columns = drop_topics(num_words, num_left, are_columns, out_room), True
     return num_left, are_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def drop_topics(num_words: int, num_left: int, are_columns: bool, room: Room) -> int:
+def drop_topics(num_words: int, num_left: int, are_columns: bool, out_room: Room) -> int:
     """Keep the topics with e > 0, with their weights as columns; return their number."""
-    num_kept, width, kept = 0, round_up(num_left), room.kept
+    num_kept, width, kept = 0, round_up(num_left), out_room.kept
     for k in range(num_left):
         # A branch here would be mispredicted at every topic kept.
         kept[num_kept] = k
-        num_kept += room.e[k] > 0
+        num_kept += out_room.e[k] > 0
     for m in range(num_kept):
         k, place = kept[m], m * num_words
         if not are_columns:
             for i in range(num_words):
-                room.columns[place + i] = room.weights[i * width + k]
+                out_room.columns[place + i] = out_room.weights[i * width + k]
         elif m < k:
             for i in range(0, num_words, BLOCK):
-                store(room.columns, place + i, load(room.columns, k * num_words + i))
-        room.topic_ids[m], room.prior[m] = room.topic_ids[k], room.prior[k]
-        room.e[m], room.g[m], room.h[m] = room.e[k], room.g[k], room.h[k]
+                store(out_room.columns, place + i, load(out_room.columns, k * num_words + i))
+        out_room.topic_ids[m], out_room.prior[m] = out_room.topic_ids[k], out_room.prior[k]
+        out_room.e[m], out_room.g[m], out_room.h[m] = out_room.e[k], out_room.g[k], out_room.h[k]
     for k in range(num_kept, round_up(num_kept)):
-        room.prior[k], room.g[k], room.e[k], room.h[k] = NOTHING, NOTHING, 0.0, 0.0
+        out_room.prior[k], out_room.g[k], out_room.e[k], out_room.h[k] = NOTHING, NOTHING, 0.0, 0.0
     for place in range(num_kept * num_words, (num_kept + 3) // 4 * 4 * num_words):
-        room.columns[place] = 0.0
+        out_room.columns[place] = 0.0
     return num_kept
 
 
@@ -259,7 +260,7 @@ def write_factors(
     num_words: int,
     num_left: int,
     are_columns: bool,
-    room: Room,
+    out_room: Room,
     out_scales: np.ndarray,
     out_e: np.ndarray,
     out_tokens: np.ndarray,
@@ -268,26 +269,29 @@ def write_factors(
 
     Their sums over words are added to out_tokens (K,).
     """
-    sweep_once(room, num_words, num_left, are_columns)
+    sweep_once(out_room, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):
-        out_scales[i] = room.scales[i]
+        out_scales[i] = out_room.scales[i]
     out_e[:] = 0.0
     for m in range(num_left):
-        k = room.topic_ids[m]
-        out_e[k] = room.e[m]
-        out_tokens[k] += room.e[m] * room.h[m]
+        k = out_room.topic_ids[m]
+        out_e[k] = out_room.e[m]
+        out_tokens[k] += out_room.e[m] * out_room.h[m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_tables(
-    topic_ids: np.ndarray, prior: np.ndarray, g: np.ndarray, prior_digamma: np.ndarray, out_tables: np.ndarray
+    topic_ids: np.ndarray, prior: np.ndarray, out_g: np.ndarray, prior_digamma: np.ndarray, out_tables: np.ndarray
 ) -> None:
-    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables (K,); overwrites g."""
-    for m in range(g.shape[0]):
-        g[m] = fast_digamma(g[m])
+    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables (K,).
+
+    out_g: (A,), g, which is replaced by ψ(g).
+    """
+    for m in range(out_g.shape[0]):
+        out_g[m] = fast_digamma(out_g[m])
     for m in range(topic_ids.shape[0]):
         # Rounding must not make a table negative.
-        out_tables[topic_ids[m]] += max(0.0, prior[m] * (g[m] - prior_digamma[topic_ids[m]]))
+        out_tables[topic_ids[m]] += max(0.0, prior[m] * (out_g[m] - prior_digamma[topic_ids[m]]))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -337,11 +341,11 @@ def fit_dirichlet(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_rows_to_one(rows: np.ndarray) -> None:
+def sum_rows_to_one(out_rows: np.ndarray) -> None:
     """Divide each row (S, K) of positive numbers by its sum."""
-    for j in range(rows.shape[0]):
-        row, total = rows[j], rows.dtype.type(0)
-        for k in range(rows.shape[1]):
+    for j in range(out_rows.shape[0]):
+        row, total = out_rows[j], out_rows.dtype.type(0)
+        for k in range(out_rows.shape[1]):
             total += row[k]
-        for k in range(rows.shape[1]):
+        for k in range(out_rows.shape[1]):
             row[k] /= total

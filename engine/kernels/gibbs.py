@@ -49,9 +49,9 @@ class TopicPool(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out: TokenTopics) -> None:
-    """Fill `out`, whose word_starts and doc_starts are set, from the topics (N,) in document order."""
-    places = out.word_starts.copy()
+def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out_token_topics: TokenTopics) -> None:
+    """Fill out_token_topics, whose word_starts and doc_starts are set, from the topics (N,) in document order."""
+    places = out_token_topics.word_starts.copy()
     in_document = np.zeros(num_topics, np.int32)
     token = 0
     for j in range(documents.starts.shape[0] - 1):
@@ -61,17 +61,17 @@ def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out:
             for _ in range(documents.counts[entry]):
                 k = assignments[token]
                 place = places[w]
-                out.docs[place], out.topics[place] = j, k
+                out_token_topics.docs[place], out_token_topics.topics[place] = j, k
                 if in_document[k] == 0:
-                    out.doc_topics[first + size, 0] = k
+                    out_token_topics.doc_topics[first + size, 0] = k
                     size += 1
                 in_document[k] += 1
                 places[w] += 1
                 token += 1
-        out.doc_sizes[j] = size
+        out_token_topics.doc_sizes[j] = size
         for place in range(first, first + size):
-            k = out.doc_topics[place, 0]
-            out.doc_topics[place, 1], in_document[k] = in_document[k], 0
+            k = out_token_topics.doc_topics[place, 0]
+            out_token_topics.doc_topics[place, 1], in_document[k] = in_document[k], 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -117,19 +117,22 @@ def find_topic(doc_topics: np.ndarray, first: int, size: int, k: int) -> int:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_token(doc_topics: np.ndarray, first: int, size: int, before: int, after: int, k: int) -> int:
-    """Move a token from the list's place `before` to topic k at `after` (-1: not yet listed); return the new size."""
+def move_token(out_doc_topics: np.ndarray, first: int, size: int, before: int, after: int, k: int) -> int:
+    """Move a token from the list's place `before` to topic k at `after` (-1: not yet listed); return the new size.
+
+    out_doc_topics: read and changed.
+    """
     if after >= 0:
-        doc_topics[after, 1] += 1
-        doc_topics[before, 1] -= 1
-        if doc_topics[before, 1] == 0:
+        out_doc_topics[after, 1] += 1
+        out_doc_topics[before, 1] -= 1
+        if out_doc_topics[before, 1] == 0:
             size -= 1
-            doc_topics[before] = doc_topics[first + size]
-    elif doc_topics[before, 1] == 1:
-        doc_topics[before, 0] = k
+            out_doc_topics[before] = out_doc_topics[first + size]
+    elif out_doc_topics[before, 1] == 1:
+        out_doc_topics[before, 0] = k
     else:
-        doc_topics[before, 1] -= 1
-        doc_topics[first + size, 0], doc_topics[first + size, 1] = k, 1
+        out_doc_topics[before, 1] -= 1
+        out_doc_topics[first + size, 0], out_doc_topics[first + size, 1] = k, 1
         size += 1
     return size
 
@@ -162,15 +165,17 @@ def draw_from_prior(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sweep_tokens(
-    rng: np.random.Generator, token_topics: TokenTopics, pool: TopicPool, alpha: float, gamma: float, eta: float
+    rng: np.random.Generator, out_token_topics: TokenTopics, pool: TopicPool, alpha: float, gamma: float, eta: float
 ) -> TopicPool:
-    """Draw each token's topic given all others; write to the arrays of `token_topics`, return the new TopicPool.
+    """Draw each token's topic given all others; return the new TopicPool.
+
+    out_token_topics: read and changed.
 
     In the body: prior α π_k, 0 at a place without a topic; inverse 1 / (n_k + V η); q and n_w of one word; mass
     Σ prior q. Topics keep their places. The place of a topic that died (n_k = 0) may go to a new topic with a new id.
     Source: Teh et al. 2006, sec. 5.3.
     """
-    word_starts, docs, topics, doc_starts, doc_sizes, doc_topics = token_topics
+    word_starts, docs, topics, doc_starts, doc_sizes, doc_topics = out_token_topics
     vocab_size = word_starts.shape[0] - 1
     total_eta = vocab_size * eta
     ids, n = pool.topic_ids.copy(), pool.tokens.copy()

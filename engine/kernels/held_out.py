@@ -60,7 +60,7 @@ def choose_held_out(starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: f
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def predict_words(
-    rows: np.ndarray, words: np.ndarray, doc_shares: np.ndarray, topics: np.ndarray, out: np.ndarray
+    rows: np.ndarray, words: np.ndarray, doc_shares: np.ndarray, topics: np.ndarray, out_predicted: np.ndarray
 ) -> None:
     """Write Σ_k E[θ_jk] E[topic_kw] of held-out words (n,), in float64.
 
@@ -70,4 +70,4 @@ def predict_words(
         shares, weights, total = doc_shares[rows[i]], topics[words[i]], 0.0
         for k in range(shares.shape[0]):
             total += np.float64(shares[k]) * np.float64(weights[k])
-        out[i] = total
+        out_predicted[i] = total

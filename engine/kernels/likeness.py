@@ -139,26 +139,26 @@ def choose_likest(likeness: np.ndarray, out_chosen: np.ndarray) -> int:
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def fit_mixture(counts: np.ndarray, topics: np.ndarray, out_weights: np.ndarray, scratch: np.ndarray) -> None:
+def fit_mixture(counts: np.ndarray, topics: np.ndarray, out_weights: np.ndarray, out_scratch: np.ndarray) -> None:
     """Write the weights (P,) with which a mixture of topics (P, W) fits counts (W,) best, by EM from equal weights.
 
-    topics: shares of the W words; scratch: (W,).
+    topics: shares of the W words; out_scratch: (W,), working memory.
     """
     zero, one = counts.dtype.type(0), counts.dtype.type(1)
     out_weights[:] = one / out_weights.shape[0]
     for _ in range(MIXTURE_SWEEPS):
-        scratch[:] = 0.0
+        out_scratch[:] = 0.0
         for m in range(topics.shape[0]):
             row, weight = topics[m], out_weights[m]
             for w in range(row.shape[0]):
-                scratch[w] += weight * row[w]
+                out_scratch[w] += weight * row[w]
         for w in range(counts.shape[0]):
-            scratch[w] = counts[w] / scratch[w]
+            out_scratch[w] = counts[w] / out_scratch[w]
         total = zero
         for m in range(topics.shape[0]):
             row, part = topics[m], zero
             for w in range(row.shape[0]):
-                part += row[w] * scratch[w]
+                part += row[w] * out_scratch[w]
             out_weights[m] *= part
             total += out_weights[m]
         for m in range(out_weights.shape[0]):
@@ -177,11 +177,11 @@ def mix_counts(counts: np.ndarray, parents: np.ndarray, factors: np.ndarray, out
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def is_explained(
-    own: np.ndarray, mixed: np.ndarray, corpus: np.ndarray, highest_ratio: float, scratch: np.ndarray
+    own: np.ndarray, mixed: np.ndarray, corpus: np.ndarray, highest_ratio: float, out_scratch: np.ndarray
 ) -> bool:
     """Whether counts (V,) differ from mixed counts (V,) by a low G, and by half as much as from the rest of the corpus.
 
-    The second condition fails while all topics are alike. scratch: (V,).
+    The second condition fails while all topics are alike. out_scratch: (V,), working memory.
     """
     statistic, freedom = g_statistic(own, mixed, highest_ratio)
     if not statistic < highest_ratio * max(freedom, 1.0):
@@ -189,16 +189,16 @@ def is_explained(
     zero = corpus.dtype.type(0)
     for w in range(corpus.shape[0]):
         # A sum in float32 may be less than one of its terms.
-        scratch[w] = max(corpus[w] - own[w], zero)
-    if not add_up(scratch) > zero:
+        out_scratch[w] = max(corpus[w] - own[w], zero)
+    if not add_up(out_scratch) > zero:
         return False
-    rest = distance(own, scratch, g_statistic(own, scratch)[0])
+    rest = distance(own, out_scratch, g_statistic(own, out_scratch)[0])
     return distance(own, mixed, statistic) < FARTHEST * rest
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_redundant(
-    counts: np.ndarray,
+    out_counts: np.ndarray,
     order: np.ndarray,
     search: Search,
     out_topics: np.ndarray,
@@ -207,20 +207,21 @@ def find_redundant(
 ) -> int:
     """Find topics that a mixture of others explains, in the given order, and add their counts to those others.
 
-    counts: (K, V), overwritten, the words with the most tokens first; order: ids of topics. Each topic found and the
-    topics and weights of its mixture are written to the next row of (K,), (K, P) and (K, P). Returns their number.
+    out_counts: (K, V), read and changed, the words with the most tokens first; order: ids of topics. Each topic found
+    and the topics and weights of its mixture are written to the next row of (K,), (K, P) and (K, P). Returns their
+    number.
     """
-    num_topics, num_words = counts.shape
+    num_topics, num_words = out_counts.shape
     num_near, most = min(num_words, MIXED_WORDS), out_parents.shape[1]
-    corpus, tokens = np.zeros(num_words, counts.dtype), np.zeros(num_topics)
+    corpus, tokens = np.zeros(num_words, out_counts.dtype), np.zeros(num_topics)
     for k in range(num_topics):
-        tokens[k] = add_up(counts[k])
+        tokens[k] = add_up(out_counts[k])
         for w in range(num_words):
-            corpus[w] += counts[k, w]
-    roots = np.sqrt(counts[:, :num_near])
+            corpus[w] += out_counts[k, w]
+    roots = np.sqrt(out_counts[:, :num_near])
     likeness, chosen = np.empty(num_topics), np.empty(most, np.int64)
-    near, weights = np.empty((most, num_near), counts.dtype), np.empty(most, counts.dtype)
-    mixed, scratch, factors = np.empty_like(corpus), np.empty_like(corpus), np.empty(most, counts.dtype)
+    near, weights = np.empty((most, num_near), out_counts.dtype), np.empty(most, out_counts.dtype)
+    mixed, scratch, factors = np.empty_like(corpus), np.empty_like(corpus), np.empty(most, out_counts.dtype)
     number = 0
     for k in order:
         if tokens[k] < search.least_tokens:
@@ -231,41 +232,41 @@ def find_redundant(
             continue
         for m in range(num_parents):
             for w in range(num_near):
-                near[m, w] = (counts[chosen[m], w] + LEAST_COUNT) / tokens[chosen[m]]
-        fit_mixture(counts[k, :num_near], near[:num_parents], weights[:num_parents], scratch[:num_near])
+                near[m, w] = (out_counts[chosen[m], w] + LEAST_COUNT) / tokens[chosen[m]]
+        fit_mixture(out_counts[k, :num_near], near[:num_parents], weights[:num_parents], scratch[:num_near])
         num_parents = drop_small(chosen, weights, num_parents)
         size = mixture_size(chosen[:num_parents], weights, tokens)
         for m in range(num_parents):
             factors[m] = size * weights[m] / tokens[chosen[m]]
-        mix_counts(counts, chosen[:num_parents], factors, mixed)
-        if not is_explained(counts[k], mixed, corpus, search.highest_ratio, scratch):
+        mix_counts(out_counts, chosen[:num_parents], factors, mixed)
+        if not is_explained(out_counts[k], mixed, corpus, search.highest_ratio, scratch):
             continue
         out_topics[number] = k
         for m in range(num_parents):
             out_parents[number, m], out_weights[number, m] = chosen[m], weights[m]
             factors[m] = weights[m] / tokens[chosen[m]]
         number += 1
-        share_out(counts, k, chosen[:num_parents], factors, scratch)
+        share_out(out_counts, k, chosen[:num_parents], factors, scratch)
         for m in range(num_parents):
             parent = chosen[m]
-            tokens[parent] = add_up(counts[parent])
+            tokens[parent] = add_up(out_counts[parent])
             for w in range(num_near):
-                roots[parent, w] = np.sqrt(counts[parent, w])
+                roots[parent, w] = np.sqrt(out_counts[parent, w])
         tokens[k] = 0.0
     return number
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def drop_small(chosen: np.ndarray, weights: np.ndarray, number: int) -> int:
+def drop_small(out_chosen: np.ndarray, out_weights: np.ndarray, number: int) -> int:
     """Keep only the topics (P,) whose weight is at least LEAST_WEIGHT; weights sum to 1 again. Returns their number."""
     kept, total = 0, 0.0
     for m in range(number):
-        if weights[m] >= LEAST_WEIGHT:
-            chosen[kept], weights[kept] = chosen[m], weights[m]
-            total += weights[m]
+        if out_weights[m] >= LEAST_WEIGHT:
+            out_chosen[kept], out_weights[kept] = out_chosen[m], out_weights[m]
+            total += out_weights[m]
             kept += 1
     for m in range(kept):
-        weights[m] /= total
+        out_weights[m] /= total
     return kept
 
 
@@ -279,21 +280,23 @@ def mixture_size(parents: np.ndarray, weights: np.ndarray, tokens: np.ndarray) -
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def share_out(counts: np.ndarray, k: int, parents: np.ndarray, factors: np.ndarray, scratch: np.ndarray) -> None:
+def share_out(
+    out_counts: np.ndarray, k: int, parents: np.ndarray, factors: np.ndarray, out_scratch: np.ndarray
+) -> None:
     """Add each word's tokens of topic k to the parents (P,), in proportion to factors (P,) times their own tokens.
 
-    counts: (K, V), overwritten; topic k is left with 0. scratch: (V,).
+    out_counts: (K, V), read and changed; topic k is left with 0. out_scratch: (V,), working memory.
     """
-    scratch[:], least = 0.0, counts.dtype.type(LEAST_COUNT)
+    out_scratch[:], least = 0.0, out_counts.dtype.type(LEAST_COUNT)
     for m in range(parents.shape[0]):
-        row, factor = counts[parents[m]], factors[m]
+        row, factor = out_counts[parents[m]], factors[m]
         for w in range(row.shape[0]):
-            scratch[w] += factor * (row[w] + least)
-    own = counts[k]
+            out_scratch[w] += factor * (row[w] + least)
+    own = out_counts[k]
     for w in range(own.shape[0]):
-        scratch[w] = own[w] / scratch[w]
+        out_scratch[w] = own[w] / out_scratch[w]
         own[w] = 0.0
     for m in range(parents.shape[0]):
-        row, factor = counts[parents[m]], factors[m]
+        row, factor = out_counts[parents[m]], factors[m]
         for w in range(row.shape[0]):
-            row[w] += factor * (row[w] + least) * scratch[w]
+            row[w] += factor * (row[w] + least) * out_scratch[w]

@@ -101,7 +101,12 @@ def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sample_documents(
-    tokens: Tokens, topics: LocalTopics, prior: LocalPrior, first: int, logs: np.ndarray, rng: np.random.Generator
+    out_tokens: Tokens,
+    out_topics: LocalTopics,
+    prior: LocalPrior,
+    first: int,
+    logs: np.ndarray,
+    rng: np.random.Generator,
 ) -> int:
     """One Gibbs sweep over z of the tokens from `first` on; draws the tables s of each document at its end.
 
@@ -109,66 +114,68 @@ def sample_documents(
 
     Counts n_kw are those of the whole mini-batch, and all its documents share the new topics. A new topic takes
     π = x π_rest, x ~ Beta(1, a), and returns it when it loses its last token. Returns the token at which no free column
-    was left, or N: the caller adds columns and calls again. Writes to `tokens.topics` and to `topics`.
+    was left, or N: the caller adds columns and calls again. Changes out_tokens.topics and out_topics.
     """
-    z, b, num_known = tokens.topics, prior.doc_concentration, prior.num_known
-    num_columns: int = topics.totals.shape[0]
-    num_tokens: int = tokens.words.shape[0]
+    z, b, num_known = out_tokens.topics, prior.doc_concentration, prior.num_known
+    num_columns: int = out_topics.totals.shape[0]
+    num_tokens: int = out_tokens.words.shape[0]
     n, g, sums = np.zeros(num_columns), np.empty(num_columns), np.empty(num_columns // BLOCK)
-    free = find_free(topics, num_known)
-    for d in range(tokens.starts.shape[0] - 1):
-        if tokens.starts[d + 1] <= first:
+    free = find_free(out_topics, num_known)
+    for d in range(out_tokens.starts.shape[0] - 1):
+        if out_tokens.starts[d + 1] <= first:
             continue
         n[:] = 0.0
-        for i in range(tokens.starts[d], tokens.starts[d + 1]):
+        for i in range(out_tokens.starts[d], out_tokens.starts[d + 1]):
             if z[i] >= 0:
-                n[z[i]] += tokens.sizes[i]
+                n[z[i]] += out_tokens.sizes[i]
         for k in range(num_columns):
-            g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
-        for i in range(max(first, tokens.starts[d]), tokens.starts[d + 1]):
+            g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
+        for i in range(max(first, out_tokens.starts[d]), out_tokens.starts[d + 1]):
             if free == num_columns:
                 return i
-            row, size, k, newborn = topics.words[tokens.words[i]], tokens.sizes[i], z[i], free
+            row, size, k, newborn = out_topics.words[out_tokens.words[i]], out_tokens.sizes[i], z[i], free
             if k >= 0:
-                move(topics, n, k, row, -size, prior.word_concentration)
-                if k >= num_known and topics.tokens[k] == 0:
-                    topics.rest[0] += topics.shares[k]
-                    topics.shares[k] = 0.0
+                move(out_topics, n, k, row, -size, prior.word_concentration)
+                if k >= num_known and out_topics.tokens[k] == 0:
+                    out_topics.rest[0] += out_topics.shares[k]
+                    out_topics.shares[k] = 0.0
                     # A topic of this token only keeps its column from sample to sample.
                     newborn = k
-                g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
+                g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
             total = sum_blocks(g, row, sums)
-            position = rng.random() * (total + b * topics.rest[0] / prior.vocab_size)
+            position = rng.random() * (total + b * out_topics.rest[0] / prior.vocab_size)
             if position < total:
                 k = find_place(g, row, sums, position)
             else:
                 k = newborn
                 # 1 - Beta(1, a) is Beta(a, 1).
-                left = topics.rest[0] * rng.random() ** (1.0 / prior.corpus_concentration)
-                topics.shares[k], topics.rest[0] = topics.rest[0] - left, left
+                left = out_topics.rest[0] * rng.random() ** (1.0 / prior.corpus_concentration)
+                out_topics.shares[k], out_topics.rest[0] = out_topics.rest[0] - left, left
             z[i] = k
-            move(topics, n, k, row, size, prior.word_concentration)
-            g[k] = (n[k] + b * topics.shares[k]) / topics.totals[k]
+            move(out_topics, n, k, row, size, prior.word_concentration)
+            g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
             if k == newborn or newborn != free:
-                free = find_free(topics, num_known)
+                free = find_free(out_topics, num_known)
         for k in range(num_columns):
             if n[k] > 0.0:
-                topics.tables[k] += draw_tables(int(n[k]), max(b * topics.shares[k], 1e-300), logs, rng)
+                out_topics.tables[k] += draw_tables(int(n[k]), max(b * out_topics.shares[k], 1e-300), logs, rng)
     return num_tokens
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move(topics: LocalTopics, n: np.ndarray, k: int, row: np.ndarray, size: int, word_concentration: float) -> None:
+def move(
+    out_topics: LocalTopics, out_n: np.ndarray, k: int, out_row: np.ndarray, size: int, word_concentration: float
+) -> None:
     """Add `size` tokens of a word (negative: remove) to topic k, in the mini-batch and in the document."""
-    n[k] += size
+    out_n[k] += size
     # Rounding must not make a word's parameter smaller than its prior.
-    row[k] = max(row[k] + size, word_concentration)
-    topics.totals[k] += size
-    topics.tokens[k] += size
+    out_row[k] = max(out_row[k] + size, word_concentration)
+    out_topics.totals[k] += size
+    out_topics.tokens[k] += size
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_shares(topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> None:
+def draw_shares(out_topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> None:
     """π given the tables s of the whole mini-batch.
 
         π̄_k ~ Beta(u_k + s_k, v_k + Σ_{l after k} s_l) for the K known topics, in the order of their sticks
@@ -178,7 +185,7 @@ def draw_shares(topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator
     appended in order of appearance, where only the tables count (Pitman 1996; Teh 2006, direct assignment), so the
     second line differs: see the engine's decisions.
     """
-    tables, shares, left, later = topics.tables, topics.shares, 1.0, topics.tables.sum()
+    tables, shares, left, later = out_topics.tables, out_topics.shares, 1.0, out_topics.tables.sum()
     for place in range(prior.num_known):
         k = prior.order[place]
         later -= tables[k]
@@ -186,22 +193,22 @@ def draw_shares(topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator
         after = rng.standard_gamma(prior.after[place] + max(later, 0.0))
         shares[k] = left * on / (on + after)
         left *= after / (on + after)
-    topics.rest[0] = left
+    out_topics.rest[0] = left
     drawn = 0.0
     for k in range(prior.num_known, tables.shape[0]):
-        if topics.tokens[k] > 0:
+        if out_topics.tokens[k] > 0:
             shares[k] = rng.standard_gamma(tables[k])
             drawn += shares[k]
     if drawn > 0.0:
         rest = rng.standard_gamma(prior.corpus_concentration)
         for k in range(prior.num_known, tables.shape[0]):
             shares[k] *= left / (drawn + rest)
-        topics.rest[0] = left * rest / (drawn + rest)
+        out_topics.rest[0] = left * rest / (drawn + rest)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_sample(tokens: Tokens, topics: LocalTopics, out_counts: np.ndarray) -> None:
+def count_sample(tokens: Tokens, out_topics: LocalTopics, out_counts: np.ndarray) -> None:
     """Add the tokens of a sample to out_counts (U, C), and mark its topics as counted."""
     for i in range(tokens.words.shape[0]):
         out_counts[tokens.words[i], tokens.topics[i]] += tokens.sizes[i]
-        topics.is_counted[tokens.topics[i]] = True
+        out_topics.is_counted[tokens.topics[i]] = True

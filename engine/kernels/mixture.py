@@ -43,17 +43,17 @@ class MixturePrior(NamedTuple):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_logs(
-    documents: Documents, d: int, words: np.ndarray, totals: np.ndarray, product: np.ndarray, out_logs: np.ndarray
+    documents: Documents, d: int, words: np.ndarray, totals: np.ndarray, out_product: np.ndarray, out_logs: np.ndarray
 ) -> None:
     """Write log E[p(document d | θ_k)] of each component (C,), where q(θ_k) is Dirichlet with these parameters.
 
         log Γ(Σ_w λ_kw) / Γ(Σ_w λ_kw + |x|) + Σ_w log Γ(λ_kw + c_w) / Γ(λ_kw)        (sec. 2.3)
 
-    product: (C,), working memory.
+    out_product: (C,), working memory.
     """
     num_factors, length = 0, 0
     out_logs[:] = 0.0
-    product[:] = 1.0
+    out_product[:] = 1.0
     for i in range(documents.starts[d], documents.starts[d + 1]):
         row, count = words[documents.words[i]], documents.counts[i]
         length += count
@@ -63,14 +63,14 @@ def find_logs(
             continue
         for c in range(count):
             for k in range(row.shape[0]):
-                product[k] *= row[k] + c
+                out_product[k] *= row[k] + c
             num_factors += 1
             if num_factors % MOST_FACTORS == 0:
                 for k in range(row.shape[0]):
-                    out_logs[k] += math.log(product[k])
-                    product[k] = 1.0
+                    out_logs[k] += math.log(out_product[k])
+                    out_product[k] = 1.0
     for k in range(totals.shape[0]):
-        out_logs[k] += math.log(product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
+        out_logs[k] += math.log(out_product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -110,15 +110,15 @@ def scale_to_one(out_logs: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def move_document(
-    documents: Documents, d: int, k: int, sign: int, components: Components, word_concentration: float
+    documents: Documents, d: int, k: int, sign: int, out_components: Components, word_concentration: float
 ) -> None:
     """Add document d to component k, or remove it with sign -1."""
-    components.documents[k] += sign
+    out_components.documents[k] += sign
     for i in range(documents.starts[d], documents.starts[d + 1]):
-        row, count = components.words[documents.words[i]], sign * documents.counts[i]
+        row, count = out_components.words[documents.words[i]], sign * documents.counts[i]
         # Rounding must not make a word's parameter smaller than its prior.
         row[k] = max(row[k] + count, word_concentration)
-        components.totals[k] += count
+        out_components.totals[k] += count
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -134,7 +134,7 @@ def find_free(components: Components, num_known: int) -> int:
 @njit(nogil=True, cache=True, error_model="numpy")
 def sample_components(
     documents: Documents,
-    components: Components,
+    out_components: Components,
     prior: MixturePrior,
     first: int,
     rng: np.random.Generator,
@@ -145,21 +145,21 @@ def sample_components(
 
     p(z_d = k) ∝ the product of `add_log_weights` and `find_logs` without document d; out_shares (C,) keeps it for the
     last document. For a mini-batch of one document it is the closed form of sec. 2.3, and the draw is exact. Returns
-    the document at which no free column was left, or S. Writes to `components`.
+    the document at which no free column was left, or S. Changes out_components.
     """
-    product = np.empty(components.totals.shape[0])
+    product = np.empty(out_components.totals.shape[0])
     num_documents: int = out_z.shape[0]
     for d in range(first, num_documents):
-        free = find_free(components, prior.num_known)
-        if free == components.totals.shape[0]:
+        free = find_free(out_components, prior.num_known)
+        if free == out_components.totals.shape[0]:
             return d
         if out_z[d] >= 0:
-            move_document(documents, d, out_z[d], -1, components, prior.word_concentration)
+            move_document(documents, d, out_z[d], -1, out_components, prior.word_concentration)
             # A component of this document only keeps its column from sample to sample.
-            if out_z[d] >= prior.num_known and components.documents[out_z[d]] == 0:
+            if out_z[d] >= prior.num_known and out_components.documents[out_z[d]] == 0:
                 free = out_z[d]
-        find_logs(documents, d, components.words, components.totals, product, out_shares)
-        add_log_weights(components, prior, free, out_shares)
+        find_logs(documents, d, out_components.words, out_components.totals, product, out_shares)
+        add_log_weights(out_components, prior, free, out_shares)
         scale_to_one(out_shares)
         position, k = rng.random(), 0
         for place in range(out_shares.shape[0]):
@@ -169,15 +169,15 @@ def sample_components(
                 if position < 0.0:
                     break
         out_z[d] = k
-        move_document(documents, d, k, 1, components, prior.word_concentration)
+        move_document(documents, d, k, 1, out_components, prior.word_concentration)
     return num_documents
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_components(documents: Documents, z: np.ndarray, components: Components, out_counts: np.ndarray) -> None:
+def count_components(documents: Documents, z: np.ndarray, out_components: Components, out_counts: np.ndarray) -> None:
     """Add the tokens of a sample to out_counts (U, C), and mark its components as counted."""
     for d in range(z.shape[0]):
-        components.is_counted[z[d]] = True
+        out_components.is_counted[z[d]] = True
         for i in range(documents.starts[d], documents.starts[d + 1]):
             out_counts[documents.words[i], z[d]] += documents.counts[i]
 

@@ -28,29 +28,32 @@ def update_sticks(totals: np.ndarray, doc_concentration: float, out_sticks: np.n
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def expected_log_sticks(sticks: np.ndarray, digammas: np.ndarray, out_log: np.ndarray) -> None:
-    """Write E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21. digammas: working memory (3 T,), padded."""
+def expected_log_sticks(sticks: np.ndarray, out_digammas: np.ndarray, out_log: np.ndarray) -> None:
+    """Write E[log π_t] (T,) of the sticks (2, T); Wang 2011 below Eq. 21.
+
+    out_digammas: working memory (3 T,), padded.
+    """
     num_slots, last = out_log.shape[0], out_log.shape[0] - 1
-    digammas[:] = 1.0
+    out_digammas[:] = 1.0
     for t in range(last):
-        digammas[t], digammas[num_slots + t] = sticks[0, t], sticks[1, t]
-        digammas[2 * num_slots + t] = sticks[0, t] + sticks[1, t]
+        out_digammas[t], out_digammas[num_slots + t] = sticks[0, t], sticks[1, t]
+        out_digammas[2 * num_slots + t] = sticks[0, t] + sticks[1, t]
     # In one loop, which the compiler can vectorise.
-    for place in range(digammas.shape[0]):
-        digammas[place] = fast_digamma(digammas[place])
+    for place in range(out_digammas.shape[0]):
+        out_digammas[place] = fast_digamma(out_digammas[place])
     left = out_log.dtype.type(0)
     for t in range(last):
-        total = digammas[2 * num_slots + t]
-        out_log[t] = digammas[t] - total + left
-        left += digammas[num_slots + t] - total
+        total = out_digammas[2 * num_slots + t]
+        out_log[t] = out_digammas[t] - total + left
+        left += out_digammas[num_slots + t] - total
     out_log[last] = left
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def multiply(one: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
-    """Write the matrix product of (R, S) and (S, W) to out (R, W); R is padded to four, W to whole vectors."""
+def multiply(one: np.ndarray, other: np.ndarray, out_product: np.ndarray) -> None:
+    """Write the matrix product of (R, S) and (S, W) to (R, W); R is padded to four, W to whole vectors."""
     num_inner, width = other.shape
-    zero = splat(out.dtype.type(0))
+    zero = splat(out_product.dtype.type(0))
     for row in range(0, one.shape[0], 4):
         row_0, row_1, row_2, row_3 = one[row], one[row + 1], one[row + 2], one[row + 3]
         for first in range(0, width, WIDTH):
@@ -64,29 +67,29 @@ def multiply(one: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
                 sum_3 = add_product(sum_3, splat(row_3[s]), numbers)
                 place += width
             place = row * width + first
-            store(out, place, sum_0)
-            store(out, place + width, sum_1)
-            store(out, place + 2 * width, sum_2)
-            store(out, place + 3 * width, sum_3)
+            store(out_product, place, sum_0)
+            store(out_product, place + width, sum_1)
+            store(out_product, place + 2 * width, sum_2)
+            store(out_product, place + 3 * width, sum_3)
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def assign_words(c: np.ndarray, log_pi: np.ndarray, per_word: np.ndarray, tokens: np.ndarray) -> None:
+def assign_words(c: np.ndarray, log_pi: np.ndarray, out_per_word: np.ndarray, out_tokens: np.ndarray) -> None:
     """Apply Eq. 18: replace Σ_m φ_tm log B_im (T, N) by c_i ζ_it, ζ_it ∝ exp(E log π_t + Σ_m φ_tm log B_im).
 
-    Padded slots get no tokens.
+    out_per_word: (2, N), working memory. Padded slots get no tokens.
     """
     num_words, num_slots = c.shape[0], log_pi.shape[0]
-    highest, norm, zero = per_word[0], per_word[1], tokens.dtype.type(0)
+    highest, norm, zero = out_per_word[0], out_per_word[1], out_tokens.dtype.type(0)
     highest[:num_words] = LOWEST
     norm[:num_words] = 0.0
     for t in range(num_slots):
-        row, log_share = tokens[t], log_pi[t]
+        row, log_share = out_tokens[t], log_pi[t]
         for i in range(num_words):
             row[i] += log_share
             highest[i] = max(highest[i], row[i])
     for t in range(num_slots):
-        row = tokens[t]
+        row = out_tokens[t]
         for i in range(num_words):
             value = row[i] - highest[i]
             row[i] = fast_exp(value) if value > SMALLEST_LOG else zero
@@ -94,19 +97,19 @@ def assign_words(c: np.ndarray, log_pi: np.ndarray, per_word: np.ndarray, tokens
     for i in range(num_words):
         norm[i] = c[i] / norm[i]
     for t in range(num_slots):
-        row = tokens[t]
+        row = out_tokens[t]
         for i in range(num_words):
             row[i] *= norm[i]
-    tokens[num_slots:] = 0.0
+    out_tokens[num_slots:] = 0.0
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def exponentiate_all(values: np.ndarray, highest: float) -> None:
+def exponentiate_all(out_values: np.ndarray, highest: float) -> None:
     """Replace each x by e^(x - highest)."""
-    zero = values.dtype.type(0)
-    for place in range(values.shape[0]):
-        value = values[place] - highest
-        values[place] = fast_exp(value) if value > SMALLEST_LOG else zero
+    zero = out_values.dtype.type(0)
+    for place in range(out_values.shape[0]):
+        value = out_values[place] - highest
+        out_values[place] = fast_exp(value) if value > SMALLEST_LOG else zero
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -87,7 +87,7 @@ class Slots(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory for the largest document of a shard. Arrays whose shape differs by document are flat.
 
-    per_word: (2, N); sums: (3, A).
+    per_word: (2, N); sums: (3, A). Kernels read and change it, as out_scratch.
     """
 
     log_weights: np.ndarray
@@ -131,41 +131,41 @@ def padded_slots(limits: Limits) -> int:
 @njit(nogil=True, cache=True, error_model="numpy")
 def choose_topics(
     topic_ids: np.ndarray,
-    h: np.ndarray,
+    out_h: np.ndarray,
     limits: Limits,
     negligible: float,
     prior_order: np.ndarray,
-    is_taken: np.ndarray,
+    out_is_taken: np.ndarray,
     out_active: np.ndarray,
 ) -> int:
     """Choose the document's topics: those with the most tokens h, at least `negligible`, at most max_active of them.
 
     Topics with the largest corpus weights are appended up to a multiple of BLOCK and at least the number of slots.
-    Returns the number chosen. Overwrites h (A,).
+    Returns the number chosen. out_h (A,), the tokens h, is overwritten; out_is_taken (K,) is working memory.
     """
     most = min(limits.max_active, prior_order.shape[0])
-    is_taken[:] = False
+    out_is_taken[:] = False
     num_chosen = 0
     for m in range(topic_ids.shape[0]):
-        tokens, k = h[m], topic_ids[m]
-        if tokens < negligible or (num_chosen == most and tokens <= h[most - 1]):
+        tokens, k = out_h[m], topic_ids[m]
+        if tokens < negligible or (num_chosen == most and tokens <= out_h[most - 1]):
             continue
         # h[:num_chosen] holds the tokens of the topics chosen so far, largest first; num_chosen never exceeds m.
         place = min(num_chosen, most - 1)
-        while place > 0 and h[place - 1] < tokens:
-            h[place], out_active[place] = h[place - 1], out_active[place - 1]
+        while place > 0 and out_h[place - 1] < tokens:
+            out_h[place], out_active[place] = out_h[place - 1], out_active[place - 1]
             place -= 1
-        h[place], out_active[place] = tokens, k
+        out_h[place], out_active[place] = tokens, k
         num_chosen = min(num_chosen + 1, most)
     for m in range(num_chosen):
-        is_taken[out_active[m]] = True
+        out_is_taken[out_active[m]] = True
     enough = min(most, round_up(max(num_chosen, limits.num_slots)))
     for k in prior_order:
         if num_chosen == enough:
             break
-        if not is_taken[k]:
+        if not out_is_taken[k]:
             out_active[num_chosen] = k
-            h[num_chosen] = 0.0
+            out_h[num_chosen] = 0.0
             num_chosen += 1
     return num_chosen
 
@@ -177,24 +177,24 @@ def load_chosen(
     topics: np.ndarray,
     prior: Prior,
     topic_ids: np.ndarray,
-    scratch: Scratch,
+    out_scratch: Scratch,
 ) -> Chosen:
     """Write log B and E[log β] of document j's topics to the working memory."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_topics, num_words = topic_ids.shape[0], round_up(last - first)
     width = round_up(num_topics)
-    by_topic = scratch.by_topic[: width * num_words].reshape(width, num_words)
-    log_weights = scratch.log_weights[: width * num_words].reshape(num_words, width)
+    by_topic = out_scratch.by_topic[: width * num_words].reshape(width, num_words)
+    log_weights = out_scratch.log_weights[: width * num_words].reshape(num_words, width)
     log_weights[:] = 1.0
     for i in range(last - first):
         row, out = topics[documents.words[first + i]], log_weights[i]
         for m in range(num_topics):
             out[m] = row[topic_ids[m]]
-    flat = scratch.log_weights
+    flat = out_scratch.log_weights
     for place in range(width * num_words):
         flat[place] = fast_log(flat[place])
     transpose(log_weights, by_topic)
-    expected_log_weights = scratch.expected_log_weights[:width]
+    expected_log_weights = out_scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
     for m in range(num_topics):
         expected_log_weights[m] = prior.expected_log_weights[topic_ids[m]]
@@ -202,25 +202,25 @@ def load_chosen(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def transpose(array: np.ndarray, out: np.ndarray) -> None:
-    """Write the transpose of an array (R, W) to out (W, R)."""
+def transpose(array: np.ndarray, out_transposed: np.ndarray) -> None:
+    """Write the transpose of an array (R, W) to (W, R)."""
     for column in range(array.shape[1]):
-        row = out[column]
+        row = out_transposed[column]
         for i in range(array.shape[0]):
             row[i] = array[i, column]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_tokens(tokens: np.ndarray, now: np.ndarray, before: np.ndarray) -> tuple[float, float]:
-    """Write the tokens of each slot (T,) to `now` and `before`; return their total change and their sum."""
+def sum_tokens(tokens: np.ndarray, out_now: np.ndarray, out_before: np.ndarray) -> tuple[float, float]:
+    """Write the tokens of each slot (T,) to out_now and out_before; return their total change and their sum."""
     change = size = zero = tokens.dtype.type(0)
-    for t in range(now.shape[0]):
+    for t in range(out_now.shape[0]):
         row, total = tokens[t], zero
         for i in range(row.shape[0]):
             total += row[i]
-        change += abs(total - before[t])
+        change += abs(total - out_before[t])
         size += total
-        now[t] = before[t] = total
+        out_now[t] = out_before[t] = total
     return change, size
 
 
@@ -235,16 +235,16 @@ def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, scratch: Scratch) -> None:
-    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; overwrites `slots`."""
+def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slots, out_scratch: Scratch) -> None:
+    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; changes out_slots."""
     num_slots, num_without = limits.num_slots, limits.num_without_priors
-    phi, tokens, now, before = slots.phi, slots.tokens, slots.totals[0], slots.totals[1]
+    phi, tokens, now, before = out_slots.phi, out_slots.tokens, out_slots.totals[0], out_slots.totals[1]
     log_beta = flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
-            expected_log_sticks(slots.sticks, scratch.digammas, scratch.log_pi)
+            expected_log_sticks(out_slots.sticks, out_scratch.digammas, out_scratch.log_pi)
             if 0 < iteration <= num_without:  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
-                scratch.log_pi[:] = 0.0
+                out_scratch.log_pi[:] = 0.0
             if iteration > 0:
                 multiply(phi, chosen.by_topic, tokens)
             else:
@@ -252,9 +252,9 @@ def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, slots: Slots, s
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
                         tokens[t, i] = chosen.by_topic[t, i]
-            assign_words(c, scratch.log_pi, scratch.per_word, tokens)
+            assign_words(c, out_scratch.log_pi, out_scratch.per_word, tokens)
         change, size = sum_tokens(tokens, now, before)
-        update_sticks(now, limits.doc_concentration, slots.sticks)
+        update_sticks(now, limits.doc_concentration, out_slots.sticks)
         if iteration == num_without:
             log_beta = chosen.expected_log_weights
         update_slot_topics(chosen.log_weights, tokens, log_beta, phi)
@@ -297,18 +297,18 @@ def add_sums(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, scratch: Scratch) -> Slots:
+def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, out_scratch: Scratch) -> Slots:
     """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
     width, num_words = chosen.by_topic.shape
     num_slots, most = limits.num_slots, padded_slots(limits)
-    phi = scratch.phi[: most * width].reshape(most, width)
-    tokens = scratch.tokens[: most * num_words].reshape(most, num_words)
+    phi = out_scratch.phi[: most * width].reshape(most, width)
+    tokens = out_scratch.tokens[: most * num_words].reshape(most, num_words)
     tokens[num_slots:] = 0.0
     if limits.is_uniform_start:
         for t in range(num_slots):
             for i in range(num_words):
                 tokens[t, i] = c[i] / num_slots
-    slots = Slots(phi, tokens, scratch.totals, scratch.sticks)
+    slots = Slots(phi, tokens, out_scratch.totals, out_scratch.sticks)
     slots.totals[:] = 0.0
     if not limits.is_uniform_start:
         update_sticks(h[:num_slots], limits.doc_concentration, slots.sticks)
@@ -323,27 +323,28 @@ def fit_document(
     prior: Prior,
     sweeps: Sweeps,
     limits: Limits,
-    room: Room,
-    scratch: Scratch,
-    active: np.ndarray,
-    is_taken: np.ndarray,
+    out_room: Room,
+    out_scratch: Scratch,
+    out_active: np.ndarray,
+    out_is_taken: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, Slots]:
-    """Run the two-level local step on document j; return its counts (N,), topic ids (A,) and slots, all in scratch.
+    """Run the two-level local step on document j; return its counts (N,), topic ids (A,) and slots, all in out_scratch.
 
-    active: (K,), ids of all topics; is_taken: (K,). Both are overwritten.
+    out_active: (K,), the ids of all topics, of which the document's own overwrite the first. out_room, out_is_taken
+    (K,): working memory.
     """
-    num_words = load_document(documents, j, topics, room)
-    c = room.counts[:num_words]
+    num_words = load_document(documents, j, topics, out_room)
+    c = out_room.counts[:num_words]
     num_active = topics.shape[1]
     if not limits.is_uniform_start:
-        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, room)
+        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_room)
         num_active = choose_topics(
-            room.topic_ids[:num_left], room.h, limits, sweeps.negligible, prior.order, is_taken, active
+            out_room.topic_ids[:num_left], out_room.h, limits, sweeps.negligible, prior.order, out_is_taken, out_active
         )
-    own = active[:num_active]
-    chosen = load_chosen(documents, j, topics, prior, own, scratch)
-    slots = start_slots(chosen, c, room.h, limits, scratch)
-    iterate_slots(c, chosen, limits, slots, scratch)
+    own = out_active[:num_active]
+    chosen = load_chosen(documents, j, topics, prior, own, out_scratch)
+    slots = start_slots(chosen, c, out_room.h, limits, out_scratch)
+    iterate_slots(c, chosen, limits, slots, out_scratch)
     return c, own, slots
 
 
