@@ -425,3 +425,57 @@ def _is_laid_out(plot: Any) -> bool:
         return plot.inner_width is not None
     except UnsetValueError:
         return False
+
+
+# Pages that leave.
+
+
+class LeavingSocket(WSHandler):
+    """The websocket of a page that may leave at any moment, also while it is loading (no issues known).
+
+    The keep-alive job of Bokeh 3.9 detaches the session of a connection that is closed already. If Bokeh then hears of
+    the end, or of a message that came before it, it fails an assertion. This happens if a page leaves while the server
+    is busy with another one. A page that leaves before its session is made stays among the open ones until a ping.
+    """
+
+    @property
+    def _is_detached(self) -> bool:
+        return self.connection is not None and self.connection._session is None
+
+    async def on_message(self, fragment: str | bytes) -> None:
+        """Handle a message, unless its page has left."""
+        if not self._is_detached:
+            await super().on_message(fragment)
+
+    def on_close(self) -> None:
+        """Let the session know that its page has left, unless it does."""
+        if not self._is_detached:
+            super().on_close()
+
+    async def _async_open(self, token: str) -> None:
+        await super()._async_open(token)
+        if self.ws_connection is None:
+            self.on_close()
+
+    def get_websocket_protocol(self) -> Any:
+        """Let an error of a write count as seen even if it is not awaited.
+
+        Panel 1.9 starts several writes and then awaits them. If the second one fails at once, it forgets the first, and
+        asyncio logs a traceback for it (WebSocketClosedError).
+        """
+        protocol = super().get_websocket_protocol()
+        if protocol is not None:
+            write = protocol.write_message
+
+            def write_message(message: Any, binary: bool = False) -> Any:
+                future = write(message, binary)
+                future.add_done_callback(_see_error)
+                return future
+
+            setattr(protocol, "write_message", write_message)  # noqa: B010 - mypy refuses a method in its place
+        return protocol
+
+
+def _see_error(future: Any) -> None:
+    if not future.cancelled():
+        future.exception()

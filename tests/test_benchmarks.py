@@ -20,6 +20,7 @@ from tests.benchmarks import (
     profile,
     race,
     robust,
+    saving,
     scale,
     soak,
     speed,
@@ -67,6 +68,18 @@ class UniformModel:
     def prior(self):
         """The prior of one topic."""
         return np.ones(1)
+
+
+def test_a_run_is_timed_with_and_without_saving_in_turn(few, monkeypatch):
+    monkeypatch.setattr(saving, "load_corpus", few)
+    *rounds, medians = saving.measure(NAME, 2)
+    assert [row["round"] for row in (*rounds, medians)] == ["1", "2", "median"]
+    for row in rounds:
+        assert row["ratio"] == pytest.approx(row["seconds_with"] / row["seconds_without"])
+        assert row["num_saved"] >= 2
+        assert row["megabytes"] > 0
+    assert medians["ratio_min"] <= medians["ratio"] <= medians["ratio_max"]
+    assert medians["ratio"] == pytest.approx(np.mean([row["ratio"] for row in rounds]))
 
 
 def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):

@@ -61,16 +61,12 @@ class SavedRuns:
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
         checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))
-        for place, path in enumerate(self._paths()):
-            with suppress(OSError):
-                is_old = time.time() - path.stat().st_mtime > OLD_SECONDS
-                if place >= MOST_SAVED or (place >= MAX_SAVED and is_old):
-                    path.unlink()
+        keep_newest(self._folder, SUFFIX)
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
         pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
-        for path in self._paths():
+        for path in list_newest(self._folder, SUFFIX):
             if pattern in path.name:
                 try:
                     position = checkpoint.load(path)
@@ -82,13 +78,23 @@ class SavedRuns:
                     _log.warning("A saved run cannot be read and is left out: %s", error)
         return None
 
-    def _paths(self) -> list[Path]:
-        """The files, newest first."""
-        try:
-            paths = [path for path in self._folder.iterdir() if path.suffix == SUFFIX and path.name[0] != "."]
-            return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        except OSError:
-            return []
+
+def list_newest(folder: Path, suffix: str) -> list[Path]:
+    """The files of a folder with this suffix, newest first."""
+    try:
+        paths = [path for path in folder.iterdir() if path.suffix == suffix and path.name[0] != "."]
+        return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    except OSError:
+        return []
+
+
+def keep_newest(folder: Path, suffix: str) -> None:
+    """Remove the oldest files with this suffix: the newest twenty stay, and those of the last day, at most 200."""
+    for place, path in enumerate(list_newest(folder, suffix)):
+        with suppress(OSError):
+            is_old = time.time() - path.stat().st_mtime > OLD_SECONDS
+            if place >= MOST_SAVED or (place >= MAX_SAVED and is_old):
+                path.unlink()
 
 
 def _name(run: SavedRun) -> str:

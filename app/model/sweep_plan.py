@@ -43,7 +43,8 @@ class SweepPoint:
 class SweepState:
     """The progress of a sweep.
 
-    status: "none", "running", "finished" or "cancelled". share, message: of the present run.
+    status: "none", "running", "stopped" (by the end of the server), "finished" or "cancelled". share, message: of the
+    present run. fault: why the sweep is not on disk; empty if it is.
     """
 
     status: str = "none"
@@ -51,6 +52,7 @@ class SweepState:
     points: tuple[SweepPoint, ...] = ()
     share: float = 0.0
     message: str = ""
+    fault: str = ""
 
     @property
     def share_done(self) -> float:
@@ -149,11 +151,15 @@ def _name_line(point: SweepPoint, varied: Sequence[str], has_systems: bool) -> s
 def describe_sweep(state: SweepState) -> str:
     """Describe the progress of a sweep."""
     if state.status == "none":
-        return ""
+        return state.fault
     done, total = len(state.points), len(state.plan)
     if state.status == "running":
         waits = f" {state.message}" if state.message else ""
-        return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits}"
-    ended = f"All {total} runs have ended" if state.status == "finished" else f"Cancelled after {done} of {total} runs"
+        return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
+    ended = {
+        "finished": f"All {total} runs have ended",
+        "stopped": f"The sweep of {total} runs stopped after {done}, because the server ended",
+    }.get(state.status, f"Cancelled after {done} of {total} runs")
     failed = "".join(f" {point.label} failed: {point.message}." for point in state.points if point.status == "failed")
-    return f"{ended}. Finished runs are kept.{failed}"
+    question = " Continue?" if state.status == "stopped" else ""
+    return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()

@@ -14,10 +14,11 @@ from jinja2 import Environment
 from panel import auth
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
 from panel.io.resources import BASIC_LOGIN_TEMPLATE
-from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler
+from panel.io.server import ComponentResourceHandler, DocHandler
 from panel.io.state import state
 from tornado.web import HTTPError, RequestHandler
 
+from stickbreaker.app.panel_fixes import LeavingSocket
 from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginDelay
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
@@ -84,7 +85,7 @@ class PageHandler(DocHandler):
         self.redirect(drop_token(self.request.path, self.request.query))
 
 
-class SocketHandler(WSHandler):
+class SocketHandler(LeavingSocket):
     """Opens a page's websocket for the user whose page it is, with at least the rights the page was made with."""
 
     async def prepare(self) -> None:

@@ -23,6 +23,7 @@ from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
@@ -298,11 +299,13 @@ class Service:
             self._saver.save(saved_runs, SavedRun(key=run.key, watch=run.watch, user=user, position=position))
 
         runner = make_runner(notify, Storage(keep=keep, save=save, name=kept.name_topics, reopen=link.take_run))
-        sweep, reader = Sweep(make_runner, kept, notify), Reader(runner.model, notify, link.take_reading)
+        reader = Reader(runner.model, notify, link.take_reading)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None
         if saved is not None:
-            key, watch = saved.key, saved.watch
+            key, watch, sweep_state = saved.key, saved.watch, sweeps.find(saved.key)
+        sweep = Sweep(make_runner, kept, notify, partial(sweeps.write, key), sweep_state)
         run = Run(
             key=key,
             watch=watch,
@@ -350,7 +353,7 @@ def find_saved(data: Path) -> SavedRuns:
 
 
 def _close(run: Run) -> None:
-    run.sweep.cancel()
+    run.sweep.close()
     run.runner.close()
     run.reader.close()
     run.checker.close()

@@ -1,5 +1,6 @@
 """A sweep being run: one spec after another on a runner of its own, which waits for a core like any other run."""
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,49 +10,80 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepState, end_point
 from stickbreaker.app.server.runner import Ending, Runner, Storage
+from stickbreaker.engine.whole_files import FileError
 
 MakeRunner = Callable[[Callable[[], None], Storage], Runner]
+UNSAVED = "The sweep could not be saved, so it cannot be continued after a crash: {}"
+
+_log = logging.getLogger(__name__)
 
 
 class Sweep:
     """Runs specs in the background; `state` is replaced as a whole, and `notify` is called after each change.
 
-    make_runner(notify, storage): makes the runner that the runs of one sweep share.
+    make_runner(notify, storage): makes the runner that the runs of one sweep share. save(state): called at the start,
+    after each run and at the end. state: of an earlier sweep, which `resume` continues if it has stopped.
     """
 
-    def __init__(self, make_runner: MakeRunner, kept: KeptRuns, notify: Callable[[], None]):
-        self._make_runner, self._kept, self._notify = make_runner, kept, notify
-        self._lock = threading.Lock()
+    def __init__(
+        self,
+        make_runner: MakeRunner,
+        kept: KeptRuns,
+        notify: Callable[[], None],
+        save: Callable[[SweepState], None] = lambda state: None,
+        state: SweepState | None = None,
+    ):
+        self._make_runner, self._kept, self._notify, self._write = make_runner, kept, notify, save
+        self._lock, self._writing = threading.Lock(), threading.Lock()
         self._runner: Runner | None = None
-        self.state = SweepState()
+        # The runs that had ended when the present runner began.
+        self._num_before = 0
+        self.state = state or SweepState()
 
     @property
     def is_running(self) -> bool:
-        """True from `start` to the end of the last run, or until `cancel`."""
+        """True from `start` or `resume` to the end of the last run, or until `cancel`."""
         return self.state.status == "running"
 
     def start(self, plan: tuple[RunSpec, ...]) -> None:
         """Begin; a sweep in progress is cancelled first."""
         self.cancel()
-        name = f"sweep of {len(plan)} runs"
-        with self._lock:
-            self.state = SweepState(status="running", plan=plan)
-            runner = self._runner = self._make_runner(
-                lambda: self._hear(runner),
-                Storage(keep=lambda ending: self._keep(ending, name)),
-            )
-        runner.set_pace(0.0)
-        runner.restart(plan[0])
-        self._notify()
+        self._begin(SweepState(status="running", plan=plan))
+
+    def resume(self) -> None:
+        """Continue a sweep that has stopped, with the run after the last one that has ended."""
+        if self.state.status == "stopped":
+            self._begin(replace(self.state, status="running"))
 
     def cancel(self) -> None:
         """Stop after the present mini-batch; the unfinished run is not kept."""
         with self._lock:
-            runner, self._runner = self._runner, None
-            if self.is_running:
+            is_over = self.state.status not in ("running", "stopped")
+            if not is_over:
                 self.state = replace(self.state, status="cancelled", share=0.0, message="")
+        self.close()
+        if not is_over:
+            self._save()
+        self._notify()
+
+    def close(self) -> None:
+        """Stop after the present mini-batch, at the end of the server; the saved sweep can be continued."""
+        with self._lock:
+            runner, self._runner = self._runner, None
         if runner is not None:
             runner.close()
+
+    def _begin(self, state: SweepState) -> None:
+        name = f"sweep of {len(state.plan)} runs"
+        with self._lock:
+            self.state, self._num_before = state, len(state.points)
+            runner = self._runner = self._make_runner(
+                lambda: self._hear(runner),
+                Storage(keep=lambda ending: self._keep(ending, name)),
+            )
+        self._save()
+        runner.set_pace(0.0)
+        runner.restart(state.plan[len(state.points)])
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
@@ -59,19 +91,23 @@ class Sweep:
         progress = runner.progress
         with self._lock:
             state = self.state
-            if runner is not self._runner or progress.run_id != len(state.points) + 1:
+            if runner is not self._runner or progress.run_id != len(state.points) - self._num_before + 1:
                 return
             if progress.status not in ("finished", "failed"):
                 self.state = replace(state, share=progress.share_done, message=progress.message)
             else:
                 self._take_end(runner, progress)
+        if progress.status == "failed":
+            self._save()
         self._notify()
 
     def _take_end(self, runner: Runner, progress: Progress) -> None:
         plan, points = self.state.plan, self.state.points
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)
-        self.state = SweepState(status="finished" if is_last else "running", plan=plan, points=points)
+        self.state = replace(
+            self.state, status="finished" if is_last else "running", points=points, share=0.0, message=""
+        )
         if is_last:
             self._runner = None
             runner.close()
@@ -79,6 +115,24 @@ class Sweep:
             runner.restart(plan[len(points)])
 
     def _keep(self, ending: Ending, name: str) -> None:
-        if ending.progress.status == "finished":
+        if ending.progress.status != "finished":
+            return
+        try:
             self._kept.keep(ending.progress, ending.model, sweep=name, key=ending.key, position=ending.position)
+        finally:
+            # Only now: a run that has ended according to the saved sweep is not run again, so it must have been kept.
+            self._save()
             self._notify()
+
+    def _save(self) -> None:
+        """Save the present state; an error there, such as a full disk, does not end the sweep."""
+        with self._writing:
+            try:
+                self._write(self.state)
+                fault = ""
+            except FileError as error:
+                _log.warning("A sweep could not be saved: %s", error)
+                fault = UNSAVED.format(error)
+            with self._lock:
+                if fault != self.state.fault:
+                    self.state = replace(self.state, fault=fault)

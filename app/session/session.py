@@ -16,7 +16,7 @@ from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
+from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
 from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers, UndrawnFigures
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
@@ -60,6 +60,7 @@ from stickbreaker.engine.whole_files import FileError
 
 SAFETY_NET_MILLISECONDS = 1_000
 REFUSED_MILLISECONDS = 4_000
+STOPPED_MILLISECONDS = 15_000
 
 _log = logging.getLogger(__name__)
 
@@ -171,7 +172,9 @@ class Session:
     @cached_property
     def sweep(self) -> SweepPanel:
         """The form of sweeps, made when the page Compare is first opened."""
-        actions = SweepActions(plan=self.plan_sweep, start=self.start_sweep, cancel=self.cancel_sweep)
+        actions = SweepActions(
+            plan=self.plan_sweep, start=self.start_sweep, resume=self.resume_sweep, cancel=self.cancel_sweep
+        )
         sweep = SweepPanel(self._algorithms, actions)
         sweep.let_act(not self.is_watching)
         return sweep
@@ -198,10 +201,17 @@ class Session:
             self.notify(text)
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
+            self._tell_stopped(self._run.sweep.state)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
         # In the next tick: Panel may deliver a change during loading after a later one.
         self._wakeup.notify()
         self.document.add_next_tick_callback(self.unfold)
+
+    def _tell_stopped(self, sweep: SweepState) -> None:
+        """Say that a sweep can be continued; the button is on Compare."""
+        if sweep.status == "stopped" and pn.state.notifications is not None:
+            text = f"The sweep of {len(sweep.plan)} runs stopped after {len(sweep.points)}: continue it on Compare."
+            pn.state.notifications.info(text, duration=STOPPED_MILLISECONDS)
 
     def unfold(self) -> None:
         """Draw the open page and the settings in one message, after the browser has the state of the run."""
@@ -436,6 +446,11 @@ class Session:
     def start_sweep(self, plan: tuple[RunSpec, ...]) -> None:
         """Run these in the background."""
         self._controlled.sweep.start(plan)
+
+    @for_presenters
+    def resume_sweep(self) -> None:
+        """Continue a sweep that the end of the server has stopped."""
+        self._controlled.sweep.resume()
 
     @for_presenters
     def cancel_sweep(self) -> None:

@@ -318,14 +318,16 @@ class ExportPanel(Viewer):
         self._set_busy(True, f'<p role="status">Writing {escape(name)} …</p>')
         with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=ending, delete=False) as file:
             path = Path(file.name)
+        is_written = False
         try:
             await asyncio.to_thread(export.write, taken, path)
             said = f'<p role="status">{escape(name)}: {path.stat().st_size:,} bytes.</p>'
+            is_written = True
         except Exception as error:
             _log.exception("%s could not be written", name)
             said = _fault(f"{name} could not be written: {error}")
         self._set_busy(False, said)
-        if self.is_closed or "fault" in said:
+        if self.is_closed or not is_written:
             path.unlink(missing_ok=True)
         else:
             self.mover.send_file(path, name)

@@ -44,11 +44,13 @@ class SweepActions:
     """What the panel can do.
 
     plan(values, systems) -> the runs; raises SweepError if there is no such sweep.
-    start(plan): run them in the background. cancel(): end the sweep after its present mini-batch.
+    start(plan): run them in the background. resume(): continue a sweep that the end of the server has stopped.
+    cancel(): end the sweep after its present mini-batch.
     """
 
     plan: Callable[[dict[str, tuple[float | int, ...]], list[str]], tuple[RunSpec, ...]]
     start: Callable[[tuple[RunSpec, ...]], None]
+    resume: Callable[[], None]
     cancel: Callable[[], None]
 
 
@@ -59,6 +61,7 @@ class SweepPanel(Viewer):
         super().__init__()
         self._actions = actions
         self._state: SweepState | None = None
+        self._may_act = True
         self.values = {
             name: pmui.TextInput(
                 label=f"Values of {symbol}",
@@ -82,8 +85,10 @@ class SweepPanel(Viewer):
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
         )
         self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
+        self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
         self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
         self.start.on_click(lambda event: self._start())
+        self.resume.on_click(lambda event: actions.resume())
         self.cancel.on_click(lambda event: actions.cancel())
         for widget in (*self.values.values(), self.systems):
             widget.param.watch(lambda event: self._preview(), "value")
@@ -109,6 +114,7 @@ class SweepPanel(Viewer):
             make_heading("Sweep", HELP),
             self.asked,
             self._said,
+            self.resume,
             self._bar,
             self._figure,
             sizing_mode="stretch_width",
@@ -118,7 +124,11 @@ class SweepPanel(Viewer):
 
     def let_act(self, may_act: bool) -> None:
         """Let the user start sweeps; a watcher only sees them."""
-        self.asked.visible = may_act
+        self.asked.visible = self._may_act = may_act
+        self.resume.visible = self._can_resume()
+
+    def _can_resume(self) -> bool:
+        return self._may_act and self._state is not None and self._state.status == "stopped"
 
     def read(self, state: SweepState) -> None:
         """Show the state of a sweep; does nothing if it is already shown."""
@@ -128,7 +138,7 @@ class SweepPanel(Viewer):
         is_running = state.status == "running"
         _say(self._said, describe_sweep(state), role="status")
         self._bar.param.update(visible=is_running, value=round(100 * state.share_done))
-        self.cancel.visible = is_running
+        self.cancel.visible, self.resume.visible = is_running, self._can_resume()
         if before is None or before.status != state.status:
             self._preview()
         if before is None or before.points != state.points:

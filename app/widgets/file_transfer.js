@@ -117,6 +117,16 @@ export function render({ model }) {
     input.click()
   }
 
+  // A browser may lack the memory for a large file; the server then says so.
+  function receive(act) {
+    try {
+      act()
+    } catch (error) {
+      parts = []
+      model.send_msg({kind: "unsaved", text: String(error?.message ?? error)})
+    }
+  }
+
   function save(name) {
     const link = make("a", {download: name})
     link.href = URL.createObjectURL(new Blob(parts))
@@ -131,10 +141,14 @@ export function render({ model }) {
       answer = null
       if (resolve) resolve(message.is_taken)
     } else if (message.kind === "part") {
-      parts.push(decode(message.content))
-      model.send_msg({kind: "next"})
+      receive(() => {
+        parts.push(decode(message.content))
+        model.send_msg({kind: "next"})
+      })
     } else if (message.kind === "save") {
-      save(message.name)
+      receive(() => save(message.name))
+    } else if (message.kind === "drop") {
+      parts = []
     }
   })
   button.addEventListener("click", () => choose(false))

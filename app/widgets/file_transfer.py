@@ -7,6 +7,7 @@ size in memory.
 
 import base64
 import logging
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple
@@ -17,6 +18,8 @@ import param
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
+
+UNSENT = "{} could not be downloaded: {}. Try again."
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +35,8 @@ class _Outgoing(NamedTuple):
 class FileTransfer(pn.custom.JSComponent):
     """Receives files that a user drops or chooses, and sends files to be saved.
 
-    take(path) is called after an upload, refuse(text) with the reason why an upload failed.
+    take(path) is called after an upload, refuse(text) with the reason why an upload or a download failed. A file that
+    is to be sent while another one is being sent waits for it.
     """
 
     limits = param.String(doc="What may be uploaded, in one sentence.")
@@ -49,11 +53,14 @@ class FileTransfer(pn.custom.JSComponent):
         self._refuse = refuse
         self.upload = Upload()
         self.outgoing: _Outgoing | None = None
+        self._waiting: deque[tuple[Path, str]] = deque()
 
     def _handle_msg(self, message: Any) -> None:
         kind = message.get("kind") if isinstance(message, dict) else None
         if kind == "next":
             self._send_part()
+        elif kind == "unsaved":
+            self._fail_to_send(f"the browser could not save it ({message.get('text')})")
         elif not self.takes_files:
             _log.warning("A browser sent a file to a component that takes none")
         elif kind == "fault":
@@ -83,23 +90,57 @@ class FileTransfer(pn.custom.JSComponent):
 
     def send_file(self, path: Path, name: str) -> None:
         """Send a file to the browser, which saves it under this name; the server's file is removed afterwards."""
-        self.outgoing = _Outgoing(path=path, file=path.open("rb"), name=name)
-        self._send_part()
+        self._waiting.append((path, name))
+        if self.outgoing is None:
+            self._send_next()
+
+    def _send_next(self) -> None:
+        """Begin to send the file that has waited longest."""
+        while self._waiting and self.outgoing is None:
+            path, name = self._waiting.popleft()
+            try:
+                self.outgoing = _Outgoing(path=path, file=path.open("rb"), name=name)
+            except OSError as error:
+                path.unlink(missing_ok=True)
+                self._refuse(UNSENT.format(name, error.strerror or error))
+            else:
+                self._send_part()
 
     def _send_part(self) -> None:
         outgoing = self.outgoing
         if outgoing is None:
             return
-        if part := outgoing.file.read(self.part_bytes):
+        try:
+            part = outgoing.file.read(self.part_bytes)
+        except OSError as error:
+            self._send_msg({"kind": "drop"})
+            self._fail_to_send(str(error.strerror or error))
+            return
+        if part:
             self._send_msg({"kind": "part", "content": base64.b64encode(part).decode()})
             return
-        self.close()
         self._send_msg({"kind": "save", "name": outgoing.name})
+        self._release()
+        self._send_next()
 
-    def close(self) -> None:
+    def _fail_to_send(self, reason: str) -> None:
+        """Say why the present file did not arrive, and go on with the next one."""
+        outgoing = self.outgoing
+        if outgoing is not None:
+            self._release()
+            self._refuse(UNSENT.format(outgoing.name, reason))
+            self._send_next()
+
+    def _release(self) -> None:
         """Close and remove the file that is being sent."""
         outgoing = self.outgoing
         self.outgoing = None
         if outgoing is not None:
             outgoing.file.close()
             outgoing.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close and remove all files that are to be sent."""
+        self._release()
+        while self._waiting:
+            self._waiting.popleft()[0].unlink(missing_ok=True)

@@ -24,6 +24,7 @@ import pandas as pd
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.engine import verified_files
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
@@ -58,6 +59,11 @@ def save_run(folder: Path) -> None:
     SavedRuns(folder).write(SavedRun("one", "watch one", None, stored.make_positions()[1]))
 
 
+def save_sweep(folder: Path) -> None:
+    """Save the first sweep with one more run."""
+    SavedSweeps(folder).write("one", stored.make_sweep(1))
+
+
 def build(folder: Path) -> None:
     """Build a third corpus."""
     build_own(BuildRequest(stored.write_notes(folder.parent, 2), "three"), folder=folder)
@@ -88,6 +94,7 @@ ACTIONS = (
     Action("export of a corpus", KIND["corpus"], lambda f: export_own("one", f.parent / "out.parquet", f)),
     Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
     Action("study", KIND["study cell"], study_cells),
+    Action("saved sweep", KIND["saved sweep"], save_sweep),
 )
 
 

@@ -13,7 +13,10 @@ import numpy as np
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import Curve
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
+from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
@@ -26,7 +29,7 @@ from stickbreaker.engine.runs.study import Study, run_study
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
-ERRORS = (CheckpointError, KeptRunError, CorpusError)
+ERRORS = (CheckpointError, KeptRunError, SavedSweepError, CorpusError)
 
 # For each item of a folder: the digest of its content, or the sentence that refuses it.
 Found = dict[str, "str | Refusal"]
@@ -188,6 +191,32 @@ def read_saved_runs(folder: Path) -> Found:
     return found
 
 
+def make_sweep(num_ended: int) -> SweepState:
+    """A sweep of three runs, of which some have ended."""
+    algorithm = engine.find_algorithm("hdp")
+    configs = [algorithm.config(max_topics=3, batch_size=size) for size in (4, 8, 16)]
+    plan = tuple(RunSpec("notes", algorithm, config, engine.RunSettings()) for config in configs)
+    points = tuple(SweepPoint("Online HDP", "S", config, "finished", "", -7.5) for config in configs[:num_ended])
+    return SweepState("running", plan, points)
+
+
+def save_sweeps(folder: Path) -> None:
+    """Two sweeps of the page that can be continued."""
+    for num_ended, name in enumerate(NAMES):
+        SavedSweeps(folder).write(name, make_sweep(num_ended))
+
+
+def read_saved_sweeps(folder: Path) -> Found:
+    """The saved sweeps, by the names of their files."""
+
+    def read(name: str) -> str:
+        state = SavedSweeps(folder).load(name)
+        specs = [(spec.corpus_name, spec.algorithm.name, spec.config, spec.settings) for spec in state.plan]
+        return digest(state.status, specs, state.points)
+
+    return read_all({hash_secret(name): lambda name=name: read(name) for name in NAMES})
+
+
 def store_corpora(folder: Path) -> None:
     """Two corpora that need not fit in memory."""
     for seed, name in enumerate(NAMES):
@@ -257,4 +286,5 @@ KINDS = (
     Kind("corpus", write_corpora, read_corpora),
     Kind("stored corpus", store_corpora, read_stored_corpora),
     Kind("study cell", write_cells, read_cells),
+    Kind("saved sweep", save_sweeps, read_saved_sweeps),
 )

@@ -1,6 +1,8 @@
 """Uploads that arrive in parts."""
 
 import base64
+import errno
+import os
 
 import pytest
 
@@ -136,3 +138,77 @@ def test_a_component_that_takes_no_files_ignores_uploads():
     for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1, "folders": []}, {"kind": "end"}):
         send(transfer, message)
     assert transfer.upload.folder is None
+
+
+@pytest.fixture
+def outgoing(tmp_path):
+    """A component that sends files, the messages to its browser, and what it says about faults."""
+    refused, sent = [], []
+    transfer = FileTransfer(pytest.fail, refused.append, takes_files=False, part_bytes=4)
+    answer_with(transfer, sent.append)
+    yield transfer, sent, refused
+    transfer.close()
+
+
+def make_file(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+def received(sent):
+    """The content of each file that a browser saves, by name."""
+    files, parts = {}, b""
+    for message in sent:
+        if message["kind"] == "part":
+            parts += base64.b64decode(message["content"])
+        else:
+            if message["kind"] == "save":
+                files[message["name"]] = parts
+            parts = b""
+    return files
+
+
+def test_a_second_file_waits_until_the_first_one_has_been_sent(outgoing, tmp_path):
+    transfer, sent, refused = outgoing
+    for name, content in (("one.csv", b"123456"), ("two.csv", b"abcdef")):
+        transfer.send_file(make_file(tmp_path, name, content), name)
+    while transfer.outgoing is not None:
+        send(transfer, {"kind": "next"})
+    assert received(sent) == {"one.csv": b"123456", "two.csv": b"abcdef"}
+    assert (refused, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_a_download_that_the_browser_cannot_save_is_reported_as_one_and_the_next_one_is_sent(outgoing, tmp_path):
+    transfer, _, refused = outgoing
+    for name in ("one.csv", "two.csv"):
+        transfer.send_file(make_file(tmp_path, name, name.encode()), name)
+    send(transfer, {"kind": "unsaved", "text": "Invalid array length"})
+    assert refused == [
+        "one.csv could not be downloaded: the browser could not save it (Invalid array length). Try again."
+    ]
+    assert transfer.outgoing.name == "two.csv"
+    transfer.close()
+    assert list(tmp_path.iterdir()) == []
+    send(transfer, {"kind": "unsaved", "text": "late"})
+    assert len(refused) == 1
+
+
+def test_a_file_that_cannot_be_read_while_it_is_sent_is_reported_as_a_failed_download(outgoing, tmp_path):
+    transfer, sent, refused = outgoing
+    transfer.send_file(tmp_path / "gone.csv", "gone.csv")
+    assert refused == ["gone.csv could not be downloaded: No such file or directory. Try again."]
+    transfer.send_file(make_file(tmp_path, "one.csv", b"123456"), "one.csv")
+    transfer.outgoing.file.close()
+    transfer.outgoing = transfer.outgoing._replace(file=BrokenFile())
+    send(transfer, {"kind": "next"})
+    assert refused[1] == "one.csv could not be downloaded: Input/output error. Try again."
+    assert (received(sent), sent[-1]["kind"], transfer.outgoing) == ({}, "drop", None)
+
+
+class BrokenFile:
+    def read(self, size):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def close(self):
+        pass

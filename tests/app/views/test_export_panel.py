@@ -25,7 +25,7 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
-from tests.app.browser_messages import answer_with
+from tests.app.browser_messages import answer_with, send
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 RESULT = Result(1, Task(INTRUDER, "Which word?", ("war", HOSTILE), correct=1, topic_id=3, label=HOSTILE), (2, 5))
@@ -303,6 +303,26 @@ def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, t
     assert "let the run continue" in view.said.object
     assert list(tmp_path.iterdir()) == []
     assert not view.buttons["pyldavis"].disabled
+
+
+def test_a_corpus_with_any_name_can_be_exported(job, progress):
+    view, sent = ExportPanel(Selection(), lambda: ()), []
+    answer_with(view.mover, sent.append)
+    view.read(job, replace(progress, corpus_name="defaults"))
+    asyncio.run(view.take("curves"))
+    assert view.mover.outgoing.name == "defaults-hdp-curves.csv"
+    view.close()
+
+
+def test_a_failed_download_is_not_reported_as_a_failed_write(job, progress):
+    view = ExportPanel(Selection(), lambda: ())
+    answer_with(view.mover, lambda message: None)
+    view.read(job, progress)
+    asyncio.run(view.take("curves"))
+    send(view.mover, {"kind": "unsaved", "text": "no memory"})
+    assert "curves.csv could not be downloaded: the browser could not save it (no memory)" in view.said.object
+    assert 'class="fault"' in view.said.object
+    assert not view.buttons["curves"].disabled
 
 
 def test_a_later_topic_name_is_in_the_next_export(job, progress, take, tmp_path):

@@ -1,0 +1,107 @@
+"""Sweeps on disk: what is planned and what has ended, so that one that a crash has stopped can be continued."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stickbreaker import engine
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_runs import hash_secret, keep_newest, list_newest
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
+from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.verified_files import Kind, read_header, reading, write_parts
+from stickbreaker.engine.whole_files import FileError, remove_leftovers
+
+SUFFIX = ".sweep"
+LEFT_OUT = "The saved sweep of this run cannot be read and is left out: start it again."
+
+_log = logging.getLogger(__name__)
+
+
+class SavedSweepError(FileError):
+    """A sweep cannot be read or written; the message names the file and the remedy."""
+
+
+SAVED_SWEEP = Kind(name="sweep", format=1, remedy="start the sweep again", error=SavedSweepError)
+
+
+class SavedSweeps:
+    """The sweeps of one user, one for each run whose page has begun one; as many stay as of the runs themselves.
+
+    The name of a file has a digest of the key of the run, and so has its content.
+    """
+
+    def __init__(self, folder: str | PathLike[str]):
+        self._folder = Path(folder)
+        remove_leftovers(self._folder)
+
+    def write(self, key: str, state: SweepState) -> None:
+        """Save the sweep of the run with this key. Raises SavedSweepError where it cannot be written."""
+        path = self._place(key)
+        about = {
+            "name": path.stem,
+            "status": state.status,
+            "plan": [_write_spec(spec) for spec in state.plan],
+            "points": [asdict(point) for point in state.points],
+        }
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            remedy = "free some space there, or make the folder writable"
+            reason = f"A sweep cannot be saved in {self._folder} ({error.strerror}): {remedy}."
+            raise SavedSweepError(reason) from error
+        write_parts(path, SAVED_SWEEP, about, {})
+        keep_newest(self._folder, SUFFIX)
+
+    def load(self, key: str) -> SweepState:
+        """Read the sweep of the run with this key. Raises SavedSweepError where there is none or it is damaged."""
+        path = self._place(key)
+        found = read_header(path, SAVED_SWEEP).about
+        with reading(path, SAVED_SWEEP):
+            if found is None or found["name"] != path.stem:
+                raise ValueError("it belongs to another file name")
+            plan = tuple(_read_spec(spec) for spec in found["plan"])
+            points = tuple(_read_point(point, spec) for point, spec in zip(found["points"], plan, strict=False))
+            return SweepState(status=found["status"], plan=plan, points=points)
+
+    def find(self, key: str) -> SweepState:
+        """The sweep of a run as it is after a crash: one that was running has stopped. Without one, an empty state."""
+        if self._place(key) not in list_newest(self._folder, SUFFIX):
+            return SweepState()
+        try:
+            state = self.load(key)
+        except SavedSweepError as error:
+            _log.warning("A saved sweep cannot be read and is left out: %s", error)
+            return SweepState(fault=LEFT_OUT)
+        return replace(state, status="stopped") if state.status == "running" else state
+
+    def _place(self, key: str) -> Path:
+        return self._folder / f"{hash_secret(key)}{SUFFIX}"
+
+
+def _write_spec(spec: RunSpec) -> dict[str, Any]:
+    return {
+        "corpus": spec.corpus_name,
+        "algorithm": spec.algorithm.name,
+        "config": asdict(spec.config),
+        "settings": asdict(spec.settings),
+        "chosen": sorted(spec.chosen),
+    }
+
+
+def _read_spec(written: Mapping[str, Any]) -> RunSpec:
+    algorithm = engine.find_algorithm(written["algorithm"])
+    return RunSpec(
+        corpus_name=written["corpus"],
+        algorithm=algorithm,
+        config=algorithm.config(**written["config"]),
+        settings=RunSettings(**written["settings"]),
+        chosen=frozenset(written["chosen"]),
+    )
+
+
+def _read_point(written: Mapping[str, Any], spec: RunSpec) -> SweepPoint:
+    return SweepPoint(**{**written, "config": spec.algorithm.config(**written["config"])})
