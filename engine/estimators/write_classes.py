@@ -61,13 +61,18 @@ def name_class(algorithm: Algorithm) -> str:
 
 
 def list_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """The parameters of an algorithm's estimator: its settings, then `passes`, `random_state` and `unused_topics`."""
+    """The parameters of an algorithm's estimator: its settings, then those that all estimators have.
+
+    Only algorithms whose steps can be divided have `num_shards`.
+    """
     passes = f"Times that `fit` reads the corpus; None means {algorithm.passes}."
     seed = "Seed of the start and of all draws; None draws another seed at each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
+    shards = "Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8."
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
         Parameter("passes", "int | None", "None", passes),
+        *([Parameter("num_shards", "int | None", "None", shards)] if algorithm.step is None else []),
         Parameter("random_state", "int | np.random.RandomState | None", "None", seed),
         Parameter("unused_topics", "str", '"keep"', unused, UNUSED_TOPICS),
     ]
