@@ -174,7 +174,26 @@ Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
 Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
 LDAPriors = Callable[[Any, Any], tuple[np.ndarray, float]]
+Narrow = Callable[[Any, np.ndarray], Any]
+Trim = Callable[[Any], Any]
+Widen = Callable[[Any, Any, np.ndarray], Any]
 CONCENTRATIONS = ("doc_concentration", "corpus_concentration", "word_concentration")
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """How the local step of a shard runs in another process, so that little is sent there and back.
+
+    narrow: (expectations, places (u,)) -> the expectations for only these of the batch's words (U,).
+    trim: statistics -> the same without unused space, and without arrays of the expectations.
+    widen: (trimmed statistics of narrowed expectations, expectations, places (u,)) -> statistics for the batch's words.
+
+    The result is that of `local` with all expectations, bit for bit.
+    """
+
+    narrow: Narrow
+    trim: Trim
+    widen: Widen
 
 
 @dataclass(frozen=True)
@@ -191,6 +210,7 @@ class Algorithm:
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
+    transfer: how a shard's local step runs in another process; without it, all expectations are sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
     concentrations: those of CONCENTRATIONS that its config has; `doc_concentration` is the total α₀.
     sets_max_topics, sets_precision: whether its config has `max_topics` and `precision`.
@@ -222,6 +242,7 @@ class Algorithm:
     preview: Preview | None = None
     start_from: StartFrom | None = None
     lda_priors: LDAPriors | None = None
+    transfer: Transfer | None = None
     has_corpus_weights: bool = True
     concentrations: tuple[str, ...] = CONCENTRATIONS
     sets_max_topics: bool = True

@@ -17,17 +17,23 @@ Result = TypeVar("Result")
 MOST_SHARDS = 8
 
 
-def shard(documents: Documents) -> list[Documents]:
-    """Split documents into shards of similar numbers of entries: 2 for 64 documents, 4 for 256, 8 for 1,024 or more.
+def shard_spans(documents: Documents, num_shards: int | None = None) -> list[tuple[int, int]]:
+    """Spans (first, last) of documents with similar numbers of entries; at most `num_shards` of them.
 
-    Each shard has a cost, and more shards than threads bring no gain. Their number depends only on the documents, so
-    that sums are added in the same order, bit for bit, for any number of threads.
+    By default there are 2 for 64 documents, 4 for 256, and 8 for 1,024 or more: each shard has a cost, and more shards
+    than threads bring no gain. The spans depend only on the documents and on `num_shards`, so that sums are added in
+    the same order, bit for bit, for any number of threads and workers.
     """
     num_documents = documents.num_documents
-    num_shards = max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
-    targets = documents.starts[-1] * np.arange(1, num_shards) / num_shards
+    number = num_shards or max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
+    targets = documents.starts[-1] * np.arange(1, number) / number
     bounds = np.unique([0, *np.searchsorted(documents.starts, targets), num_documents])
-    return [documents.cut(first, last) for first, last in pairwise(bounds)]
+    return list(pairwise(bounds.tolist()))
+
+
+def shard(documents: Documents, num_shards: int | None = None) -> list[Documents]:
+    """Split documents into the shards of `shard_spans`."""
+    return [documents.cut(first, last) for first, last in shard_spans(documents, num_shards)]
 
 
 def map_shards(function: Callable[[Documents], Result], documents: Documents) -> list[Result]:
@@ -36,9 +42,14 @@ def map_shards(function: Callable[[Documents], Result], documents: Documents) ->
 
 
 def step(
-    algorithm: Algorithm, config: Any, state: Any, batch: Batch, rng: np.random.Generator | None = None
+    algorithm: Algorithm,
+    config: Any,
+    state: Any,
+    batch: Batch,
+    rng: np.random.Generator | None = None,
+    num_shards: int | None = None,
 ) -> tuple[Any, StepInfo]:
-    """Take one step of an algorithm: its own, or expect, local on shards, blend.
+    """Take one step of an algorithm: its own, or expect, local on shards (`shard_spans`), blend.
 
     Raises ValueError if an algorithm with its own step gets no generator.
     """
@@ -48,5 +59,5 @@ def step(
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
     expectations = expect(config, state, batch)
-    parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents)
+    parts = map_on_threads(lambda part: local(config, expectations, part, rng), shard(batch.documents, num_shards))
     return blend(config, state, reduce(add, parts), batch)

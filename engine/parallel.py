@@ -3,8 +3,9 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -38,6 +39,16 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count_cores())
 
 
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Within this context, `map_on_threads` runs on the calling thread only."""
+    before, _thread.is_busy = _thread.is_busy, True
+    try:
+        yield
+    finally:
+        _thread.is_busy = before
+
+
 def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
     """Apply a function to each of its arguments on threads; the results are in the order of the arguments.
 
@@ -49,11 +60,8 @@ def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -
     runs = [slice(number * core // cores, number * (core + 1) // cores) for core in range(cores)]
 
     def work(run: slice) -> list[Result]:
-        before, _thread.is_busy = _thread.is_busy, True
-        try:
+        with on_one_thread():
             return list(map(function, *(argument[run] for argument in arguments)))
-        finally:
-            _thread.is_busy = before
 
     others = [_pool().submit(work, run) for run in runs[1:]]
     results = work(runs[0]) if runs else []

@@ -28,6 +28,7 @@ from stickbreaker.engine.inference.sticks import (
     sticks_bound,
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.transfer import OF_TOTALS
 from stickbreaker.engine.inference.two_level import (
     Expectations,
     expect_slots,
@@ -196,6 +197,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=OF_TOTALS,
     passes=100,
     stick=stick,
     trace=partial(trace_slots, _expect_words),

@@ -18,6 +18,7 @@ from stickbreaker.engine.inference.dirichlet import Expectations, expect_documen
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.transfer import OF_TOTALS
 from stickbreaker.engine.inference.warm_up import first_phase, scale_topics, startup_counts
 
 
@@ -124,6 +125,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=OF_TOTALS,
     passes=100,
     lda_priors=lda_priors,
     sets_topic_expectation=True,

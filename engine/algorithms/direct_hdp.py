@@ -30,6 +30,7 @@ from stickbreaker.engine.inference.online import (
 from stickbreaker.engine.inference.redundancy import choose_together
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
+from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, scale_start
 
 
@@ -105,6 +106,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=OF_STATISTICS,
     stick=stick,
     word_topics=word_topics,
     preview=preview_topics,

@@ -20,7 +20,16 @@ from scipy.sparse import csr_matrix
 from scipy.special import entr, psi, softmax
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import (
+    Algorithm,
+    Breaking,
+    InfersBy,
+    Phase,
+    Reads,
+    StepInfo,
+    TopicSummary,
+    Transfer,
+)
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, end_pass, sum_documents
@@ -35,6 +44,7 @@ from stickbreaker.engine.inference.sticks import (
     find_order,
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.transfer import OF_TOTALS, narrow, trim, widen_weighted
 from stickbreaker.engine.inference.warm_up import scale_start, startup_counts
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
@@ -179,6 +189,11 @@ def local(
     return fit(documents, expectations)[0]
 
 
+def widen(statistics: Statistics, expectations: Expectations, places: np.ndarray) -> Statistics:
+    """Statistics of a shard for the batch's words; the factored counts of a mixture have no topic weights."""
+    return widen_weighted(statistics, expectations.words, np.ones_like(expectations.topics), places)
+
+
 def blend(
     config: DPMixtureConfig, state: DPMixtureState, statistics: Statistics, batch: Batch
 ) -> tuple[DPMixtureState, StepInfo]:
@@ -261,6 +276,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=Transfer(narrow=narrow, trim=trim, widen=widen),
     stick=stick,
     word_topics=word_topics,
     concentrations=("corpus_concentration", "word_concentration"),
@@ -278,6 +294,7 @@ BATCH = Algorithm(
     expect=expect,
     local=local_batch,
     blend=blend_batch,
+    transfer=OF_TOTALS,
     passes=100,
     stick=stick,
     concentrations=("corpus_concentration", "word_concentration"),

@@ -35,6 +35,7 @@ from stickbreaker.engine.inference.online import (
 )
 from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
+from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.two_level import (
     Expectations,
     expect_slots,
@@ -177,6 +178,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=OF_STATISTICS,
     stick=stick,
     trace=partial(trace_slots, _expect_words),
     word_topics=word_topics,

@@ -26,6 +26,7 @@ from stickbreaker.engine.inference.global_step import Statistics, blend_topics, 
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
+from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_topics, startup_counts
 
 
@@ -158,6 +159,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    transfer=OF_STATISTICS,
     word_topics=word_topics,
     preview=preview_topics,
     lda_priors=lda_priors,

@@ -5,7 +5,8 @@ A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mappe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -190,6 +191,11 @@ class ShardFiles:
     def __reduce__(self) -> tuple[Any, ...]:
         return ShardFiles, (self.folder, self.manifest)
 
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the manifest, which has the checksums of all other files."""
+        return digest_manifest(self.folder)
+
     def _map_shard(self, number: int) -> tuple["pa.RecordBatch", Documents]:
         batch = map_arrow(self.folder / self.manifest.shards[number].file).get_batch(0)
         lists = batch.column("words")
@@ -261,6 +267,14 @@ def read_manifest(folder: Path) -> Manifest:
         if found != size:
             raise CorpusError(f"{folder / name} has {found:,} bytes instead of {size:,}: {REBUILD}.")
     return manifest
+
+
+def digest_manifest(folder: Path) -> str:
+    """Return the SHA-256 of the manifest of a stored corpus; raise CorpusError if it cannot be read."""
+    try:
+        return sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    except OSError as error:
+        raise CorpusError(f"{folder / MANIFEST} cannot be read ({error.strerror}): {REBUILD}.") from error
 
 
 def check_contents(folder: Path) -> None:

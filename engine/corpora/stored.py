@@ -3,10 +3,10 @@
 import os
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -24,6 +24,7 @@ from stickbreaker.engine.corpora.shards import (
     ShardSize,
     check_contents,
     check_target,
+    digest_manifest,
     name_shard,
     read_manifest,
     seal_corpus,
@@ -35,6 +36,8 @@ from stickbreaker.engine.whole_files import FileError, building
 SHARD_DOCUMENTS = 65_536
 # Entries that are loaded at once, 8 bytes each.
 MAX_LOADED = 250_000_000
+# Corpora that `StoredRows` keeps open.
+MAX_CORPORA = 4
 
 
 class Titles(Sequence[str]):
@@ -180,6 +183,23 @@ class StoredCorpus(Corpus):
         """Compare all files with their checksums; raise CorpusError that names the first file that differs."""
         check_contents(self.folder)
 
+    def refer(self, start: int, stop: int) -> "StoredRows":
+        """Return the documents from `start` to `stop - 1` in reading order, by their places.
+
+        Parameters
+        ----------
+        start, stop : int
+            Positions in reading order.
+
+        Returns
+        -------
+        StoredRows
+            What another process needs to read them.
+        """
+        return StoredRows(
+            folder=self.folder, digest=self._files.digest, places=self._places_between(start, stop)
+        )
+
     def _rows(self, start: int, stop: int) -> Documents:
         return self._files.gather(self._places_between(start, stop))
 
@@ -204,6 +224,47 @@ class StoredCorpus(Corpus):
         for part in np.split(rows, np.flatnonzero(np.diff(window_of[owners[rows]])) + 1):
             rng.shuffle(part)
         return rows
+
+
+class StoredRows(NamedTuple):
+    """Some documents of a stored corpus, by their places: another process reads them from its own mapped files.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder of the corpus.
+    digest : str
+        That of its manifest.
+    places : (S,) int64
+        The places of the documents.
+    """
+
+    folder: Path
+    digest: str
+    places: np.ndarray
+
+    def read(self) -> Documents:
+        """Return the documents.
+
+        Returns
+        -------
+        Documents
+            Read-only arrays.
+
+        Raises
+        ------
+        CorpusError
+            If the folder cannot be read, or holds another corpus.
+        """
+        return _open_files(self.folder, self.digest).gather(self.places)
+
+
+@lru_cache(MAX_CORPORA)
+def _open_files(folder: Path, digest: str) -> ShardFiles:
+    manifest = read_manifest(folder)
+    if digest_manifest(folder) != digest:
+        raise CorpusError(f"{folder} holds another corpus: copy the same folder to all machines.")
+    return ShardFiles(folder, manifest)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

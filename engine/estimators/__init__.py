@@ -83,6 +83,7 @@ def from_position(position: Position, words: tuple[str, ...] | None, corpus_size
     """The model of a run at `position`. words: the V words; corpus_size: D, the documents of the run."""
     settings = position.settings
     model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
+    model.num_shards = settings.num_shards
     model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
     model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
     model.words_, model.topic_names_ = words, {}

@@ -47,6 +47,8 @@ class OnlineHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -74,6 +76,7 @@ class OnlineHDP(OnlineTopicModel):
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -93,6 +96,7 @@ class OnlineHDP(OnlineTopicModel):
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -128,6 +132,8 @@ class OnlineDirectHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -152,6 +158,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -168,6 +175,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -199,6 +207,8 @@ class OnlineLDA(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -221,6 +231,7 @@ class OnlineLDA(OnlineTopicModel):
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -235,6 +246,7 @@ class OnlineLDA(OnlineTopicModel):
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -276,6 +288,8 @@ class OnlineSVIHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -303,6 +317,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -322,6 +337,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -355,6 +371,8 @@ class BatchHDP(TopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -378,6 +396,7 @@ class BatchHDP(TopicModel):
         duplicates: str = "keep",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -393,6 +412,7 @@ class BatchHDP(TopicModel):
         self.duplicates = duplicates
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -418,6 +438,8 @@ class BatchLDA(TopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -437,6 +459,7 @@ class BatchLDA(TopicModel):
         topic_expectation: str = "geometric",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -448,6 +471,7 @@ class BatchLDA(TopicModel):
         self.topic_expectation = topic_expectation
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -849,6 +873,8 @@ class OnlineDPMixture(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 1.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -869,6 +895,7 @@ class OnlineDPMixture(OnlineTopicModel):
         start: str = "hoffman",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -881,6 +908,7 @@ class OnlineDPMixture(OnlineTopicModel):
         self.start = start
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 
@@ -904,6 +932,8 @@ class BatchDPMixture(TopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Times that `fit` reads the corpus; None means 100.
+    num_shards : int or None, default=None
+        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws another seed at each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -922,6 +952,7 @@ class BatchDPMixture(TopicModel):
         start: str = "hoffman",
         precision: str = "float32",
         passes: int | None = None,
+        num_shards: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         unused_topics: str = "keep",
     ) -> None:
@@ -932,6 +963,7 @@ class BatchDPMixture(TopicModel):
         self.start = start
         self.precision = precision
         self.passes = passes
+        self.num_shards = num_shards
         self.random_state = random_state
         self.unused_topics = unused_topics
 

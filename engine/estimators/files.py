@@ -25,6 +25,7 @@ class FittedModel(Protocol):
 
     algorithm: Algorithm
     passes: int | None
+    num_shards: int | None
     unused_topics: str
     state_: Any
     config_: Any
@@ -53,7 +54,7 @@ def save_model(
     notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
     if model.topic_names_:
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
-    settings = RunSettings(passes=model.passes, seed=model.seed_)
+    settings = RunSettings(passes=model.passes, seed=model.seed_, num_shards=model.num_shards)
     name, seen = model.algorithm.name, model.documents_seen_
     checkpoint.save(
         path,

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,9 @@ from stickbreaker.engine.runs.run import Updates, run
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve_max_topics
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 SPLIT_SEED = 0
 # Imported by name when it is used: the engine does not depend on the page.
 NOTEBOOK = "stickbreaker.app.notebook"
@@ -80,6 +83,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     algorithm: Algorithm
     passes: int | None
+    # Estimators whose steps can be divided have it as a parameter.
+    num_shards: int | None = None
     random_state: int | np.random.RandomState | None
     unused_topics: str
     state_: Any
@@ -100,6 +105,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         verbose: bool = False,
         callback: Callable[[Update], object] | None = None,
         checkpoint: str | PathLike[str] | None = None,
+        client: "Client | None" = None,
     ) -> Self:
         """Learn from these documents alone, in their order; everything learned before is forgotten.
 
@@ -119,6 +125,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         checkpoint : str or path, optional
             A file (.npz) that is written every 30 seconds, at the end, and where the fit is interrupted. If it exists,
             the fit continues from it; `history_` then begins there.
+        client : distributed.Client, optional
+            The workers of this Dask cluster compute the local steps. The model is the same, bit for bit; the parameter
+            `num_shards` sets into how many tasks a mini-batch is divided.
 
         Returns
         -------
@@ -128,8 +137,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Raises
         ------
         ValueError
-            If X is not a table of counts, if all counts are 0, if a parameter is outside its bounds, or if the
-            checkpoint is damaged or of another fit.
+            If X is not a table of counts, if all counts are 0, if a parameter is outside its bounds, if the
+            checkpoint is damaged or of another fit, or if the algorithm cannot learn on a cluster.
+        ClusterError
+            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
         """
         corpus = self._start(X)
         if not corpus.num_tokens:
@@ -140,9 +151,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
         if position is not None and self.random_state is None:
             self.seed_ = position.settings.seed
-        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False)
+        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
-        updates = run(prepared, checkpoint=checkpoint)
+        updates = run(prepared, checkpoint=checkpoint, client=client)
         seen = 0
         if position is not None:
             seen = position.documents_seen

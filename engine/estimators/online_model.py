@@ -84,4 +84,4 @@ class OnlineTopicModel(TopicModel):
         for batch in corpus.batches(config.batch_size):
             batch = batch._replace(corpus_size=self.corpus_size_)
             rng = np.random.default_rng([self.seed_, self.state_.step + 1])
-            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng)
+            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)

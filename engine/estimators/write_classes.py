@@ -61,13 +61,23 @@ def name_class(algorithm: Algorithm) -> str:
 
 
 def list_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """The parameters of an algorithm's estimator: its settings, then `passes`, `random_state` and `unused_topics`."""
+    """The parameters of an algorithm's estimator: its settings, then those that all estimators have.
+
+    Only algorithms whose steps can be divided have `num_shards`.
+    """
     passes = f"Times that `fit` reads the corpus; None means {algorithm.passes}."
     seed = "Seed of the start and of all draws; None draws another seed at each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
+    shards = Parameter(
+        name="num_shards",
+        type="int | None",
+        default="None",
+        help="Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.",
+    )
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
         Parameter(name="passes", type="int | None", default="None", help=passes),
+        *([shards] if algorithm.step is None else []),
         Parameter(name="random_state", type="int | np.random.RandomState | None", default="None", help=seed),
         Parameter(name="unused_topics", type="str", default='"keep"', help=unused, choices=UNUSED_TOPICS),
     ]

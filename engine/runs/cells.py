@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +31,9 @@ from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.runs.versions import find_versions
 
 FURTHER_PROTOCOLS = ("tokens_90_10", "perplexity_bound", "importance_sampling")
-LIBRARIES = ("numba", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -196,13 +194,3 @@ def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
     for array in (counts.indptr, counts.indices, counts.data, corpus.dates, corpus.doc_ids, corpus.groups):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     return digest.hexdigest()
-
-
-@lru_cache
-def find_versions() -> dict[str, str]:
-    """Versions of Python and of the numerical libraries, and the SHA-256 of the engine's code."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(file.read_bytes())
-    libraries = {name: version(name) for name in LIBRARIES}
-    return {"engine": digest.hexdigest(), "python": platform.python_version(), **libraries}

@@ -4,11 +4,11 @@ import time
 from collections.abc import Generator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Algorithm, Reads
+from stickbreaker.engine.algorithm import Algorithm, Reads, StepInfo
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score_own, score_shares
@@ -17,8 +17,12 @@ from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import Position, fingerprint, load, save
 from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
+from stickbreaker.engine.runs.remote_steps import RemoteSteps
 from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
 from stickbreaker.engine.schedules import step_size
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 # Seconds between two checkpoints of a run that writes them.
 SAVE_SECONDS = 30.0
@@ -32,6 +36,7 @@ def run(
     resume: Position | None = None,
     checkpoint: str | PathLike[str] | None = None,
     every: float = SAVE_SECONDS,
+    client: "Client | None" = None,
 ) -> Updates:
     """Yield one Update for each mini-batch, to the last pass or until the algorithm has converged.
 
@@ -48,6 +53,9 @@ def run(
         have passed, at its end, and where it is interrupted.
     every : float
         Seconds between two checkpoints.
+    client : distributed.Client, optional
+        The local steps of each mini-batch are computed by the workers of this Dask cluster. The result is the same, bit
+        for bit. `RunSettings.num_shards` sets into how many tasks a mini-batch is divided.
 
     Returns
     -------
@@ -57,22 +65,27 @@ def run(
     Raises
     ------
     ValueError
-        If `resume` or the file is of another algorithm, of other settings, or of a corpus with another number of words.
+        If `resume` or the file is of another algorithm, of other settings, or of a corpus with another number of words,
+        or if the steps of the algorithm cannot be divided among the workers of a client.
+    ClusterError
+        If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
     CheckpointError
         If the file cannot be read or written.
     """
     if checkpoint is None:
-        return _begin(prepared, resume)
+        return _begin(prepared, resume, client)
     if resume is not None:
         raise ValueError("Give resume or checkpoint, not both: a run continues from one position.")
     path = Path(checkpoint)
-    return _save_as_it_runs(prepared, _begin(prepared, load(path) if path.exists() else None), path, every)
+    updates = _begin(prepared, load(path) if path.exists() else None, client)
+    return _save_as_it_runs(prepared, updates, path, every)
 
 
-def _begin(prepared: Prepared, resume: Position | None) -> Updates:
+def _begin(prepared: Prepared, resume: Position | None, client: "Client | None") -> Updates:
     if resume is not None:
         _check_position(prepared, resume)
-    return _Run(prepared, resume).updates()
+    remote = None if client is None else RemoteSteps(client, prepared.algorithm, prepared.train)
+    return _Run(prepared, resume, remote).updates()
 
 
 def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float) -> Updates:
@@ -134,8 +147,8 @@ def _check_position(prepared: Prepared, position: Position) -> None:
 class _Run:
     """The state of one driver between two mini-batches."""
 
-    def __init__(self, prepared: Prepared, resume: Position | None) -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: Prepared, resume: Position | None, remote: RemoteSteps | None) -> None:
+        self.prepared, self.remote = prepared, remote
         self.algorithm, self.config, self.seed = prepared.algorithm, prepared.config, prepared.settings.seed
         self.has_ended = False
         if resume is None:
@@ -190,8 +203,7 @@ class _Run:
 
     def _learn(self, batch: Batch, date: np.datetime64) -> Stepped:
         began = time.perf_counter()
-        rng = np.random.default_rng([self.seed, self.state.step + 1])
-        self.state, info = take_step(self.algorithm, self.config, self.state, batch, rng)
+        self.state, info = self._step(batch)
         self.seconds += time.perf_counter() - began
         self.seen += len(batch.doc_ids)
         self.has_ended = info.ends_run
@@ -205,6 +217,14 @@ class _Run:
             state=self.state,
             seconds=self.seconds,
         )
+
+    def _step(self, batch: Batch) -> tuple[Any, StepInfo]:
+        num_shards = self.prepared.settings.num_shards
+        if self.remote is not None:
+            first = self.seen % self.prepared.corpus_size
+            return self.remote.step(self.config, self.state, batch, first, num_shards)
+        rng = np.random.default_rng([self.seed, self.state.step + 1])
+        return take_step(self.algorithm, self.config, self.state, batch, rng, num_shards)
 
     def _score_ahead(self, batch: Batch, date: np.datetime64) -> Evaluated | None:
         """Score a mini-batch before it is learned from, and keep the topic shares that this takes."""

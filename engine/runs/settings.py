@@ -28,6 +28,9 @@ class RunSettings:
         Whether each mini-batch is scored before it is learned from.
     shuffle_window : int
         Number of shards of a stored corpus that are shuffled together.
+    num_shards : int or None
+        Largest number of parts that a mini-batch is divided into, each a task for a thread or for a worker of a
+        cluster; None leaves it to the size of the mini-batch, with at most 8.
 
     Raises
     ------
@@ -54,6 +57,14 @@ class RunSettings:
     )
     shuffle_window: int = setting(
         SHUFFLE_WINDOW, "", (1, 1_000_000), "shards of a stored corpus that are shuffled together"
+    )
+    num_shards: int | None = setting(
+        None,
+        "",
+        (1, 100_000),
+        "parts of a mini-batch, each a task for a thread or a worker",
+        whole=True,
+        left_to="the size of the mini-batch",
     )
 
     def __post_init__(self) -> None:

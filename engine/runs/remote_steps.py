@@ -1,0 +1,155 @@
+"""Steps of a run whose local steps are computed by the workers of a Dask cluster (`engine.clusters`).
+
+λ stays in this process. A worker receives the expectations for the words of one shard of the mini-batch, and either the
+places of its documents in a stored corpus, which the worker maps, or the documents of a corpus in memory. The shards
+are those of `executors.shard_spans`, and their statistics are added in their order, so that the number of workers, and
+which of them computes what, never changes a result.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Algorithm, StepInfo, Transfer
+from stickbreaker.engine.clusters import Cluster, ClusterError, connect, worker_address
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
+from stickbreaker.engine.executors import shard_spans
+from stickbreaker.engine.runs.versions import find_environment
+
+
+class ShardTask(NamedTuple):
+    """What a worker needs for one shard: expectations for its words, and its documents or their places on disk."""
+
+    expectations: Any
+    documents: Documents | StoredRows
+
+
+@dataclass(frozen=True)
+class LocalStep:
+    """The local step that a worker computes, and its config."""
+
+    algorithm: Algorithm
+    config: Any
+
+    def __call__(self, task: ShardTask) -> Any:
+        """The statistics of a shard, as they are sent back."""
+        _, local, _ = self.algorithm.parts()
+        documents = read_documents(task.documents)
+        statistics = local(self.config, copy_read_only(task.expectations), documents, None)
+        return statistics if self.algorithm.transfer is None else self.algorithm.transfer.trim(statistics)
+
+
+class RemoteSteps:
+    """Takes the steps of a run on a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    algorithm : Algorithm
+        An algorithm without a step of its own.
+    train : Corpus
+        The documents that the run learns from.
+
+    Raises
+    ------
+    ValueError
+        If the algorithm has a step of its own.
+    ClusterError
+        If a worker cannot read the corpus, or has other versions or another processor than this process.
+    """
+
+    def __init__(self, client: Any, algorithm: Algorithm, train: Corpus) -> None:
+        if algorithm.step is not None:
+            raise ValueError(
+                f"{algorithm.title} cannot learn on a cluster, because its steps cannot be divided into shards: leave"
+                " out client."
+            )
+        self._cluster = connect(client, find_environment)
+        check_corpus(self._cluster, train)
+        self._algorithm, self._train = algorithm, train
+
+    def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
+        """Take one step; first: the place in the corpus of the batch's first document."""
+        expect, _, blend = self._algorithm.parts()
+        expectations = expect(config, state, batch)
+        tasks, places = self.divide(expectations, batch, first, num_shards)
+        parts = self._cluster.map(LocalStep(algorithm=self._algorithm, config=config), tasks)
+        widened = [
+            widen_part(self._algorithm.transfer, copy_read_only(part), expectations, own)
+            for part, own in zip(parts, places, strict=True)
+        ]
+        return blend(config, state, reduce(add, widened), batch)
+
+    def divide(
+        self, expectations: Any, batch: Batch, first: int, num_shards: int | None
+    ) -> tuple[list[ShardTask], list[np.ndarray]]:
+        """The task of each shard, and the places (u,) of its words among those of the batch."""
+        words = batch.documents.distinct_words()
+        tasks, places = [], []
+        for start, stop in shard_spans(batch.documents, num_shards):
+            documents = batch.documents.cut(start, stop)
+            own = np.searchsorted(words, documents.distinct_words())
+            transfer = self._algorithm.transfer
+            narrowed = expectations if transfer is None else transfer.narrow(expectations, own)
+            place = refer_to(self._train, first + start, first + stop, documents)
+            tasks.append(ShardTask(expectations=narrowed, documents=place))
+            places.append(own)
+        return tasks, places
+
+
+def widen_part(transfer: Transfer | None, statistics: Any, expectations: Any, places: np.ndarray) -> Any:
+    """The statistics of a shard for the words of the batch."""
+    return statistics if transfer is None else transfer.widen(statistics, expectations, places)
+
+
+def refer_to(corpus: Corpus, start: int, stop: int, documents: Documents) -> Documents | StoredRows:
+    """What another process needs to read these documents of a corpus: their places on disk, or the documents."""
+    return corpus.refer(start, stop) if isinstance(corpus, StoredCorpus) else documents
+
+
+def read_documents(given: Documents | StoredRows) -> Documents:
+    """The documents, on a worker. Raises ClusterError that names the worker if it cannot read them."""
+    if isinstance(given, Documents):
+        return given
+    try:
+        return given.read()
+    except CorpusError as error:
+        raise ClusterError(_unreadable(worker_address(), error)) from error
+
+
+def check_corpus(cluster: Cluster, corpus: Corpus) -> None:
+    """Raise ClusterError if a worker cannot read the files of a stored corpus."""
+    if not isinstance(corpus, StoredCorpus):
+        return
+    for address, error in sorted(cluster.run_everywhere(_find_error, corpus.refer(0, 0)).items()):
+        if error:
+            raise ClusterError(_unreadable(address, error))
+
+
+def _find_error(rows: StoredRows) -> str:
+    """Why a worker cannot read documents; "" if it can."""
+    try:
+        rows.read()
+    except CorpusError as error:
+        return str(error)
+    return ""
+
+
+def _unreadable(address: str, error: object) -> str:
+    return f"Worker {address} cannot read the corpus. {error} All machines need it at the same path."
+
+
+def copy_read_only(value: Any) -> Any:
+    """Nested named tuples in which each read-only array is copied: kernels are compiled for writable ones."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.writeable else value.copy()
+    if isinstance(value, tuple):
+        parts = map(copy_read_only, value)
+        return tuple(parts) if type(value) is tuple else type(value)(*parts)
+    return value
