@@ -391,7 +391,10 @@ class Runner:
             if record.is_over:
                 self._settle()
             record.stand_still()
-            if self._is_stale or record.status != self.progress.status:
+            if record.status != self.progress.status:
+                # A saved run says its status, also if it was saved as it learned its last mini-batch.
+                self._is_unsaved = self._is_stale = True
+            if self._is_stale:
                 self._publish()
             if record.status == "finished":
                 self._hand_over(record, self.progress)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.limits import RUN_MEMORY
-from stickbreaker.app.model.record import SLOW_SECONDS
+from stickbreaker.app.model.record import SLOW_SECONDS, read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
+from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS, Storage
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
@@ -38,6 +38,16 @@ def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
     runner.step()
     until(lambda: runner.progress.documents_seen == 30 and runner.progress.status == "paused")
     assert len(watched.configs) == len(runner.progress.heldout) == 3
+
+
+def test_a_run_that_pauses_after_a_mini_batch_that_was_saved_is_saved_as_paused(make_runner, until):
+    saved = []
+    runner = make_runner(storage=Storage(save=saved.append))
+    runner.restart(small_spec(), is_running=False)
+    until(lambda: runner.progress.documents_total == 100)
+    runner.step()
+    until(lambda: saved and read_status(saved[-1]) == "paused")
+    assert [(read_status(each), each.documents_seen) for each in saved] == [("running", 10), ("paused", 10)]
 
 
 def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runner, until):
