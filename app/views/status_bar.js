@@ -147,10 +147,10 @@ export function render({model, view}) {
   model.on(["beat"], hear)
   hear()
   const listening = setInterval(listen, LOOK_MILLISECONDS)
-  setTimeout(() => view.model.document?.on_event("connection_lost", () => {
+  view.model.document?.on_event("connection_lost", () => {
     is_closed = true
     lose(true)
-  }), 0)
+  })
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
     "note"], update)
   model.on(["work", "work_seconds"], begin)
@@ -168,18 +168,10 @@ export function render({model, view}) {
     model.send_msg("toggle")
   }
   document.addEventListener("keydown", press)
-  const wide = window.matchMedia("(min-width: 900px)")
-  const fitPage = () => {
-    const page = view.model.document?.roots().find((root) => root.data?.sidebar_variant !== undefined)
-    page?.data.setv({sidebar_variant: wide.matches ? "persistent" : "temporary", sidebar_open: wide.matches})
-  }
-  wide.addEventListener("change", fitPage)
-  setTimeout(fitPage, 0)
   model.on("remove", () => {
     clearInterval(clock)
     clearInterval(listening)
     document.removeEventListener("keydown", press)
-    wide.removeEventListener("change", fitPage)
   })
   return bar
 }
