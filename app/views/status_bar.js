@@ -147,10 +147,10 @@ export function render({model, view}) {
   model.on(["beat"], hear)
   hear()
   const listening = setInterval(listen, LOOK_MILLISECONDS)
-  view.model.document?.on_event("connection_lost", () => {
+  setTimeout(() => view.model.document?.on_event("connection_lost", () => {
     is_closed = true
     lose(true)
-  })
+  }), 0)
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
     "note"], update)
   model.on(["work", "work_seconds"], begin)
