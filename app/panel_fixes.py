@@ -1,15 +1,17 @@
 """Every workaround for Panel, Bokeh or panel-material-ui: what it fixes, why, and the versions it was checked with.
 
-Where no address of an issue is given, no issue of the library is known. `tests/app/test_panel_fixes.py` and
-`test_panel_fixes_plots.py` fail if the versions change, and as soon as a tested workaround is no longer needed.
+Where no address of an issue is given, no issue of the library is known. `tests/app/test_panel_fixes*.py` fail if the
+versions change, and as soon as a workaround is no longer needed. The scripts are in `panel_scripts`.
 """
 
 import asyncio
 import base64
 import inspect
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any
 
 import bokeh.server.urls
@@ -22,7 +24,7 @@ import pyviz_comms
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, Plot, Scatter
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Plot, Scatter
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from panel.auth import BasicAuthProvider
@@ -33,7 +35,13 @@ from panel.reactive import Syncable
 from panel.util.parameters import edit_readonly
 from tornado.web import HTTPError, RequestHandler
 
-CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16"}
+CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
+SCRIPTS = Path(__file__).with_name("panel_scripts")
+
+
+def read_script(name: str) -> str:
+    """Read one of the scripts of the workarounds."""
+    return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -186,11 +194,108 @@ def forget_views(document: Document, context: Any) -> None:
 # Its option for no such toast, `disconnect_notification=""`, makes panel-material-ui 0.16 fail where it reads the text.
 NO_LOST_TOAST = "[id^='reconnect-notification-'] { display: none !important; }"
 
+# A part of a layout is never higher than the part around it (Bokeh 3.9), which a page gives the height of the window:
+# later parts would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
+NO_HEIGHT_LIMIT = {"max-height": "none"}
+
+# A script of the page: it is as dark as the system until a person chooses, and remembers the choice.
+# panel-material-ui 0.16 does neither (https://github.com/panel-extensions/panel-material-ui/issues/288). It takes the
+# theme from an attribute of the page as long as the attribute is there, so the script removes it when a person chooses.
+THEME_CHOICE = read_script("theme_choice")
+
+
+class SideDrawer(pn.custom.JSComponent):
+    """Opens the side of a page wide enough for it; under 900 px the side is a drawer, closed at first.
+
+    panel-material-ui 0.16 makes a drawer of it under 600 px only, and opens or closes it in all windows alike. Related:
+    https://github.com/panel-extensions/panel-material-ui/issues/687.
+    """
+
+    _esm = read_script("side_drawer")
+
+
+def change_after_loading(document: Document, *acts: Callable[[], None]) -> None:
+    """Run these when the page has loaded.
+
+    Panel 1.9 sends changes that are made during loading in another way, and may deliver them after later changes.
+    """
+    for act in acts:
+        document.add_next_tick_callback(act)
+
+
+def reveal(part: Any) -> None:
+    """Show a hidden part; change it before, not just after.
+
+    A component reads its values when it is drawn and only then listens for changes, so that it misses a change that
+    comes between (Panel 1.9).
+    """
+    part.visible = True
+
 
 # Inputs.
 
 # The buttons next to a number have no name for a screen reader; the arrow keys do the same (panel-material-ui 0.16).
 NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+
+
+# Panel writes the width of a component into the style of what it contains, where a style sheet cannot reduce it
+# (Panel 1.9).
+FREE_WIDTH = ":host, :host > div { width: auto !important; min-width: 0 !important; }"
+
+# The default colour of a button that is not selected has too little contrast under the pointer: 4.48 on white, where
+# WCAG 2 asks for 4.5 (panel-material-ui 0.16).
+READABLE_TOGGLES = {"& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"}}
+
+# For the theme: a menu has its full size at once. In one that still grows, the items move: a press that begins on one
+# item and ends on the next chooses neither, and the menu stays open (panel-material-ui 0.16). Related:
+# https://github.com/mui/material-ui/issues/45301.
+FULL_MENUS = {"MuiMenu": {"defaultProps": {"transitionDuration": 0}}}
+
+
+def empty_if_zero() -> CustomJSTickFormatter:
+    """The format of a number that is never 0: panel-material-ui 0.16 sends 0 for a number without a value."""
+    return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
+
+
+class Keyboard(pn.custom.JSComponent):
+    """Opens selects by keys, and returns the focus when a dialog or a menu closes.
+
+    The select of panel-material-ui 0.16 opens at a click only. A dialog returns the focus to the element that had it,
+    which is the host if the focus was inside a shadow root, and a host cannot have it. Related:
+    https://github.com/mui/material-ui/issues/34980.
+    """
+
+    _esm = read_script("keyboard")
+
+
+class Echoes:
+    """Tells values that a menu sends back from values that the user has chosen.
+
+    If a menu gets a second value while it draws the first, it sends the first one back, and on a busy machine it does
+    so late (Panel 1.9: each component sends a value that it has drawn).
+    """
+
+    SECONDS = 30.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._replaced: list[tuple[Any, float]] = []
+
+    def note(self, value: Any) -> None:
+        """Remember a value of the menu that the page replaces now."""
+        self._replaced = [*self._recent(), (value, self._clock())]
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value that the menu has sent is one that the page has just replaced."""
+        return any(value == before for before, _ in self._recent())
+
+    def forget(self) -> None:
+        """Take the next value for the user's: the user has chosen another one."""
+        self._replaced.clear()
+
+    def _recent(self) -> list[tuple[Any, float]]:
+        now = self._clock()
+        return [(value, at) for value, at in self._replaced if now - at < self.SECONDS]
 
 
 class PlacesSlider(pmui.DiscreteSlider):
@@ -216,35 +321,7 @@ class TypedNumbers(pn.custom.JSComponent):
     meanwhile acts with the previous number, and the page then shows that number again.
     """
 
-    _esm = """
-const FORMATS = {int: /^[-+]?\\d+$/, float: /^[-+]?(\\d+\\.?\\d*|\\.\\d+)$/}
-
-const findNumber = (path) => {
-  const nodes = new Set(path)
-  return Bokeh.index.query_one((view) => nodes.has(view.el) && FORMATS[view.model.data?.mode])?.model.data
-}
-
-const send = (event) => {
-  const input = event.currentTarget
-  const number = findNumber(event.composedPath())
-  if (!number) { return }
-  if (input.value === "") { number.value = null }
-  if (FORMATS[number.mode].test(input.value)) { number.value = Number(input.value) }
-}
-
-const follow = (event) => {
-  const [input] = event.composedPath()
-  if (input?.matches?.("input")) { input.addEventListener("blur", send, {once: true}) }
-}
-
-export function render({model}) {
-  document.addEventListener("input", follow, true)
-  model.on("remove", () => document.removeEventListener("input", follow, true))
-  const nothing = document.createElement("div")
-  nothing.hidden = true
-  return nothing
-}
-"""
+    _esm = read_script("typed_numbers")
 
 
 class BrowserHistory(pn.custom.JSComponent):
@@ -256,44 +333,7 @@ class BrowserHistory(pn.custom.JSComponent):
     with the query of the entry that the user goes to.
     """
 
-    _esm = """
-const SELECTION = ["page", "topic", "document", "from", "to"]
-const SAME_ACTION_MILLISECONDS = 400
-
-const withoutSelection = (query) => {
-  const rest = new URLSearchParams(query)
-  SELECTION.forEach((name) => rest.delete(name))
-  return rest.toString()
-}
-
-const isSelected = (before, after) => SELECTION.some((name) =>
-  before.get(name) !== after.get(name) && (name !== "topic" || before.has(name)))
-
-export function render({model}) {
-  const push = window.history.pushState
-  let pushedAt = -Infinity
-
-  window.history.pushState = (state, unused, url) => {
-    const next = new URL(url, window.location.href)
-    if (next.href === window.location.href) { return }
-    const isNew = withoutSelection(next.search) === withoutSelection(window.location.search)
-      && isSelected(new URLSearchParams(window.location.search), new URLSearchParams(next.search))
-      && performance.now() - pushedAt > SAME_ACTION_MILLISECONDS
-    if (!isNew) { window.history.replaceState(state, unused, url); return }
-    pushedAt = performance.now()
-    push.call(window.history, state, unused, url)
-  }
-  const goBack = () => model.send_msg({query: window.location.search})
-  window.addEventListener("popstate", goBack)
-  model.on("remove", () => {
-    window.history.pushState = push
-    window.removeEventListener("popstate", goBack)
-  })
-  const nothing = document.createElement("div")
-  nothing.hidden = true
-  return nothing
-}
-"""
+    _esm = read_script("browser_history")
 
     def __init__(self, on_back: Callable[[str], None], **params: Any):
         self._on_back = on_back
@@ -306,7 +346,6 @@ export function render({model}) {
 
 
 # Plots, lists of choices and notebooks.
-CHECKED_PLOTS_WITH = {"bokeh": "3.9", "panel": "1.9", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
 
 # Bokeh's autohide sets `visibility: hidden`, so the keyboard cannot reach the tools (Bokeh 3.9; no issue known).
 TOOLS_STYLE = """
@@ -332,21 +371,7 @@ class UndrawnFigures(pn.custom.JSComponent):
     Bokeh 3.9 measures and places the panels of such a figure, which it has not made yet, and throws (no issue known).
     """
 
-    _esm = """
-export function render() {
-  const figure = Bokeh.Models.get("Figure").prototype.default_view.prototype
-  if (!figure.passes_over_undrawn) {
-    for (const name of ["_measure_layout", "_after_layout"]) {
-      const original = figure[name]
-      figure[name] = function () { if (this.layout) { original.call(this) } }
-    }
-    figure.passes_over_undrawn = true
-  }
-  const nothing = document.createElement("div")
-  nothing.hidden = true
-  return nothing
-}
-"""
+    _esm = read_script("undrawn_figures")
 
 
 class Seed:

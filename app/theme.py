@@ -19,14 +19,7 @@ ON_CHIP = "#ffffff"
 
 # The focus ring has the colour of the button's text, which contrasts with any background.
 KEYBOARD_FOCUS = {"outline": "2px solid currentColor", "outlineOffset": "-4px"}
-# A menu has its full size at once. In one that still grows, the items move: a press that begins on one item and ends on
-# the next chooses neither, and the menu stays open.
-PAGE_THEME = {
-    "components": {
-        "MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}},
-        "MuiMenu": {"defaultProps": {"transitionDuration": 0}},
-    }
-}
+FOCUSED_BUTTONS = {"MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}}}
 
 STATUS_COLORS = {
     "ready": "#546e7a",

@@ -10,8 +10,10 @@ import panel_material_ui as pmui
 from panel_material_ui.template.base import Page
 
 from stickbreaker.app.panel_fixes import (
+    FULL_MENUS,
     NO_BUSY_LINE,
     NO_LOST_TOAST,
+    THEME_CHOICE,
     forget_views,
     keep_to_own_files,
     stop_following_the_server,
@@ -19,7 +21,7 @@ from stickbreaker.app.panel_fixes import (
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.visitors import find_user
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.theme import PAGE_THEME
+from stickbreaker.app.theme import FOCUSED_BUTTONS
 
 TITLE = "Stickbreaker"
 TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
@@ -45,7 +47,7 @@ def lay_out(session: Session) -> Page:
         main=[session.layout()],
         busy_indicator=None,
         sx=NO_BUSY_LINE,
-        theme_config=PAGE_THEME,
+        theme_config={"components": FOCUSED_BUTTONS | FULL_MENUS},
     )
     stop_following_the_server(page)
     return page
@@ -70,7 +72,7 @@ def create() -> Page:
     keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
     document.template_variables["opening"] = session.describe_opening()
-    document.template_variables["fixes"] = NO_LOST_TOAST
+    document.template_variables.update(fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE)
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

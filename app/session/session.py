@@ -17,7 +17,15 @@ from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
-from stickbreaker.app.panel_fixes import BrowserHistory, TypedNumbers, UndrawnFigures
+from stickbreaker.app.panel_fixes import (
+    NO_HEIGHT_LIMIT,
+    BrowserHistory,
+    Keyboard,
+    SideDrawer,
+    TypedNumbers,
+    UndrawnFigures,
+    change_after_loading,
+)
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -53,7 +61,6 @@ from stickbreaker.app.views.sweep import SweepActions, SweepPanel
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.app.widgets.keyboard import Keyboard
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
 from stickbreaker.engine.whole_files import FileError
@@ -203,9 +210,7 @@ class Session:
             self.header.show_pace(self._run.runner.seconds_per_batch)
             self._tell_stopped(self._run.sweep.state)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
-        # In the next tick: Panel may deliver a change during loading after a later one.
-        self._wakeup.notify()
-        self.document.add_next_tick_callback(self.unfold)
+        change_after_loading(self.document, self.look, self.unfold)
 
     def _tell_stopped(self, sweep: SweepState) -> None:
         """Say that a sweep can be continued; the button is on Compare."""
@@ -503,16 +508,14 @@ class Session:
         own[CLASS] = lambda: (self.classroom.view,)
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
-        # Bokeh limits the height to the window, so that later parts would overlap.
-        styles = {"max-height": "none"}
-        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0))
+        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), SideDrawer(margin=0))
         unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
         above = pn.FlexBox(self.tabs, self.player, align_items="center", gap="0", sizing_mode="stretch_width")
         parts = (self.header, self.sharing, above, *self.pages.columns, *unseen)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=styles)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
 
     def _turn(self) -> None:
-        """Open the selected page after an update: a widget may miss changes while it appears."""
+        """Update the selected page before it opens; `reveal` says why."""
         page = self.tabs.value
         self.readers.open_export(page == EXPORT)
         self.player.bar.visible = page in (LIVE, TOPICS)

@@ -2,6 +2,8 @@
 
 import panel_material_ui as pmui
 
+from stickbreaker.app.panel_fixes import READABLE_TOGGLES
+
 PAGES = ("Live", "Topics", "Time", "Documents", "Compare", "Export", "Under the hood")
 LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT, HOOD = PAGES
 # Its button appears once the run is shared, or its class gets a task.
@@ -9,8 +11,7 @@ CLASS = "Class"
 ALL_PAGES = (*PAGES, CLASS)
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 STYLE = {
-    # The default colour has too little contrast under the pointer.
-    "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
+    **READABLE_TOGGLES,
     "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "textTransform": "none", "fontSize": "15px"},
     "@media (max-width: 600px)": {
         "flexWrap": "wrap",

@@ -123,7 +123,6 @@ class Curves(Viewer):
 
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
-        # Without this Bokeh refuses changes of a figure, since the event of a widget comes without its lock.
         with pn.io.hold():
             for plot in self.plots.values():
                 set_x_axis(plot.figure, self.axis)

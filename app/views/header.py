@@ -14,6 +14,7 @@ import param
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.panel_fixes import FREE_WIDTH
 from stickbreaker.app.theme import STATUS_COLORS
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.schedules import FEWEST_BATCHES
@@ -57,11 +58,10 @@ ICON_ALONE = {
     "& .MuiButton-startIcon": {"margin": 0},
     "& .MuiButton-startIcon > *": {"fontSize": "20px !important"},
 }
-# Panel writes the width into the style of the select and of what it contains.
 PACE_STYLE = f"""
 {PHONE} {{
   :host {{ flex: 1 1 150px; max-width: 235px !important; }}
-  :host, :host > div {{ width: auto !important; min-width: 0 !important; }}
+  {FREE_WIDTH}
 }}
 """
 
@@ -72,7 +72,6 @@ class StatusBar(pn.custom.JSComponent):
     The browser counts the seconds of a long step, so that the server does not send them. It says within three seconds
     that the connection is lost, and opens the page again as soon as the server answers.
     Its notes are below the buttons, so that the buttons do not move when a note appears: a press would miss them.
-    In a narrow window the side of the page becomes a drawer, closed at first.
     """
 
     status = param.String("ready")

@@ -168,18 +168,10 @@ export function render({model, view}) {
     model.send_msg("toggle")
   }
   document.addEventListener("keydown", press)
-  const wide = window.matchMedia("(min-width: 900px)")
-  const fitPage = () => {
-    const page = view.model.document?.roots().find((root) => root.data?.sidebar_variant !== undefined)
-    page?.data.setv({sidebar_variant: wide.matches ? "persistent" : "temporary", sidebar_open: wide.matches})
-  }
-  wide.addEventListener("change", fitPage)
-  setTimeout(fitPage, 0)
   model.on("remove", () => {
     clearInterval(clock)
     clearInterval(listening)
     document.removeEventListener("keydown", press)
-    wide.removeEventListener("change", fitPage)
   })
   return bar
 }

@@ -25,14 +25,12 @@ from stickbreaker.app.frames.progress_frames import (
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.panel_fixes import Echoes
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
-# If a menu gets a second value while it draws the first, it sends the first one back (panel-material-ui 0.16), and on
-# a busy machine it does so late.
-ECHO_SECONDS = 30.0
 ROLES = ("clear early", "formed late")
 
 
@@ -54,10 +52,9 @@ class WordTable(Viewer):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         super().__init__()
-        self._clock = clock
         self._progress = Progress()
         self._shown: tuple[object, ...] = ()
-        self._written_over: list[tuple[list[int], float]] = []
+        self._echoes = Echoes(clock)
         self.is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
@@ -101,11 +98,10 @@ class WordTable(Viewer):
     def _choose(self, event: param.parameterized.Event) -> None:
         if self._is_writing:
             return
-        now = self._clock()
-        if any(event.new == before and now - at < ECHO_SECONDS for before, at in self._written_over):
+        if self._echoes.holds(event.new):
             self._write_picker()
         else:
-            self._written_over.clear()
+            self._echoes.forget()
             self._set_topics(list(event.new), is_chosen=True)
 
     def go_back(self, event: object = None) -> None:
@@ -150,9 +146,7 @@ class WordTable(Viewer):
         last = self._read_now() or (self._progress.checkpoints[-1] if self._progress.checkpoints else None)
         options = list_choices(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         if self.picker.value != self.topics:
-            now = self._clock()
-            recent = [(value, at) for value, at in self._written_over if now - at < ECHO_SECONDS]
-            self._written_over = [*recent, (list(self.picker.value or ()), now)]
+            self._echoes.note(list(self.picker.value or ()))
         self._is_writing = True
         try:
             self.picker.param.update(options=options, value=list(self.topics))

@@ -9,14 +9,12 @@ from typing import Any, get_args, get_type_hints
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import CustomJSTickFormatter
 
 from stickbreaker.app.model.run_spec import name_setting
-from stickbreaker.app.panel_fixes import NO_SPINNERS
+from stickbreaker.app.panel_fixes import NO_SPINNERS, empty_if_zero
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import INFINITY, LEFT_TO
 
-EMPTY_IF_ZERO = "return tick ? String(tick) : ''"
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
 
 
@@ -195,8 +193,7 @@ def make_widget(question: Question) -> pn.widgets.WidgetBase:
         value=question.default,
         step=1 if question.kind == "whole" else _choose_step(question.default),
         placeholder=f"set by {question.left_to}" if question.default is None else "",
-        # The input takes an empty answer for 0, and 0 is out of bounds for these settings.
-        **({"format": CustomJSTickFormatter(code=EMPTY_IF_ZERO)} if is_never_zero else {}),
+        **({"format": empty_if_zero()} if is_never_zero else {}),
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,

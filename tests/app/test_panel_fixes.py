@@ -16,6 +16,7 @@ import panel.auth
 import panel.command.serve
 import panel_material_ui as pmui
 import pytest
+import pyviz_comms
 import tornado
 from bokeh.document import Document
 from bokeh.events import ButtonClick
@@ -51,6 +52,7 @@ def test_the_workarounds_were_checked_with_these_versions():
         "panel": pn.__version__,
         "panel_material_ui": pmui.__version__,
         "tornado": tornado.version,
+        "pyviz_comms": pyviz_comms.__version__,
     }
     found = {name: ".".join(version.split(".")[:2]) for name, version in versions.items()}
     skip_older_versions(found, CHECKED_WITH)

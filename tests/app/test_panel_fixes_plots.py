@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import re
 import threading
-from importlib.metadata import version
 from pathlib import Path
 
 import bokeh
@@ -19,7 +18,6 @@ from panel.io import resources
 from pyviz_comms import Comm, JupyterCommJS
 
 from stickbreaker.app.panel_fixes import (
-    CHECKED_PLOTS_WITH,
     TOOLS_STYLE,
     Seed,
     fix_notebook,
@@ -28,15 +26,8 @@ from stickbreaker.app.panel_fixes import (
     is_drawn,
     offer,
 )
-from tests.app.conftest import skip_older_versions
 
 BOKEH_JS = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
-
-
-def test_the_workarounds_are_checked_with_the_installed_versions():
-    found = {name: ".".join(version(name).split(".")[:2]) for name in CHECKED_PLOTS_WITH}
-    skip_older_versions(found, CHECKED_PLOTS_WITH)
-    assert found == CHECKED_PLOTS_WITH
 
 
 def test_tools_appear_on_hover_and_keep_a_place_in_the_keyboard_order():

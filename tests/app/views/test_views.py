@@ -16,11 +16,12 @@ from stickbreaker.app.model.progress import (
     Mark,
     Progress,
 )
+from stickbreaker.app.panel_fixes import Echoes
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.topics_now import TopicsNow
-from stickbreaker.app.views.word_table import ECHO_SECONDS, WordTable
+from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
@@ -249,10 +250,10 @@ def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
     by_rule = list(view.topics)
     view.picker.value = []
     assert (view.topics, view.picker.value, view.is_chosen) == (by_rule, by_rule, False)
-    now[0] += ECHO_SECONDS - 1
+    now[0] += Echoes.SECONDS - 1
     view.picker.value = []
     assert (view.topics, view.is_chosen) == (by_rule, False)
-    now[0] += ECHO_SECONDS
+    now[0] += Echoes.SECONDS
     view.picker.value = []
     assert (view.topics, view.is_chosen) == ([], True)
 

@@ -2,7 +2,6 @@ const OPENS = ["Enter", " ", "ArrowDown", "ArrowUp"]
 const PRESSES = ["keydown", "click"]
 const LOOK_MILLISECONDS = 100
 
-// panel-material-ui's select opens at a click only.
 const openSelect = (event) => {
   const [target] = event.composedPath()
   if (!target?.matches?.(".MuiSelect-select[role=combobox]") || target.getAttribute("aria-disabled") === "true") { return }
@@ -15,8 +14,7 @@ export function render({model}) {
   let last = null
   let timer = null
 
-  // A dialog returns the focus to the host of the shadow root where it was, and a host cannot have it. No event outside
-  // such a root says that the focus moves inside it, so key presses and clicks show where the focus is.
+  // No event outside a shadow root says that the focus moves inside it: key presses and clicks show where the focus is.
   const follow = (event) => {
     const path = event.composedPath()
     const overlay = path.find((node) => node.matches?.(".MuiModal-root"))
