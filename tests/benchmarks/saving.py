@@ -64,7 +64,7 @@ class TimedRun:
 
     def _save(self, position):
         self.num_saved += 1
-        self._saver.save(self._saved_runs, SavedRun(KEY, TOKEN, None, position))
+        self._saver.save(self._saved_runs, SavedRun(key=KEY, watch=TOKEN, user=None, position=position))
 
     def _count_fault(self, key, sentence):
         self.num_faults += bool(sentence)
@@ -118,7 +118,8 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     asked = parser.parse_args()
     rows = measure(asked.corpus, asked.rounds, asked.passes)
-    print(to_markdown(pd.DataFrame(rows).round(3)))
+    table = pd.DataFrame(rows).round(3).astype(object)
+    print(to_markdown(table.where(table.notna(), "-")))
     if asked.json:
         with open(asked.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
