@@ -39,7 +39,7 @@ CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_materia
 SCRIPTS = Path(__file__).with_name("panel_scripts")
 
 
-def read_script(name: str) -> str:
+def read_fix(name: str) -> str:
     """Read one of the scripts of the workarounds."""
     return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
@@ -201,7 +201,7 @@ NO_HEIGHT_LIMIT = {"max-height": "none"}
 # A script of the page: it is as dark as the system until a person chooses, and remembers the choice.
 # panel-material-ui 0.16 does neither (https://github.com/panel-extensions/panel-material-ui/issues/288). It takes the
 # theme from an attribute of the page as long as the attribute is there, so the script removes it when a person chooses.
-THEME_CHOICE = read_script("theme_choice")
+THEME_CHOICE = read_fix("theme_choice")
 
 
 class SideDrawer(pn.custom.JSComponent):
@@ -211,7 +211,7 @@ class SideDrawer(pn.custom.JSComponent):
     https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
 
-    _esm = read_script("side_drawer")
+    _esm = read_fix("side_drawer")
 
 
 def change_after_loading(document: Document, *acts: Callable[[], None]) -> None:
@@ -265,7 +265,7 @@ class Keyboard(pn.custom.JSComponent):
     https://github.com/mui/material-ui/issues/34980.
     """
 
-    _esm = read_script("keyboard")
+    _esm = read_fix("keyboard")
 
 
 class Echoes:
@@ -321,7 +321,7 @@ class TypedNumbers(pn.custom.JSComponent):
     meanwhile acts with the previous number, and the page then shows that number again.
     """
 
-    _esm = read_script("typed_numbers")
+    _esm = read_fix("typed_numbers")
 
 
 class BrowserHistory(pn.custom.JSComponent):
@@ -333,7 +333,7 @@ class BrowserHistory(pn.custom.JSComponent):
     with the query of the entry that the user goes to.
     """
 
-    _esm = read_script("browser_history")
+    _esm = read_fix("browser_history")
 
     def __init__(self, on_back: Callable[[str], None], **params: Any):
         self._on_back = on_back
@@ -371,7 +371,7 @@ class UndrawnFigures(pn.custom.JSComponent):
     Bokeh 3.9 measures and places the panels of such a figure, which it has not made yet, and throws (no issue known).
     """
 
-    _esm = read_script("undrawn_figures")
+    _esm = read_fix("undrawn_figures")
 
 
 class Seed:

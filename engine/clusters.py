@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # A task that ends its worker is sent this number of times, and each time Dask tries three more workers.
 MAX_SENDS = 10
 SECONDS_FOR_WORKERS = 60
-# Names of an environment whose values are long.
+# A value of an environment that is longer is not shown whole in a message.
 LONGEST_VALUE = 40
 REMEDIES = {
     "engine": "install the same version of stickbreaker on all machines",
@@ -95,16 +95,7 @@ class Cluster:
         found: dict[str, Any] = self.client.run(function, *arguments)
         return found
 
-    def share(self, value: Any) -> "Shared":
-        """A value that the tasks of several calls of `map` read; workers keep a copy of it until it is released."""
-        return Shared(self.client, value)
-
-    def map(
-        self,
-        function: Callable[..., Any],
-        payloads: Sequence[Any],
-        shared: "Shared | None" = None,
-    ) -> list[Any]:
+    def map(self, function: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
         """Apply a function to each payload, on workers; the results are in the order of the payloads.
 
         Each payload goes directly to one worker. If a worker ends, the payloads that it had are sent again.
@@ -112,11 +103,9 @@ class Cluster:
         Parameters
         ----------
         function : callable
-            (payload) -> result, or (payload, shared value) -> result. It runs on one thread of its worker.
+            (payload) -> result. It runs on one thread of its worker.
         payloads : sequence of object
             What the tasks read.
-        shared : Shared, optional
-            What all tasks read.
 
         Returns
         -------
@@ -133,7 +122,7 @@ class Cluster:
             missing = [place for place in range(len(payloads)) if place not in results]
             if not missing:
                 return [results[place] for place in range(len(payloads))]
-            futures = self._send(function, [payloads[place] for place in missing], shared)
+            futures = self._send(function, [payloads[place] for place in missing])
             if futures is not None:
                 results |= self._take(dict(zip(missing, futures, strict=True)))
             num_lost = sum(place not in results for place in missing)
@@ -143,22 +132,17 @@ class Cluster:
             f"A task was lost {MAX_SENDS} times because its workers ended: look at their logs and at their memory."
         )
 
-    def _send(
-        self, function: Callable[..., Any], payloads: list[Any], shared: "Shared | None"
-    ) -> "list[Future] | None":
+    def _send(self, function: Callable[[Any], Any], payloads: list[Any]) -> "list[Future] | None":
         """The futures of the results; None if a worker ended while it received its payload."""
         self._wait_for_workers()
         try:
             sent = self.client.scatter(payloads, direct=True, hash=False)
-            value = None if shared is None else shared.future()
         except (OSError, TimeoutError):
             return None
         futures: list[Future] = self.client.map(
             _run_task,
             sent,
             function=function,
-            has_shared=shared is not None,
-            shared=value,
             environment=self._environment,
             find_environment=self._find_environment,
             pure=False,
@@ -189,24 +173,6 @@ class Cluster:
             ) from error
 
 
-class Shared:
-    """A value on all workers; it is sent again if all workers that had it have ended."""
-
-    def __init__(self, client: "Client", value: Any) -> None:
-        self._client, self._value = client, value
-        self._future: Future | None = None
-
-    def future(self) -> "Future":
-        """The future of the value."""
-        if self._future is None or self._future.status != "finished":
-            self._future = self._client.scatter([self._value], direct=True, hash=False, broadcast=True)[0]
-        return self._future
-
-    def release(self) -> None:
-        """Let the workers forget the value."""
-        self._future = None
-
-
 def worker_address() -> str:
     """The address of the worker that runs this task."""
     from distributed import get_worker
@@ -216,16 +182,14 @@ def worker_address() -> str:
 
 def _run_task(
     payload: Any,
-    function: Callable[..., Any],
-    has_shared: bool,
-    shared: Any,
+    function: Callable[[Any], Any],
     environment: Environment,
     find_environment: Callable[[], Environment],
 ) -> Any:
     """Run a task on a worker, which may have joined after the check of the others."""
     _refuse_difference(worker_address(), environment, find_environment())
     with on_one_thread():
-        return function(payload, shared) if has_shared else function(payload)
+        return function(payload)
 
 
 def _refuse_difference(address: str, environment: Environment, theirs: Environment) -> None:

@@ -36,9 +36,11 @@ def shard(documents: Documents, num_shards: int | None = None) -> list[Documents
     return [documents.cut(first, last) for first, last in shard_spans(documents, num_shards)]
 
 
-def map_shards(function: Callable[[Documents], Result], documents: Documents) -> list[Result]:
+def map_shards(
+    function: Callable[[Documents], Result], documents: Documents, num_shards: int | None = None
+) -> list[Result]:
     """Apply a function to every shard on threads; the results are in the order of the shards."""
-    return map_on_threads(function, shard(documents))
+    return map_on_threads(function, shard(documents, num_shards))
 
 
 def step(
@@ -59,5 +61,5 @@ def step(
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
     expectations = expect(config, state, batch)
-    parts = map_on_threads(lambda part: local(config, expectations, part, rng), shard(batch.documents, num_shards))
+    parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents, num_shards)
     return blend(config, state, reduce(add, parts), batch)

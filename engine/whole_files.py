@@ -114,6 +114,15 @@ def remove_folder(path: Path) -> None:
         shutil.rmtree(gone, ignore_errors=True)
 
 
+def make_folder(folder: Path, failure: str, error: type[FileError]) -> None:
+    """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot be saved"."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        remedy = "free some space there, or make the folder writable"
+        raise error(f"{failure} in {folder} ({fault.strerror}): {remedy}.") from fault
+
+
 def remove_leftovers(folder: Path) -> None:
     """Remove the unfinished files and folders of writers that no longer run; a folder that is missing has none."""
     try:

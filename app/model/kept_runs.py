@@ -37,7 +37,7 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.verified_files import Header, Kind, read_header, read_parts, reading, write_parts
-from stickbreaker.engine.whole_files import FileError, remove_leftovers
+from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 MAX_KEPT = 50
 NUM_KEPT_WORDS = 50
@@ -309,12 +309,7 @@ class KeptRuns:
 
     def write(self, run: KeptRun, content: KeptContent) -> None:
         """Write a run and its content. Raises KeptRunError where there is no room or no right to write."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            remedy = "free some space there, or make the folder writable"
-            reason = f"A run could not be kept in {self._folder} ({error.strerror}): {remedy}."
-            raise KeptRunError(reason) from error
+        make_folder(self._folder, "A run could not be kept", KeptRunError)
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}
         write_parts(self._place(run.key), KEPT_RUN, asdict(run), arrays, packs=True)

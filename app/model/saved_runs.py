@@ -17,7 +17,7 @@ from stickbreaker.app.model.progress import Checkpoint, Mark
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
-from stickbreaker.engine.whole_files import remove_leftovers
+from stickbreaker.engine.whole_files import make_folder, remove_leftovers
 
 # A run of the default size takes about 10 MB.
 MAX_SAVED = 20
@@ -52,12 +52,7 @@ class SavedRuns:
 
     def write(self, run: SavedRun) -> None:
         """Save a run in place of an earlier state of it. Raises CheckpointError where it cannot be written."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            remedy = "free some space there, or make the folder writable"
-            reason = f"A run cannot be saved in {self._folder} ({error.strerror}): {remedy}."
-            raise CheckpointError(reason) from error
+        make_folder(self._folder, "A run cannot be saved", CheckpointError)
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
         checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))

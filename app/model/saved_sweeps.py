@@ -13,7 +13,7 @@ from stickbreaker.app.model.saved_runs import hash_secret, keep_newest, list_new
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.whole_files import FileError, remove_leftovers
+from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 SUFFIX = ".sweep"
 LEFT_OUT = "The saved sweep of this run cannot be read and is left out: start it again."
@@ -47,12 +47,7 @@ class SavedSweeps:
             "plan": [_write_spec(spec) for spec in state.plan],
             "points": [asdict(point) for point in state.points],
         }
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            remedy = "free some space there, or make the folder writable"
-            reason = f"A sweep cannot be saved in {self._folder} ({error.strerror}): {remedy}."
-            raise SavedSweepError(reason) from error
+        make_folder(self._folder, "A sweep cannot be saved", SavedSweepError)
         write_parts(path, SAVED_SWEEP, about, {})
         keep_newest(self._folder, SUFFIX)
 

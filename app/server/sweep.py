@@ -61,7 +61,9 @@ class Sweep:
             is_over = self.state.status not in ("running", "stopped")
             if not is_over:
                 self.state = replace(self.state, status="cancelled", share=0.0, message="")
-        self.close()
+            runner = self._release()
+        if runner is not None:
+            runner.close()
         if not is_over:
             self._save()
         self._notify()
@@ -69,9 +71,14 @@ class Sweep:
     def close(self) -> None:
         """Stop after the present mini-batch, at the end of the server; the saved sweep can be continued."""
         with self._lock:
-            runner, self._runner = self._runner, None
+            runner = self._release()
         if runner is not None:
             runner.close()
+
+    def _release(self) -> Runner | None:
+        """The present runner, whose progress no longer counts; the lock is held."""
+        runner, self._runner = self._runner, None
+        return runner
 
     def _begin(self, state: SweepState) -> None:
         name = f"sweep of {len(state.plan)} runs"

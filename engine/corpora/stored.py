@@ -196,9 +196,7 @@ class StoredCorpus(Corpus):
         StoredRows
             What another process needs to read them.
         """
-        return StoredRows(
-            folder=self.folder, digest=self._files.digest, places=self._places_between(start, stop)
-        )
+        return StoredRows(folder=self.folder, digest=self._files.digest, places=self._places_between(start, stop))
 
     def _rows(self, start: int, stop: int) -> Documents:
         return self._files.gather(self._places_between(start, stop))

@@ -234,28 +234,26 @@ class _Run:
         shares = infer_own(self.algorithm, self.config, self.state, split)
         topic_ids, nats = score_shares(self.algorithm, self.config, self.state, split, shares)
         inferred = DocShares(doc_ids=batch.doc_ids[split.scored], shares=shares, topic_ids=topic_ids)
-        return Evaluated(
-            documents_seen=self.seen,
-            date=date,
-            protocol="next_batch",
-            predictive="own",
-            nats_per_word=nats,
-            num_tokens=split.num_tokens,
-            inferred=inferred,
-        )
+        return self._report("next_batch", date, nats, split.num_tokens, inferred)
 
     def _evaluate(self, date: np.datetime64) -> Evaluated | None:
         split = self.held_out
         if split is None or not split.num_tokens:
             return None
         nats = score_own(self.algorithm, self.config, self.state, split)
+        return self._report("disjoint_words", date, nats, split.num_tokens)
+
+    def _report(
+        self, protocol: str, date: np.datetime64, nats: float, num_tokens: int, inferred: DocShares | None = None
+    ) -> Evaluated:
         return Evaluated(
             documents_seen=self.seen,
             date=date,
-            protocol="disjoint_words",
+            protocol=protocol,
             predictive="own",
             nats_per_word=nats,
-            num_tokens=split.num_tokens,
+            num_tokens=num_tokens,
+            inferred=inferred,
         )
 
     def _summarize(self, date: np.datetime64) -> Snapshot:
