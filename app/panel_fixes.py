@@ -473,7 +473,7 @@ class LeavingSocket(WSHandler):
             await super().on_message(fragment)
 
     def on_close(self) -> None:
-        """Let the session know that its page has left, unless it does."""
+        """Tell the session that its page has left, unless it knows already."""
         if not self._is_detached:
             super().on_close()
 

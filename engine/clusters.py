@@ -115,7 +115,7 @@ class Cluster:
         Raises
         ------
         ClusterError
-            If there is no worker for a minute, or if a task is lost again and again.
+            If there is no worker for a minute, or if a task is lost ten times.
         """
         results: dict[int, Any] = {}
         for _ in range(MAX_SENDS):

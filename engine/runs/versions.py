@@ -37,5 +37,5 @@ def find_processor() -> dict[str, str]:
 
 
 def find_environment() -> dict[str, str]:
-    """The same, and the processor: everything that must be the same on all machines of a cluster."""
+    """The versions and the processor: what must be the same on all machines of a cluster."""
     return {**find_versions(), **find_processor()}
