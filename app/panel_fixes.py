@@ -203,6 +203,13 @@ NO_HEIGHT_LIMIT = {"max-height": "none"}
 # theme from an attribute of the page as long as the attribute is there, so the script removes it when a person chooses.
 THEME_CHOICE = read_fix("theme_choice")
 
+# A script of the page, to be run before the page is drawn: the model of a component holds its values, and the component
+# sends a value only when the user changes it. A component of Panel 1.9 has values of its own besides, and sends each
+# one that it has drawn. If the server changes a value twice in a short time, the component sends the first one back and
+# keeps it: a button stays disabled for good. It also misses a change between its drawing and its listening (no issue
+# known).
+SINGLE_STATE = read_fix("single_state")
+
 
 class SideDrawer(pn.custom.JSComponent):
     """Opens the side of a page wide enough for it; under 900 px the side is a drawer, closed at first.
@@ -221,15 +228,6 @@ def change_after_loading(document: Document, *acts: Callable[[], None]) -> None:
     """
     for act in acts:
         document.add_next_tick_callback(act)
-
-
-def reveal(part: Any) -> None:
-    """Show a hidden part; change it before, not just after.
-
-    A component reads its values when it is drawn and only then listens for changes, so that it misses a change that
-    comes between (Panel 1.9).
-    """
-    part.visible = True
 
 
 # Inputs.
@@ -271,8 +269,8 @@ class Keyboard(pn.custom.JSComponent):
 class Echoes:
     """Tells values that a menu sends back from values that the user has chosen.
 
-    If a menu gets a second value while it draws the first, it sends the first one back, and on a busy machine it does
-    so late (Panel 1.9: each component sends a value that it has drawn).
+    In a notebook, a menu that gets a second value while it draws the first sends the first one back, and on a busy
+    machine it does so late (Panel 1.9: each component sends a value that it has drawn; a page has `SINGLE_STATE`).
     """
 
     SECONDS = 30.0

@@ -13,6 +13,7 @@ from stickbreaker.app.panel_fixes import (
     FULL_MENUS,
     NO_BUSY_LINE,
     NO_LOST_TOAST,
+    SINGLE_STATE,
     THEME_CHOICE,
     forget_views,
     keep_to_own_files,
@@ -72,7 +73,9 @@ def create() -> Page:
     keep_to_own_files(document)
     session = Session(find_service(), user=find_user())
     document.template_variables["opening"] = session.describe_opening()
-    document.template_variables.update(fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE)
+    document.template_variables.update(
+        fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, single_state=SINGLE_STATE
+    )
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

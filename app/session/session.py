@@ -515,7 +515,7 @@ class Session:
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
 
     def _turn(self) -> None:
-        """Update the selected page before it opens; `reveal` says why."""
+        """Update the selected page, then open it."""
         page = self.tabs.value
         self.readers.open_export(page == EXPORT)
         self.player.bar.visible = page in (LIVE, TOPICS)

@@ -24,7 +24,6 @@ from stickbreaker.app.frames.corpus_descriptions import (
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Stopped, TextTasks
-from stickbreaker.app.panel_fixes import reveal
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
@@ -240,7 +239,7 @@ class BringCorpus(pn.viewable.Viewer):
         with pn.io.hold():
             self._show(seen, is_new=not columns)
         await self.measure()
-        reveal(self.chosen)
+        self.chosen.visible = True
 
     async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
         """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.

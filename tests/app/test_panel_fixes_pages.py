@@ -17,6 +17,7 @@ from stickbreaker.app.panel_fixes import (
     NO_HEIGHT_LIMIT,
     READABLE_TOGGLES,
     SCRIPTS,
+    SINGLE_STATE,
     THEME_CHOICE,
     BrowserHistory,
     Echoes,
@@ -26,7 +27,6 @@ from stickbreaker.app.panel_fixes import (
     UndrawnFigures,
     change_after_loading,
     empty_if_zero,
-    reveal,
 )
 from stickbreaker.app.theme import contrast
 
@@ -45,7 +45,7 @@ LEAST_CONTRAST = 4.5
 def test_each_script_belongs_to_a_workaround():
     components = (BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures)
     scripts = {path.read_text(encoding="utf-8") for path in SCRIPTS.iterdir()}
-    assert scripts == {THEME_CHOICE, *(component._esm for component in components)}
+    assert scripts == {THEME_CHOICE, SINGLE_STATE, *(component._esm for component in components)}
 
 
 def test_bokeh_still_makes_no_part_of_a_layout_higher_than_the_part_around_it():
@@ -91,13 +91,15 @@ def test_changes_after_loading_are_made_in_later_ticks_in_their_order():
     assert acts == [1, 2]
 
 
-def test_a_component_still_reads_its_values_before_it_listens_for_changes():
+def test_a_component_still_has_values_of_its_own_and_sends_each_that_it_has_drawn():
+    assert 'Bokeh.Models.get("panel.models.esm.ReactComponent")' in SINGLE_STATE
+    replaced = re.findall(r'^    \["(.+?)", ', SINGLE_STATE, re.MULTILINE)
+    assert len(replaced) == 3
+    assert [PANEL_JS.count(part) for part in replaced] == [1, 1, 1]
     drawn, _, listening = USE_STATE.partition("React.useEffect(() => {")
     assert "React.useState(targetModel.attributes[resolvedProp])" in drawn
     assert re.search(r"react_proxy\.on\(prop, cb, true\)\s*return", listening)
-    part = pn.Column(visible=False)
-    reveal(part)
-    assert part.visible
+    assert re.search(r"targetModel\.setv\(\{ \[resolvedProp\]: value \}\).*?\[value\]\)", USE_STATE, re.DOTALL)
 
 
 def test_panel_still_writes_a_width_where_only_an_important_rule_reduces_it():
@@ -143,10 +145,6 @@ def test_a_select_of_the_library_still_opens_at_a_click_only():
 def test_a_dialog_of_the_library_still_returns_the_focus_to_what_the_event_names():
     # Outside a shadow root, the event names its host.
     assert re.search(r"\w+\.current===null&&\(\w+\.current=\w+\.relatedTarget\)", BUNDLE)
-
-
-def test_a_component_still_sends_back_a_value_that_it_has_drawn():
-    assert re.search(r"targetModel\.setv\(\{ ?\[resolvedProp\]: value ?\}\).*?\[value\]\)", USE_STATE, re.DOTALL)
 
 
 def test_a_replaced_value_is_an_echo_for_half_a_minute_or_until_the_user_chooses():
