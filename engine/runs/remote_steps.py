@@ -19,7 +19,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
 from stickbreaker.engine.executors import shard_spans
-from stickbreaker.engine.runs.versions import find_environment
+from stickbreaker.engine.versions import find_environment
 
 
 class ShardTask(NamedTuple):

@@ -5,9 +5,12 @@ The workers import this module, so it must not import pytest.
 
 import os
 import signal
+import time
 from pathlib import Path
 
 from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.clusters import TaskCancelledError, stop_if_cancelled
+from stickbreaker.engine.runs.cells import measure_sent
 
 FOLDER = "STICKBREAKER_TEST_DEATHS"
 
@@ -19,6 +22,33 @@ def die_once(number):
     except FileExistsError:
         return
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die(number):
+    """End this worker for the number 0; return other numbers."""
+    if number == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def measure_after_death(task):
+    """Measure a cell of a study; in the first one with seed 1 the worker ends."""
+    if task.cell.run.seed == 1:
+        die_once("cell")
+    return measure_sent(task)
+
+
+def measure_until_cancelled(task):
+    """Run as long as the study does, and note the beginning and the end."""
+    folder = Path(os.environ[FOLDER])
+    (folder / "began").touch()
+    try:
+        for _ in range(1_000):
+            stop_if_cancelled()
+            time.sleep(0.01)
+    except TaskCancelledError:
+        (folder / "cancelled").touch()
+        raise
 
 
 def local(config, expectations, documents, rng=None):

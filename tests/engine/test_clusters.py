@@ -8,7 +8,7 @@ import pytest
 
 from stickbreaker.engine import clusters
 from stickbreaker.engine.clusters import ClusterError, connect
-from stickbreaker.engine.runs.versions import find_environment
+from stickbreaker.engine.versions import find_environment
 
 
 class Workers:

@@ -1,20 +1,28 @@
 """Runs on Dask clusters of several processes, whose workers join, leave and end in the middle of a step."""
 
 import os
+import signal
+import threading
 import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.clusters import ClusterError, TaskLostError, connect
 from stickbreaker.engine.corpora.stored import store_corpus
+from stickbreaker.engine.runs import study
+from stickbreaker.engine.runs.cells import CellTask
 from stickbreaker.engine.runs.checkpoint import flatten
+from stickbreaker.engine.runs.study import Study
+from stickbreaker.engine.versions import find_environment
 from tests.engine import dying_tasks
 from tests.small_documents import draw_two_topic_counts
 
-distributed = pytest.importorskip("distributed")
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 HDP = find_algorithm("hdp")
 SETTINGS = engine.RunSettings(num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=4)
 CONFIG = HDP.config(batch_size=60)
@@ -31,7 +39,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(folder):
+    # A task is lost when its first worker ends, and not sent to three more by Dask.
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
         ) as cluster,
@@ -68,6 +78,74 @@ def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(co
     client.cluster.scale(4)
     client.wait_for_workers(4)
     assert bits(corpus, client) == alone
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory):
+    """A study of four short runs."""
+    rng, words = np.random.default_rng(0), ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
+    path = tmp_path_factory.mktemp("notes") / "notes.csv"
+    path.write_text("text\n" + "\n".join(" ".join(rng.choice(words, 5)) for _ in range(40)))
+    return Study(("hdp", "gibbs-lda"), (str(path),), seeds=(0, 1), fixed={"max_topics": 3})
+
+
+def test_a_study_has_the_same_bits_on_a_cluster_also_when_a_worker_ends(
+    declared, client, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(study, "measure_sent", dying_tasks.measure_after_death)
+    told = []
+    frames = [
+        study.run_study(declared, tmp_path / name, client=each, report=told.append)
+        for name, each in (("alone", None), ("cluster", client), ("cluster", client))
+    ]
+    alone, *others = (frame.drop(columns="seconds") for frame in frames)
+    for frame in others:
+        pd.testing.assert_frame_equal(frame, alone, check_exact=True)
+    assert alone["error"].isna().all()
+    assert (folder / "cell").exists()
+    assert [each.num_done for each in told] == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4]
+
+
+def test_ctrl_c_also_cancels_the_cells_that_run(declared, client, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "measure_sent", dying_tasks.measure_until_cancelled)
+
+    def interrupt():
+        wait_until((folder / "began").exists)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        study.run_study(declared, tmp_path, client=client, report=lambda progress: None)
+    wait_until((folder / "cancelled").exists)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_task_that_ends_every_worker_is_named_and_the_others_are_done(client):
+    cluster = connect(client, find_environment)
+    found = dict(cluster.map_unordered(dying_tasks.die, range(4)))
+    assert isinstance(found.pop(0), TaskLostError)
+    assert found == {1: 1, 2: 2, 3: 3}
+
+
+def test_a_worker_with_another_corpus_is_named(declared, client, tmp_path, monkeypatch):
+    for added, message in (("", "has another corpus .*notes.csv"), (".csv", "cannot read a corpus .*notes.csv.csv")):
+
+        def send_other(cell, key, added=added):
+            return CellTask(cell=replace(cell, corpus=cell.corpus + added), key="other")
+
+        monkeypatch.setattr(study, "send_cell", send_other)
+        with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ {message}.* All machines need the same corpus"):
+            study.run_study(declared, tmp_path, client=client, report=lambda progress: None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def wait_until(is_done):
+    """Wait at most ten seconds until something is done."""
+    for _ in range(1_000):
+        if is_done():
+            return
+        time.sleep(0.01)
+    raise TimeoutError
 
 
 def test_nothing_of_a_step_stays_on_the_cluster(corpus, client):
