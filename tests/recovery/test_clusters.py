@@ -14,6 +14,7 @@ from stickbreaker import engine
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.clusters import ClusterError, TaskLostError, connect
 from stickbreaker.engine.corpora.stored import store_corpus
+from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.runs import study
 from stickbreaker.engine.runs.cells import CellTask
 from stickbreaker.engine.runs.checkpoint import flatten
@@ -146,6 +147,51 @@ def wait_until(is_done):
             return
         time.sleep(0.01)
     raise TimeoutError
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Forty documents in a part, ten of which are read at once; loading a corpus is an error."""
+    monkeypatch.setattr(share_files, "DOCUMENTS_AT_ONCE", 10)
+    monkeypatch.setattr(share_files, "FILE_DOCUMENTS", 40)
+    monkeypatch.setattr(held_out, "DOCUMENTS_AT_ONCE", 40)
+    monkeypatch.setattr("stickbreaker.engine.corpora.stored.MAX_LOADED", 0)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return engine.OnlineHDP(max_topics=5, random_state=0).fit(corpus)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_readings_are_the_same_bits_whoever_writes_them(corpus, model, client, tmp_path, monkeypatch):
+    assert model.score(corpus, client=client) == model.score(corpus)
+    shuffled = corpus.order("shuffled", seed=1)
+    folders = [
+        model.transform_to(shuffled, tmp_path / name, client=each) for name, each in (("here", None), ("there", client))
+    ]
+    # As on a worker without the folder: this process writes.
+    monkeypatch.setattr(share_files, "_FileWriter", dying_tasks.ReturningWriter)
+    folders.append(model.transform_to(shuffled, tmp_path / "driver", client=client))
+    contents = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
+    assert len(contents[0]) == 8
+    assert contents[0] == contents[1] == contents[2]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_readings_need_a_corpus_that_all_workers_can_read(corpus, model, client, tmp_path):
+    moved = store_corpus(corpus, tmp_path / "corpus")
+    assert moved.refer(0, 1).read().num_documents == 1
+    (tmp_path / "corpus").rename(tmp_path / "moved")
+    for read in (model.score, lambda corpus, client: model.transform_to(corpus, tmp_path / "shares", client=client)):
+        with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ cannot read the corpus.* {tmp_path / 'corpus'}"):
+            read(moved, client=client)
+    assert [path.name for path in tmp_path.iterdir()] == ["moved"]
+
+
+def test_readings_of_a_corpus_in_memory_refuse_a_client(corpus, model, client):
+    with pytest.raises(engine.CorpusError, match="'two topics' is in memory.*write it with store_corpus"):
+        model.score(corpus.load(), client=client)
 
 
 def test_nothing_of_a_step_stays_on_the_cluster(corpus, client):
