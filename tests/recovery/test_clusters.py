@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.clusters import ClusterError, TaskLostError, connect
+from stickbreaker.engine.corpora import build_on_workers, pieces
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.runs import study
@@ -21,6 +23,7 @@ from stickbreaker.engine.runs.checkpoint import flatten
 from stickbreaker.engine.runs.study import Study
 from stickbreaker.engine.versions import find_environment
 from tests.engine import dying_tasks
+from tests.engine.corpora.small_files import make_rows, write_table
 from tests.small_documents import draw_two_topic_counts
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
@@ -192,6 +195,73 @@ def test_readings_need_a_corpus_that_all_workers_can_read(corpus, model, client,
 def test_readings_of_a_corpus_in_memory_refuse_a_client(corpus, model, client):
     with pytest.raises(engine.CorpusError, match="'two topics' is in memory.*write it with store_corpus"):
         model.score(corpus.load(), client=client)
+
+
+TEXTS = {"text": "said", "date": "when", "title": "who", "group": "of", "keeps_text": True, "shard_documents": 200}
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """A folder with a Parquet file, which is divided into parts, and two CSV files."""
+    monkeypatch.setattr(pieces, "PART_BYTES", 20_000)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    for number, name in enumerate(("a.csv", "b.parquet", "c.csv")):
+        write_table(make_rows(650, number), folder / name)
+    return folder
+
+
+def contents(folder):
+    """The bytes of all files of a folder by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_corpus_is_built_byte_for_byte_as_without_a_cluster_also_when_a_worker_ends(
+    tables, client, folder, tmp_path, monkeypatch
+):
+    alone = engine.build(tables, to=tmp_path / "alone" / "corpus", **TEXTS)
+    monkeypatch.setattr(build_on_workers, "_PartCounter", dying_tasks.DyingCounter)
+    shares = []
+    built = engine.build(tables, to=tmp_path / "shared" / "corpus", client=client, callback=shares.append, **TEXTS)
+    assert (folder / "part").exists()
+    assert len(built._files.manifest.shards) > 4
+    assert contents(built.folder) == contents(alone.folder)
+    assert shares == sorted(shares)
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["corpus"]
+    # As on workers without the folder: this process writes.
+    monkeypatch.setattr(build_on_workers.BuildWorkers, "_marking", lambda self: nullcontext())
+    driven = engine.build(tables, to=tmp_path / "driver" / "corpus", client=client, **TEXTS)
+    assert contents(driven.folder) == contents(alone.folder)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.9])
+def test_an_interrupted_build_on_a_cluster_continues_with_or_without_one(tables, client, tmp_path, share):
+    def stop(done):
+        if done > share:
+            raise StoppedError
+
+    alone = engine.build(tables, to=tmp_path / "alone" / "corpus", **TEXTS)
+    for name, first, second in (("one", client, None), ("other", None, client)):
+        with pytest.raises(StoppedError):
+            engine.build(tables, to=tmp_path / name / "corpus", client=first, callback=stop, **TEXTS)
+        assert list((tmp_path / name / ".corpus.building" / "pieces").glob("part-*"))
+        built = engine.build(tables, to=tmp_path / name / "corpus", client=second, **TEXTS)
+        assert contents(built.folder) == contents(alone.folder)
+
+
+class StoppedError(Exception):
+    """Ends a build of these tests."""
+
+
+def test_a_worker_without_the_sources_is_named(tables, client, tmp_path, monkeypatch):
+    paths = {path: path.stat().st_size for path in sorted(tables.iterdir())}
+    first = next(iter(paths))
+    monkeypatch.setattr(build_on_workers, "count_bytes", lambda path: paths[path] + 1)
+    with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ has another {tables}/\S+. All machines need"):
+        engine.build(tables, to=tmp_path / "corpus", client=client, **TEXTS)
+    monkeypatch.setattr(build_on_workers, "count_bytes", lambda path: first.unlink(missing_ok=True) or paths[path])
+    with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ cannot read {first}. All machines need the sources"):
+        engine.build(tables, to=tmp_path / "corpus", client=client, **TEXTS)
 
 
 def test_nothing_of_a_step_stays_on_the_cluster(corpus, client):
