@@ -214,7 +214,11 @@ class Cluster:
         """The results that are there, by place, once no task is running; the futures are released."""
         from distributed import KilledWorker
 
-        results: dict[int, Any] = self.client.gather(futures, errors="skip", direct=True)
+        try:
+            results: dict[int, Any] = self.client.gather(futures, errors="skip", direct=True)
+        except OSError:
+            # A connection has failed: the tasks are sent again, if the scheduler is there.
+            return {}
         try:
             for future in futures.values():
                 if future.status == "error" and not isinstance(error := future.exception(), KilledWorker):
@@ -246,6 +250,13 @@ class Cluster:
         return future
 
     def wait_for_workers(self) -> None:
+        """Wait until a worker is there. Raises ClusterError if there is none for a minute, or no scheduler."""
+        lost = ClusterError(
+            "The scheduler has ended or cannot be reached. Start it again with a new client; work that was saved is"
+            " continued from there."
+        )
+        if self.client.status != "running":
+            raise lost
         try:
             self.client.wait_for_workers(1, timeout=SECONDS_FOR_WORKERS)
         except TimeoutError as error:
@@ -253,6 +264,8 @@ class Cluster:
                 f"The cluster has had no worker for {SECONDS_FOR_WORKERS} seconds: start one with"
                 f" `dask worker {self.client.scheduler.address}`."
             ) from error
+        except OSError as error:
+            raise lost from error
 
 
 class _Call:
@@ -317,6 +330,11 @@ class _Call:
             return (TaskLostError(_LOST),)
         except CancelledError:
             return None
+        except OSError:
+            # Either the task has raised it, or the connection to the scheduler has failed.
+            if self._cluster.client.status == "running":
+                raise
+            return None
         finally:
             future.release()
 
@@ -324,7 +342,7 @@ class _Call:
         """Cancel the tasks that have not ended, and release the function."""
         # If the scheduler has ended, so have its tasks.
         with suppress(OSError, TimeoutError):
-            if self._running:
+            if self._running and self._cluster.client.status == "running":
                 self._cluster.client.run(_note_cancelled, self._name)
                 self._cluster.client.cancel(list(self._running))
             if self._function is not None:

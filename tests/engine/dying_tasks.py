@@ -6,6 +6,8 @@ The workers import this module, so it must not import pytest.
 import os
 import signal
 import time
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from stickbreaker.engine.algorithms import hdp
@@ -76,3 +78,23 @@ def local(config, expectations, documents, rng=None):
     if expectations.step in (2, 4) and 0 in expectations.words:
         die_once(expectations.step)
     return hdp.local(config, expectations, documents, rng)
+
+
+def die_at_random(config, expectations, documents, rng=None):
+    """The local step of the HDP; one task in 64 ends its worker, if that has not happened for its place yet."""
+    place = f"{expectations.step}-{documents.words[0]}-{documents.num_tokens}"
+    if sha256(place.encode()).digest()[0] < 4:
+        die_once(place)
+    return hdp.local(config, expectations, documents, rng)
+
+
+def slow(config, expectations, documents, rng=None):
+    """The local step of the HDP, which takes ten times as long on the first worker that calls it."""
+    marker = Path(os.environ[FOLDER]) / "slow"
+    with suppress(FileExistsError), marker.open("x") as file:
+        file.write(str(os.getpid()))
+    began = time.perf_counter()
+    statistics = hdp.local(config, expectations, documents, rng)
+    if marker.read_text() in (str(os.getpid()), ""):
+        time.sleep(9 * (time.perf_counter() - began))
+    return statistics

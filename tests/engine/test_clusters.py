@@ -14,7 +14,7 @@ from stickbreaker.engine.versions import find_environment
 class Workers:
     """In place of a client: two workers, of which one has another environment."""
 
-    asynchronous = False
+    asynchronous, status = False, "running"
 
     def __init__(self, **other):
         self.other = other

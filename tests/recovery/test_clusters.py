@@ -47,7 +47,7 @@ def client(folder):
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -82,6 +82,28 @@ def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(co
     client.cluster.scale(4)
     client.wait_for_workers(4)
     assert bits(corpus, client) == alone
+
+
+def test_a_worker_that_is_ten_times_slower_changes_no_bit_with_work_stealing_on(corpus, client, folder):
+    assert client.run_on_scheduler(lambda dask_scheduler: "stealing" in dask_scheduler.extensions)
+    assert len(client.scheduler_info()["workers"]) == 4
+    assert bits(corpus, client, replace(HDP, local=dying_tasks.slow)) == bits(corpus)
+    assert (folder / "slow").exists()
+
+
+def test_a_run_continues_from_its_checkpoint_after_the_scheduler_was_restarted(corpus, tmp_path):
+    prepared = engine.prepare(HDP, CONFIG, corpus, SETTINGS)
+    settings = {"n_workers": 1, "processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        updates = engine.run(prepared, client=client, checkpoint=tmp_path / "run.npz", every=0.0)
+        found = [next(updates), next(updates)]
+        cluster.close()
+        with pytest.raises(ClusterError, match="The scheduler has ended or cannot be reached. Start it again"):
+            next(updates)
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        found += engine.run(prepared, client=client, checkpoint=tmp_path / "run.npz")
+    arrays = [array.tobytes() for update in found for _, array in flatten("state", update.state)]
+    assert arrays == bits(corpus)
 
 
 @pytest.fixture(scope="module")
