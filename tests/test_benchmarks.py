@@ -1,17 +1,20 @@
 """The commands of tests/benchmarks run on a part of a small corpus, and their rows are right."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
+from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, store_corpus
 from stickbreaker.engine.inference.held_words import split_tokens
+from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
     births,
     claims,
+    cluster,
     coherence,
     corpora,
     digests,
@@ -31,6 +34,7 @@ from tests.benchmarks import (
 from tests.benchmarks.heldout import to_matrix
 from tests.benchmarks.reported import CLAIMS, Claim, judge_above_all
 from tests.benchmarks.trials import Outcomes, trial
+from tests.engine.runs.test_remote_steps import PickledCalls
 
 NAME = "state-of-the-union"
 
@@ -303,6 +307,25 @@ def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
     rows = scale.time_steps({"one": few(NAME), "other": few(NAME)})
     assert [row["read"] for row in rows] == [100, 100]
     assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+
+
+def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, tmp_path, monkeypatch):
+    calls = PickledCalls()
+    monkeypatch.setattr(remote_steps, "connect", lambda client, find_environment: calls)
+    for name, value in {"MAX_TOPICS": 5, "NUM_SHARDS": 3, "NUM_STEPS": 2, "NUM_WARM": 2}.items():
+        monkeypatch.setattr(cluster, name, value)
+    corpus = store_corpus(few(NAME), tmp_path / "corpus")
+    row = cluster.measure("client", corpus, 60)
+    assert all(value > 0 for value in row.values())
+    tasks = calls.sent[:3]
+    assert sum(len(task.documents.places) for task in tasks) == 60
+    assert row["megabytes"] > sum(len(pickle.dumps(task, 5)) for task in tasks) / 1e6
+    fast = {"S": 4, "here": 90.0, "local": 80.0, "empty": 20.0, "processes": 95.0, "megabytes": 12.5}
+    table = cluster.tabulate([fast])
+    assert "| 40.0 | 130.0 |" in table
+    *_, processes, fast, slow = table.splitlines()
+    assert processes == "processes: does not pay up to S = 4"
+    assert (fast, slow) == ("8 machines, 10 Gb/s: pays from S = 4", "8 machines, 1 Gb/s: does not pay up to S = 4")
 
 
 def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():

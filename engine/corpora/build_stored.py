@@ -7,16 +7,19 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.corpora.build import WORDLESS, Columns
+from stickbreaker.engine.clusters import ClusterError, connect
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
-from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.piece_shards import ShardMaker, ShardTask, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
@@ -24,30 +27,22 @@ from stickbreaker.engine.corpora.pieces import (
     choose_words,
     count_pieces,
     describe_plan,
+    has_pieces,
     list_bad,
-    open_piece,
-    read_piece,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
-from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRows
-from stickbreaker.engine.corpora.shards import (
-    TEXTS_AT_ONCE,
-    Manifest,
-    Shard,
-    ShardSize,
-    check_target,
-    name_shard,
-    name_texts,
-    seal_corpus,
-    write_shard,
-    write_table,
-)
+from stickbreaker.engine.corpora.rows import BadRows
+from stickbreaker.engine.corpora.shards import Manifest, ShardSize, check_target, seal_corpus
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.progress_bars import Report, show_share
+from stickbreaker.engine.versions import find_environment
 from stickbreaker.engine.whole_files import replacing, sync_folder
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
@@ -72,6 +67,7 @@ def build(  # noqa: PLR0913
     shard_documents: int = SHARD_DOCUMENTS,
     verbose: bool = False,
     callback: Callable[[float], object] | None = None,
+    client: "Client | None" = None,
 ) -> StoredCorpus:
     """Build a corpus on disk, shard by shard; the text and the counts need not fit in memory.
 
@@ -95,11 +91,16 @@ def build(  # noqa: PLR0913
     max_memory : int
         The approximate limit in bytes of the counts in memory; a shard that reaches it has fewer documents.
     shard_documents : int
-        A shard ends with the chunk of 500 rows in which it reaches this number of documents.
+        A shard ends with the chunk of 500 rows in which it reaches this number of documents. The sources are divided
+        into parts of at most 128 MB; the last shard of a part may have fewer documents.
     verbose : bool
         Whether a progress bar is shown.
     callback : callable, optional
         Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
+    client : distributed.Client, optional
+        The workers of this Dask cluster count one part each: row groups of a Parquet file, or whole files. They need
+        the sources at the same path. The corpus is the same, byte for byte. They write it themselves if they have the
+        folder too; otherwise this process writes what they have counted.
 
     Returns
     -------
@@ -111,7 +112,10 @@ def build(  # noqa: PLR0913
     CorpusError
         If a source cannot be read, no words remain, the folder exists or cannot be written, or an unfinished build
         with other settings or files is in the way.
+    ClusterError
+        If Dask is not installed, or a worker cannot read the sources, or has other versions or another processor.
     """
+    cluster = None if client is None else connect(client, find_environment)
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
         columns = Columns(text=text, date=date, title=title, group=group)
@@ -123,7 +127,7 @@ def build(  # noqa: PLR0913
             max_memory=max_memory,
             shard_documents=shard_documents,
         )
-        _build(plan, work, target, report)
+        _build(plan, work, target, report, None if cluster is None else BuildWorkers(cluster, plan, work))
     return open_stored(target)
 
 
@@ -139,8 +143,8 @@ def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
     _make_folder(work)
     try:
         yield target, work
-    except CorpusError:
-        if read_piece(work / PIECES, 0) is None:
+    except (CorpusError, ClusterError):
+        if not has_pieces(work / PIECES):
             shutil.rmtree(work, ignore_errors=True)
         raise
     except OSError as error:
@@ -191,7 +195,7 @@ def _list_tables(path: Path) -> list[Path]:
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
     """Write the plan of a new build, or check that an unfinished build with complete pieces has the same plan."""
     path, described = work / PLAN, json.loads(json.dumps(describe_plan(plan)))
-    if not path.is_file() or read_piece(work / PIECES, 0) is None:
+    if not path.is_file() or not has_pieces(work / PIECES):
         with replacing(path) as file:
             file.write(json.dumps(described).encode())
     elif json.loads(path.read_text(encoding="utf-8")) != described:
@@ -201,12 +205,13 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
         )
 
 
-def _build(plan: BuildPlan, work: Path, target: Path, report: Report) -> None:
+def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: BuildWorkers | None) -> None:
     _keep_plan(plan, work)
     folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
-    pieces = count_pieces(plan, folder, lambda share: report(0.85 * share, "Counting words"))
+    count_parts = None if workers is None else workers.count_parts
+    pieces = count_pieces(plan, folder, lambda share: report(0.85 * share, "Counting words"), count_parts)
     bad = BadRows()
     for piece in pieces:
         bad.add(list_bad(piece), piece.num_bad)
@@ -215,12 +220,14 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report) -> None:
         raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
     report(0.86, "Choosing words")
     words = choose_words(folder, pieces, plan.words)
-    shards = _Shards(plan, work, words, pieces)
-    for number, piece in enumerate(pieces):
-        shards.write(number, piece, bad)
-        report(0.88 + 0.12 * (number + 1) / len(pieces), "Writing shards")
-    manifest = shards.describe(target.name, bad.count)
-    seal_corpus(corpus, manifest, words, list(shards.groups) if manifest.has_groups else None)
+    units = [piece.date_unit for piece in pieces if piece.num_documents]
+    date_unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
+    maker = ShardMaker(plan=plan, pieces=folder, corpus=corpus, words=words, date_unit=date_unit)
+    surveys, sizes = _make_shards(maker, pieces, lambda share: report(0.88 + 0.12 * share, "Writing shards"), workers)
+    for survey in surveys:
+        bad.add(survey.wordless, survey.num_wordless)
+    groups = list(_number_groups(surveys)) if plan.columns.group else None
+    seal_corpus(corpus, _describe(maker, target.name, sizes, bad.count), words, groups)
     os.rename(corpus, target)
     sync_folder(target.parent)
     for note in PlanFiles(plan).table(0).notes:
@@ -230,85 +237,52 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report) -> None:
         logger.warning("%s: skipped %s rows. First: %s", target, f"{bad.count:,}", listed)
 
 
-class _Shards:
-    """The second pass: each piece becomes a shard with the chosen words only."""
-
-    def __init__(self, plan: BuildPlan, work: Path, words: Sequence[str], pieces: Sequence[Piece]) -> None:
-        self._plan, self._pieces, self._corpus = plan, work / PIECES, work / "corpus"
-        self._ids = {word: number for number, word in enumerate(words)}
-        units = [piece.date_unit for piece in pieces if piece.num_documents]
-        self._unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
-        self._sources = PlanFiles(plan)
-        self._sizes: list[ShardSize] = []
-        self.groups: dict[str, int] = {}
-
-    def write(self, number: int, piece: Piece, bad: BadRows) -> None:
-        """Write the shard of a piece, unless it is complete; documents without a chosen word are skipped."""
-        words, documents, columns = open_piece(self._pieces, number)
-        documents, kept = _keep_words(documents, np.array([self._ids.get(word, -1) for word in words], np.int32))
-        self._report_wordless(columns, ~kept, bad)
-        rows = np.flatnonzero(kept)
-        groups = self._number_groups(columns.column("group").take(rows).to_pylist())
-        first = sum(size.num_documents for size in self._sizes)
-        dates = columns.column("date").to_numpy()[rows].view(f"datetime64[{piece.date_unit}]")
-        shard = Shard(
-            documents=documents,
-            doc_ids=np.arange(first, first + len(rows)),
-            dates=dates.astype(f"datetime64[{self._unit}]").view(np.int64),
-            titles=columns.column("title").take(rows),
-            groups=groups,
-        )
-        path = self._corpus / name_shard(number)
-        if self._plan.keeps_text and not (self._corpus / name_texts(number)).exists():
-            self._write_texts(number, rows, shard.doc_ids)
-        size = ShardSize(
-            file=path.name,
-            num_documents=len(rows),
-            num_entries=len(documents.words),
-            num_tokens=documents.num_tokens,
-        )
-        self._sizes.append(size if path.exists() else write_shard(path, shard))
-
-    def _number_groups(self, names: list[str]) -> np.ndarray | None:
-        if self._plan.columns.group is None:
-            return None
-        return np.array([self.groups.setdefault(name, len(self.groups)) for name in names], np.int64)
-
-    def _report_wordless(self, columns: Any, is_wordless: np.ndarray, bad: BadRows) -> None:
-        places = np.flatnonzero(is_wordless)
-        files, rows = (columns.column(name).to_numpy()[places[:MAX_LISTED]].tolist() for name in ("file", "row"))
-        listed = [self._sources.table(file).name_bad(row, WORDLESS) for file, row in zip(files, rows, strict=True)]
-        bad.add(listed, len(places))
-
-    def _write_texts(self, number: int, rows: np.ndarray, doc_ids: np.ndarray) -> None:
-        from pyarrow import parquet
-
-        texts = parquet.read_table(self._pieces / f"texts-{number:05}.parquet")["text"].take(rows)
-        write_table(self._corpus / name_texts(number), {"document": doc_ids, "text": texts}, TEXTS_AT_ONCE)
-
-    def describe(self, name: str, num_skipped: int) -> Manifest:
-        """Describe all shards."""
-        is_grouped = self._plan.columns.group is not None
-        return Manifest(
-            name=name,
-            num_documents=sum(size.num_documents for size in self._sizes),
-            vocab_size=len(self._ids),
-            num_tokens=sum(size.num_tokens for size in self._sizes),
-            date_unit=self._unit,
-            split_by="group" if is_grouped else "document",
-            has_groups=is_grouped,
-            has_texts=self._plan.keeps_text,
-            source=", ".join(Path(path).name for path in self._plan.paths[:3]),
-            num_skipped=num_skipped,
-            shards=tuple(self._sizes),
-        )
+def _make_shards(
+    maker: ShardMaker, pieces: Sequence[Piece], report: Callable[[float], object], workers: BuildWorkers | None
+) -> tuple[list[Survey], list[ShardSize]]:
+    """Make the shards of all pieces, here or on workers that have the folder of the build."""
+    surveys = workers and workers.survey(maker, pieces, lambda share: report(0.5 * share))
+    if workers and surveys:
+        firsts = np.append(0, np.cumsum([survey.num_documents for survey in surveys])).tolist()
+        numbers = _number_groups(surveys)
+        tasks = [
+            ShardTask(number, piece, firsts[number], {name: numbers[name] for name in surveys[number].groups})
+            for number, piece in enumerate(pieces)
+        ]
+        return surveys, workers.write(maker, tasks, lambda share: report(0.5 + 0.5 * share))
+    surveys, sizes = [], []
+    numbers, first = {}, 0
+    for number, piece in enumerate(pieces):
+        trimmed = maker.trim(piece)
+        surveys.append(maker.survey(trimmed))
+        for name in surveys[-1].groups:
+            numbers.setdefault(name, len(numbers))
+        sizes.append(maker.write(ShardTask(number=number, piece=piece, first=first, groups=numbers), trimmed))
+        first += surveys[-1].num_documents
+        report((number + 1) / len(pieces))
+    return surveys, sizes
 
 
-def _keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.ndarray]:
-    """Number words by `ids` (W,), without those of id -1; return the documents with words, and a mask (S,) of them."""
-    words = ids[documents.words]
-    is_kept = words >= 0
-    ends = np.append(0, is_kept.cumsum())[documents.starts]
-    has_words = np.diff(ends) > 0
-    starts = np.append(0, ends[1:][has_words])
-    return Documents(starts=starts, words=words[is_kept], counts=documents.counts[is_kept]), has_words
+def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
+    """Number the groups of all pieces in order of appearance."""
+    names = dict.fromkeys(chain.from_iterable(survey.groups for survey in surveys))
+    return {name: number for number, name in enumerate(names)}
+
+
+def _describe(maker: ShardMaker, name: str, sizes: Sequence[ShardSize], num_skipped: int) -> Manifest:
+    """Describe all shards."""
+    plan = maker.plan
+    is_grouped = plan.columns.group is not None
+    return Manifest(
+        name=name,
+        num_documents=sum(size.num_documents for size in sizes),
+        vocab_size=len(maker.words),
+        num_tokens=sum(size.num_tokens for size in sizes),
+        date_unit=maker.date_unit,
+        split_by="group" if is_grouped else "document",
+        has_groups=is_grouped,
+        has_texts=plan.keeps_text,
+        source=", ".join(Path(path).name for path in plan.paths[:3]),
+        num_skipped=num_skipped,
+        shards=tuple(sizes),
+    )

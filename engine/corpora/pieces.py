@@ -1,14 +1,15 @@
 """The first pass of a build on disk: texts are counted piece by piece, and the pieces' words are chosen together.
 
-A piece is some documents with the words that occur in them. It is written to three files; the last of them, with the
-extension .json, marks it as complete. An interrupted build continues after the last complete piece.
+The sources are divided into parts, which are counted independently of each other. A piece is some documents of a part,
+with the words that occur in them. It is written to three files; the last of them, with the extension .json, marks it as
+complete. Another file marks a complete part. An interrupted build continues after the last complete piece of each part.
 """
 
 import heapq
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -24,11 +25,14 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, open_source
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
 from stickbreaker.engine.whole_files import replacing
 
 # Rows from which the form of the dates is found.
 DATED_ROWS = 50_000
+# A part has at most as many bytes, or it is one file, or one row group of a Parquet file.
+PART_BYTES = 128 * 2**20
 WORDS_AT_ONCE = 8_192
 TERMS_AT_ONCE = 1 << 20
 
@@ -66,13 +70,35 @@ class BuildPlan:
             raise CorpusError(f"{found}. Use 1 or more.")
 
 
+class Part(NamedTuple):
+    """A part of the sources: consecutive files, or consecutive row groups of one Parquet file.
+
+    Attributes
+    ----------
+    number : int
+        The number of the part.
+    file, num_files : int
+        The place of its first file, and the number of its files.
+    groups : tuple of int, or None
+        The first row group, and the one after the last; None for whole files.
+    """
+
+    number: int
+    file: int
+    num_files: int
+    groups: tuple[int, int] | None = None
+
+
 class Piece(NamedTuple):
     """The content of the file that marks a piece as complete.
 
     Attributes
     ----------
+    name : str
+        The number of its part, and its number in the part.
     file, chunk : int
-        Where the next piece begins: the place of the file, and the number of its chunks that have been read.
+        Where the next piece begins: the place of the file, and the number of its chunks in the part that have been
+        read.
     num_documents : int
         The number of documents.
     date_unit : str
@@ -83,6 +109,7 @@ class Piece(NamedTuple):
         The first of them: file, row and reason.
     """
 
+    name: str
     file: int
     chunk: int
     num_documents: int
@@ -113,12 +140,36 @@ class PlanFiles:
         """Return the columns of a file, completed and checked."""
         return settle_columns(self.table(number), self._plan.columns)
 
-    def chunks(self, file: int = 0, chunk: int = 0) -> Iterator[tuple[int, int, Chunk]]:
-        """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk on."""
-        for number in range(file, len(self._plan.paths)):
+    def parts(self) -> list[Part]:
+        """Divide the files into parts, by their sizes alone."""
+        parts: list[Part] = []
+        first = total = 0
+        for number, path in enumerate(map(Path, self._plan.paths)):
+            is_parquet = TABLE_SUFFIXES.get(path.suffix.lower()) == "Parquet" and path.is_file()
+            groups = self.table(number).group_bytes if is_parquet else ()
+            size = sum(groups) if is_parquet else count_bytes(path)
+            if number > first and total + size > PART_BYTES:
+                parts.append(Part(number=len(parts), file=first, num_files=number - first))
+                first, total = number, 0
+            total += size
+            if total > PART_BYTES and len(groups) > 1:
+                for span in _divide(groups):
+                    parts.append(Part(number=len(parts), file=number, num_files=1, groups=span))
+                first, total = number + 1, 0
+        if first < len(self._plan.paths):
+            parts.append(Part(number=len(parts), file=first, num_files=len(self._plan.paths) - first))
+        return parts
+
+    def chunks(self, part: Part, file: int = 0, chunk: int = 0) -> Iterator[tuple[int, int, Chunk]]:
+        """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk of a part on."""
+        for number in range(max(file, part.file), part.file + part.num_files):
             wanted = list(dict.fromkeys(column for column in self.columns(number) if column))
-            first = chunk if number == file else 0
-            for place, some in islice(enumerate(self.table(number).read(wanted)), first, None):
+            table, first = self.table(number), chunk if number == file else 0
+            if part.groups is None or table.read_groups is None:
+                chunks = table.read(wanted)
+            else:
+                chunks = table.read_groups(wanted, *part.groups)
+            for place, some in islice(enumerate(chunks), first, None):
                 yield number, place, some
 
     def date_form(self) -> str:
@@ -126,22 +177,69 @@ class PlanFiles:
         if self._plan.columns.date is None:
             return ""
         cells, bad = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
-        for number, _, chunk in self.chunks():
+        for number, _, chunk in chain.from_iterable(map(self.chunks, self.parts())):
             take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
             if len(cells.rows) >= DATED_ROWS:
                 break
         return find_form(cells.dates)
 
 
-def read_piece(folder: Path, number: int) -> Piece | None:
+def count_bytes(path: Path) -> int:
+    """The size of a file, or of all files in a folder."""
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+
+
+def _divide(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Divide row groups of these sizes into spans of at most PART_BYTES, or of one row group.
+
+    >>> list(_divide([PART_BYTES // 2, PART_BYTES // 2, 1, 2 * PART_BYTES, 1]))
+    [(0, 2), (2, 3), (3, 4), (4, 5)]
+    """
+    first = total = 0
+    for number, size in enumerate(sizes):
+        if number > first and total + size > PART_BYTES:
+            yield first, number
+            first, total = number, 0
+        total += size
+    yield first, len(sizes)
+
+
+def has_pieces(folder: Path) -> bool:
+    """Whether any piece is complete."""
+    return any(folder.glob("piece-*.json"))
+
+
+def _name_piece(part: int, number: int) -> str:
+    return f"{part:05}-{number:05}"
+
+
+def _read_piece(folder: Path, name: str) -> Piece | None:
     """Read the file that marks a piece as complete; None if the piece is not complete."""
     try:
-        return Piece(**json.loads((folder / f"piece-{number:05}.json").read_text(encoding="utf-8")))
+        return Piece(**json.loads((folder / f"piece-{name}.json").read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
 
 
-def count_pieces(plan: BuildPlan, folder: Path, report: Callable[[float], object]) -> list[Piece]:
+def _read_pieces(folder: Path, part: Part) -> list[Piece]:
+    """The complete pieces of a part."""
+    pieces: list[Piece] = []
+    while (piece := _read_piece(folder, _name_piece(part.number, len(pieces)))) is not None:
+        pieces.append(piece)
+    return pieces
+
+
+def _part_path(folder: Path, part: Part) -> Path:
+    return folder / f"part-{part.number:05}.json"
+
+
+# Counts parts somewhere, and receives the share of them that is done.
+CountParts = Callable[[str, Sequence[Part], Callable[[float], object]], None]
+
+
+def count_pieces(
+    plan: BuildPlan, folder: Path, report: Callable[[float], object], count_parts: CountParts | None = None
+) -> list[Piece]:
     """Count all texts, piece by piece, after those that are already complete.
 
     Parameters
@@ -152,28 +250,49 @@ def count_pieces(plan: BuildPlan, folder: Path, report: Callable[[float], object
         Where the pieces are written.
     report : callable
         Receives the share of the sources that has been read.
+    count_parts : callable, optional
+        (form of the dates, parts, report) -> None; counts the parts elsewhere. By default, they are counted here.
 
     Returns
     -------
     list of Piece
         All pieces, in order.
     """
-    pieces: list[Piece] = []
-    while (piece := read_piece(folder, len(pieces))) is not None:
-        pieces.append(piece)
     sources = PlanFiles(plan)
-    file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (0, 0)
+    parts = sources.parts()
+    missing = [part for part in parts if not _part_path(folder, part).exists()]
     form = sources.date_form()
-    counter = _PieceCounter(plan, folder)
-    for number, place, some in sources.chunks(file, chunk):
-        counter.add(sources, number, some, form)
-        report((number + some.share) / len(plan.paths))
+    num_done = len(parts) - len(missing)
+
+    def report_part(before: int, share: float) -> None:
+        report((num_done + before + share) / len(parts))
+
+    if count_parts is not None:
+        count_parts(form, missing, lambda share: report_part(0, share * len(missing)))
+    else:
+        for number, part in enumerate(missing):
+            count_part(plan, part, form, folder, partial(report_part, number))
+    return [piece for part in parts for piece in _read_pieces(folder, part)]
+
+
+def count_part(
+    plan: BuildPlan, part: Part, form: str, folder: Path, report: Callable[[float], object] = lambda share: None
+) -> None:
+    """Count one part, after its pieces that are already complete; form: that of the dates."""
+    pieces = _read_pieces(folder, part)
+    sources = PlanFiles(plan)
+    file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (part.file, 0)
+    number, counter = len(pieces), _PieceCounter(plan, folder)
+    for place, chunk_number, some in sources.chunks(part, file, chunk):
+        counter.add(sources, place, some, form)
+        report((place - part.file + some.share) / part.num_files)
         if counter.is_full:
-            pieces.append(counter.write(len(pieces), number, place + 1))
-            counter = _PieceCounter(plan, folder)
+            counter.write(_name_piece(part.number, number), place, chunk_number + 1)
+            number, counter = number + 1, _PieceCounter(plan, folder)
     if counter.num_seen:
-        pieces.append(counter.write(len(pieces), len(plan.paths), 0))
-    return pieces
+        counter.write(_name_piece(part.number, number), part.file + part.num_files, 0)
+    with replacing(_part_path(folder, part)):
+        pass
 
 
 class _PieceCounter:
@@ -221,7 +340,7 @@ class _PieceCounter:
         if self._plan.keeps_text:
             self._texts += [texts[row] for row in kept]
 
-    def write(self, number: int, file: int, chunk: int) -> Piece:
+    def write(self, name: str, file: int, chunk: int) -> None:
         """Write the piece; the next one begins at a chunk of a file."""
         import pyarrow as pa
 
@@ -230,7 +349,7 @@ class _PieceCounter:
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
         frequency = np.bincount(counts.indices, minlength=len(words)).astype(np.int64)
         described = {"word": pa.array(words, pa.large_string()), "documents": frequency, "total": totals}
-        write_arrow(self._folder / f"words-{number:05}.arrow", pa.RecordBatch.from_pydict(described), WORDS_AT_ONCE)
+        write_arrow(self._folder / f"words-{name}.arrow", pa.RecordBatch.from_pydict(described), WORDS_AT_ONCE)
         indices = pa.array(counts.indices.astype(np.int32, copy=False))
         entries = pa.StructArray.from_arrays([indices, pa.array(counts.data)], ["word", "count"])
         columns = {
@@ -241,25 +360,30 @@ class _PieceCounter:
             "title": pa.array(self._titles, pa.large_string()),
             "group": pa.array(self._groups, pa.large_string()),
         }
-        write_arrow(self._folder / f"piece-{number:05}.arrow", pa.RecordBatch.from_pydict(columns))
+        write_arrow(self._folder / f"piece-{name}.arrow", pa.RecordBatch.from_pydict(columns))
         if self._plan.keeps_text:
-            write_table(self._folder / f"texts-{number:05}.parquet", {"text": pa.array(self._texts, pa.large_string())})
+            write_table(self._folder / f"texts-{name}.parquet", {"text": pa.array(self._texts, pa.large_string())})
         bad = [(row.file, row.row, row.reason) for row in self._bad.listed]
         unit = np.datetime_data(dates.dtype)[0]
         piece = Piece(
-            file=file, chunk=chunk, num_documents=len(self._rows), date_unit=unit, num_bad=self._bad.count, bad=bad
+            name=name,
+            file=file,
+            chunk=chunk,
+            num_documents=len(self._rows),
+            date_unit=unit,
+            num_bad=self._bad.count,
+            bad=bad,
         )
-        with replacing(self._folder / f"piece-{number:05}.json") as out:
+        with replacing(self._folder / f"piece-{name}.json") as out:
             out.write(json.dumps(piece._asdict()).encode())
-        return piece
 
 
-def open_piece(folder: Path, number: int) -> PieceDocuments:
+def open_piece(folder: Path, name: str) -> PieceDocuments:
     """Map the documents of a complete piece."""
-    batch = map_arrow(folder / f"piece-{number:05}.arrow").get_batch(0)
+    batch = map_arrow(folder / f"piece-{name}.arrow").get_batch(0)
     lists = batch.column("words")
     words, counts = (lists.values.field(place).to_numpy() for place in range(2))
-    listed = map_arrow(folder / f"words-{number:05}.arrow").read_all()["word"].to_pylist()
+    listed = map_arrow(folder / f"words-{name}.arrow").read_all()["word"].to_pylist()
     return PieceDocuments(
         words=listed, documents=Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts), columns=batch
     )
@@ -290,7 +414,7 @@ def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) ->
     num_rows = sum(piece.num_documents for piece in pieces)
     min_documents, max_share = choices.limits(num_rows)
     limits = (min_documents, max_share * num_rows)
-    merged = heapq.merge(*(_read_words(folder, number) for number in range(len(pieces))))
+    merged = heapq.merge(*(_read_words(folder, piece.name) for piece in pieces))
     terms = ((word, *_add(rows)) for word, rows in groupby(merged, key=itemgetter(0)))
     kept: list[tuple[str, int, int]] = []
     has_words = False
@@ -305,8 +429,8 @@ def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) ->
     return [word for word, _, _ in kept]
 
 
-def _read_words(folder: Path, number: int) -> Iterator[tuple[str, int, int]]:
-    reader = map_arrow(folder / f"words-{number:05}.arrow")
+def _read_words(folder: Path, name: str) -> Iterator[tuple[str, int, int]]:
+    reader = map_arrow(folder / f"words-{name}.arrow")
     batches = (reader.get_batch(place) for place in range(reader.num_record_batches))
     return chain.from_iterable(zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
 
@@ -321,7 +445,7 @@ def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
 
 def describe_plan(plan: BuildPlan) -> dict[str, Any]:
     """Describe a plan with the sizes and times of its files, to recognize an unfinished build with the same plan."""
-    return {**asdict(plan), "files": [describe_source(Path(path)) for path in plan.paths]}
+    return {**asdict(plan), "part_bytes": PART_BYTES, "files": [describe_source(Path(path)) for path in plan.paths]}
 
 
 def describe_source(path: Path) -> list[Any]:

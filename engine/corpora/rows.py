@@ -91,6 +91,10 @@ class Table:
         Columns whose meaning is certain, such as "text" and "title" of a folder.
     files : tuple of str
         The names of the files in `path`, if each file is a row.
+    group_bytes : tuple of int
+        The sizes of the row groups of a Parquet file, uncompressed; empty for other formats.
+    read_groups : callable, optional
+        `read_groups(columns, first, last)` yields the rows of the row groups from `first` to `last - 1`, likewise.
     """
 
     path: Path
@@ -100,6 +104,8 @@ class Table:
     notes: tuple[str, ...] = ()
     has: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    group_bytes: tuple[int, ...] = ()
+    read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
 
     def name_bad(self, row: int, reason: str) -> BadRow:
         """Describe a row to be skipped, by its number, or by its file if each file is a row.

@@ -335,27 +335,40 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
         with parquet.ParquetFile(path) as file:
-            columns, num_rows = tuple(file.schema_arrow.names), file.metadata.num_rows
+            columns, about = tuple(file.schema_arrow.names), file.metadata
+            groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except (pa.ArrowException, OSError) as error:
         raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
         raise CorpusError(f"{path} has two columns of the same name. Rename one.")
 
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        seen = [0]
-        rows = _parquet_rows(path, wanted, seen)
-        yield from gather(str(path), wanted, lambda: seen[0] / max(1, num_rows), rows)
+    num_rows = [group.num_rows for group in groups]
 
-    return Table(path=path, kind="Parquet", columns=columns, read=read)
+    def read_groups(wanted: Sequence[str], first: int, last: int) -> Iterator[Chunk]:
+        before, total = sum(num_rows[:first]), max(1, sum(num_rows[first:last]))
+        seen = [before]
+        rows = _parquet_rows(path, wanted, seen, range(first, last))
+        yield from gather(str(path), wanted, lambda: (seen[0] - before) / total, rows)
+
+    return Table(
+        path=path,
+        kind="Parquet",
+        columns=columns,
+        read=lambda wanted: read_groups(wanted, 0, len(groups)),
+        group_bytes=tuple(group.total_byte_size for group in groups),
+        read_groups=read_groups,
+    )
 
 
-def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int]) -> Iterator[Row]:
+def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int], groups: range) -> Iterator[Row]:
+    """The rows of some row groups; `seen` has the number of the row before them, and then of each row."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=CHUNK_ROWS, columns=list(dict.fromkeys(wanted))):
+            wanted_once = list(dict.fromkeys(wanted))
+            for batch in file.iter_batches(batch_size=CHUNK_ROWS, row_groups=list(groups), columns=wanted_once):
                 parts = {name: _list_cells(batch.column(name)) for name in batch.schema.names}
                 for cells in zip(*(parts[column] for column in wanted), strict=True):
                     seen[0] += 1

@@ -17,16 +17,22 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.clusters import Cluster, connect
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
-from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.estimators.files import save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
-from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, count_topics, rank_topics, score_corpus
+from stickbreaker.engine.evaluation.held_out import (
+    DOCUMENTS_AT_ONCE,
+    PartScorer,
+    count_topics,
+    rank_topics,
+    score_corpus,
+)
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
-from stickbreaker.engine.evaluation.share_files import write_shares
+from stickbreaker.engine.evaluation.share_files import Reader, write_shares
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
     checkpoint_frame,
@@ -36,7 +42,6 @@ from stickbreaker.engine.evaluation.topic_frames import (
     topics_frame,
     topics_html,
 )
-from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
 from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count
@@ -45,6 +50,7 @@ from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import Updates, run
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve_max_topics
+from stickbreaker.engine.versions import find_environment
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -268,14 +274,16 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _infer(self, X: Counts) -> np.ndarray:
         """The shares (D, K) of all topics in documents."""
         check_is_fitted(self)
+        reader = self._reader(slice(None))
         batches = self._read(X).batches(DOCUMENTS_AT_ONCE)
-        return np.concatenate([self._infer_documents(batch.documents) for batch in batches]).astype(float)
+        return np.concatenate([reader.infer(batch.documents) for batch in batches]).astype(float)
 
-    def _infer_documents(self, documents: Documents) -> np.ndarray:
-        infer = self.algorithm.infer
-        return np.concatenate(map_shards(lambda part: infer(self.config_, self.state_, part), documents))
+    def _reader(self, columns: np.ndarray | slice, names: Sequence[str] = ()) -> Reader:
+        return Reader(self.algorithm, self.config_, self.state_, columns, names)
 
-    def transform_to(self, X: Counts, folder: str | PathLike[str], *, verbose: bool = False) -> Path:
+    def transform_to(
+        self, X: Counts, folder: str | PathLike[str], *, verbose: bool = False, client: "Client | None" = None
+    ) -> Path:
         """Infer the topics of documents and write them to Parquet files, part by part. The model does not change.
 
         Parameters
@@ -287,6 +295,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             and the columns of `transform` in single precision under the names of `get_feature_names_out`.
         verbose : bool
             Whether a progress bar is shown.
+        client : distributed.Client, optional
+            The workers of this Dask cluster make one file each, with the same content; X is then a corpus on disk. They
+            write into the folder if they have it. Otherwise this process writes what they return.
 
         Returns
         -------
@@ -295,19 +306,18 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
         Raises
         ------
+        CorpusError
+            If there is a client and X is in memory.
+        ClusterError
+            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
         FileError
             If the folder exists already or cannot be written.
         """
         check_is_fitted(self)
-        corpus, columns = self._read(X), self._columns()
+        corpus, cluster = self._read(X), _connect(client)
+        reader = self._reader(self._columns(), self.get_feature_names_out().tolist())
         with show_progress(verbose, corpus.num_documents, "documents") as move:
-            return write_shares(
-                folder,
-                corpus,
-                lambda documents: self._infer_documents(documents)[:, columns],
-                self.get_feature_names_out().tolist(),
-                lambda num_documents: move(num_documents, "Reading"),
-            )
+            return write_shares(folder, corpus, reader, lambda num_documents: move(num_documents, "Reading"), cluster)
 
     def _columns(self) -> np.ndarray | slice:
         """The topics that `transform` has columns for."""
@@ -315,7 +325,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             raise ValueError(f"unused_topics is {self.unused_topics!r}: choose one of {', '.join(UNUSED_TOPICS)}.")
         return slice(None) if self.unused_topics == "keep" else np.sort(rank_topics(self.state_.expected_tokens))
 
-    def score(self, X: Counts, y: object = None) -> float:
+    def score(self, X: Counts, y: object = None, *, client: "Client | None" = None) -> float:
         """Score how well the model predicts held-out words; higher is better. The model does not change.
 
         A tenth of each document's distinct words is predicted from the other words (protocol `disjoint_words`). The
@@ -328,6 +338,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             Documents that the model has not learned from.
         y : object
             Not used.
+        client : distributed.Client, optional
+            The workers of this Dask cluster score 65,536 documents each, with the same result, bit for bit; X is then a
+            corpus on disk.
 
         Returns
         -------
@@ -338,9 +351,14 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ------
         ValueError
             If no document has two distinct words.
+        CorpusError
+            If there is a client and X is in memory.
+        ClusterError
+            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
         """
         check_is_fitted(self)
-        nats = score_corpus(self.algorithm, self.config_, self.state_, self._read(X), SPLIT_SEED)
+        scorer = PartScorer(self.algorithm, self.config_, self.state_, SPLIT_SEED)
+        nats = score_corpus(scorer, self._read(X), _connect(client))
         if np.isnan(nats):
             raise ValueError(
                 "No document of X has two distinct words, one to predict from the other: give longer ones."
@@ -661,6 +679,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _connect(client: "Client | None") -> Cluster | None:
+    return None if client is None else connect(client, find_environment)
 
 
 def _draw_seed(random_state: Any) -> int:

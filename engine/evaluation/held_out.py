@@ -1,5 +1,6 @@
 """Held-out scores of several protocols, all in nats per held-out token, and the number of topics."""
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -8,8 +9,10 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithm import Algorithm, Phase
+from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
-from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
 from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
@@ -84,18 +87,42 @@ def score_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> fl
     return score_shares(algorithm, config, state, split, infer_own(algorithm, config, state, split))[1]
 
 
-def score_corpus(algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, seed: int) -> float:
+@dataclass(frozen=True)
+class PartScorer:
+    """Scores a part of a corpus, here or on a worker of a cluster."""
+
+    algorithm: Algorithm
+    config: Any
+    state: Any
+    seed: int
+
+    def score(self, batch: Batch) -> tuple[float, int]:
+        """Nats per held-out token (`disjoint_words`), and the number of these tokens; both 0 if there are none."""
+        split = split_words(batch.documents, batch.doc_ids, self.seed)
+        if not split.num_tokens:
+            return 0.0, 0
+        return score_own(self.algorithm, self.config, self.state, split), split.num_tokens
+
+    def __call__(self, part: StoredPart) -> tuple[float, int]:
+        """The same on a worker, which reads the documents."""
+        (batch,) = part.batches(len(part.doc_ids))
+        return self.score(batch)
+
+
+def score_corpus(scorer: PartScorer, corpus: Corpus, cluster: Cluster | None = None) -> float:
     """Nats per held-out token (`disjoint_words`) of all documents; NaN if no document has two distinct words.
 
-    Reads the documents in parts, so that a stored corpus is never loaded.
+    Reads the documents in parts, so that a stored corpus is never loaded. The workers of a cluster score one part each;
+    the result is the same, bit for bit.
     """
-    nats, tokens = [], []
-    for batch in corpus.batches(DOCUMENTS_AT_ONCE):
-        split = split_words(batch.documents, batch.doc_ids, seed)
-        if split.num_tokens:
-            nats.append(score_own(algorithm, config, state, split))
-            tokens.append(split.num_tokens)
-    return float(np.average(nats, weights=tokens)) if nats else float("nan")
+    if cluster is None:
+        scored = [scorer.score(batch) for batch in corpus.batches(DOCUMENTS_AT_ONCE)]
+    else:
+        by_number = dict(map_parts(cluster, corpus, DOCUMENTS_AT_ONCE, scorer))
+        scored = [by_number[number] for number in range(len(by_number))]
+    scored = [each for each in scored if each[1]]
+    nats, tokens = zip(*scored, strict=True) if scored else ((), ())
+    return float(np.average(nats, weights=tokens)) if scored else float("nan")
 
 
 def score_shares(

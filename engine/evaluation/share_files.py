@@ -1,29 +1,99 @@
 """Topic shares of documents as Parquet files, for corpora whose shares do not fit in memory."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+import io
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.whole_files import FileError, building, open_synced
+from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
+from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.whole_files import FileError, building, open_synced, remove_leftovers, replacing
 
 FILE_DOCUMENTS = 65_536
 DOCUMENTS_AT_ONCE = 4_096
 
-Infer = Callable[[Documents], np.ndarray]
 Report = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A model that reads documents.
+
+    columns: the topics whose shares are given, all or some (K,). names: K names of the columns.
+    """
+
+    algorithm: Algorithm
+    config: Any
+    state: Any
+    columns: np.ndarray | slice
+    names: Sequence[str]
+
+    def infer(self, documents: Documents) -> np.ndarray:
+        """The shares (S, K) of documents."""
+        infer = self.algorithm.infer
+        parts = map_shards(lambda part: infer(self.config, self.state, part), documents)
+        shares: np.ndarray = np.concatenate(parts)[:, self.columns]
+        return shares
+
+    def write(self, out: BinaryIO, batches: Iterable[Batch]) -> None:
+        """Write the shares of some documents as a Parquet file."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = pa.schema([("doc_id", pa.int64()), *((name, pa.float32()) for name in self.names)])
+        # Dictionaries do not help: most shares differ.
+        with parquet.ParquetWriter(out, schema, compression="zstd", use_dictionary=False) as file:
+            for batch in batches:
+                shares = self.infer(batch.documents).astype(np.float32)
+                columns = [pa.array(batch.doc_ids), *(pa.array(column) for column in shares.T)]
+                file.write_batch(pa.record_batch(columns, schema=schema))
+
+
+@dataclass(frozen=True)
+class _FileWriter:
+    """Writes the file of a part on a worker, if the worker has the folder; its name cannot occur twice."""
+
+    reader: Reader
+    work: Path
+    documents_at_once: int
+
+    def __call__(self, part: StoredPart) -> bytes | None:
+        """Write the file; where there is no such folder, return its content."""
+        batches = part.batches(self.documents_at_once)
+        if self.work.is_dir():
+            with replacing(self.work / name_file(part.number)) as out:
+                self.reader.write(out, batches)
+            return None
+        content = io.BytesIO()
+        self.reader.write(content, batches)
+        return content.getvalue()
+
+
+def name_file(number: int) -> str:
+    """Name the file of a part of the documents.
+
+    >>> name_file(12)
+    'shares-00012.parquet'
+    """
+    return f"shares-{number:05}.parquet"
 
 
 def write_shares(
     folder: str | PathLike[str],
     corpus: Corpus,
-    infer: Infer,
-    names: Sequence[str],
+    reader: Reader,
     report: Report = lambda num_documents: None,
+    cluster: Cluster | None = None,
 ) -> Path:
     """Write the topic shares of all documents to Parquet files in a new folder, completely or not at all.
 
@@ -33,12 +103,13 @@ def write_shares(
         The folder to make. Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic.
     corpus : Corpus
         The documents, read in parts.
-    infer : callable
-        Returns the shares (S, K) of documents.
-    names : sequence of K str
-        The names of the columns.
+    reader : Reader
+        The model, and the names of the columns.
     report : callable
         Receives the number of documents that are done.
+    cluster : Cluster, optional
+        The workers that make the files, with the same content. A worker that has the folder writes there; otherwise
+        this process writes what the worker returns.
 
     Returns
     -------
@@ -47,31 +118,43 @@ def write_shares(
 
     Raises
     ------
+    CorpusError
+        If there is a cluster and the corpus is in memory.
+    ClusterError
+        If a worker cannot read the corpus.
     FileError
         If the folder exists already or cannot be written.
     """
     folder = Path(folder).expanduser().absolute()
     if folder.exists():
         raise FileError(f"{folder} already exists: delete it, or choose another folder.")
-    batches = corpus.batches(DOCUMENTS_AT_ONCE)
     with building(folder) as work:
-        for number, first in enumerate(batches):
-            # FILE_DOCUMENTS is a multiple of DOCUMENTS_AT_ONCE.
-            rest = (next(batches, None) for _ in range(FILE_DOCUMENTS // DOCUMENTS_AT_ONCE - 1))
-            some = chain([first], (batch for batch in rest if batch is not None))
-            _write_file(work / f"shares-{number:05}.parquet", some, infer, names)
-            report(min((number + 1) * FILE_DOCUMENTS, corpus.num_documents))
+        if cluster is None:
+            _write_here(work, corpus, reader, report)
+        else:
+            _write_on(cluster, work, corpus, reader, report)
     return folder
 
 
-def _write_file(path: Path, batches: Iterator[Batch], infer: Infer, names: Sequence[str]) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
+def _write_here(work: Path, corpus: Corpus, reader: Reader, report: Report) -> None:
+    batches = corpus.batches(DOCUMENTS_AT_ONCE)
+    for number in range(-(-corpus.num_documents // FILE_DOCUMENTS)):
+        with open_synced(work / name_file(number)) as out:
+            # FILE_DOCUMENTS is a multiple of DOCUMENTS_AT_ONCE.
+            reader.write(out, islice(batches, FILE_DOCUMENTS // DOCUMENTS_AT_ONCE))
+        report(min((number + 1) * FILE_DOCUMENTS, corpus.num_documents))
 
-    schema = pa.schema([("doc_id", pa.int64()), *((name, pa.float32()) for name in names)])
-    # Dictionaries do not help: most shares differ.
-    with open_synced(path) as out, parquet.ParquetWriter(out, schema, compression="zstd", use_dictionary=False) as file:
-        for batch in batches:
-            shares = infer(batch.documents).astype(np.float32)
-            columns = [pa.array(batch.doc_ids), *(pa.array(column) for column in shares.T)]
-            file.write_batch(pa.record_batch(columns, schema=schema))
+
+def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: Reader, report: Report) -> None:
+    writer = _FileWriter(reader=reader, work=work, documents_at_once=DOCUMENTS_AT_ONCE)
+    with closing(map_parts(cluster, corpus, FILE_DOCUMENTS, writer)) as results:
+        for done, (number, content) in enumerate(results, start=1):
+            path = work / name_file(number)
+            if content is not None:
+                with replacing(path) as out:
+                    out.write(content)
+            elif not path.is_file():
+                raise FileError(f"A worker has written {path.name}, but {path} is not there: look at the file system.")
+            report(min(done * FILE_DOCUMENTS, corpus.num_documents))
+    # A worker that has ended may have left an unfinished file.
+    remove_leftovers(work)

@@ -2,19 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.corpora.corpus import Corpus
-from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.clusters import ClusterError, TaskCancelledError, stop_if_cancelled, worker_address
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.evaluation.held_out import (
     fold_in,
     importance_sampling,
@@ -31,7 +32,7 @@ from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.runs.versions import find_versions
+from stickbreaker.engine.versions import find_versions
 
 FURTHER_PROTOCOLS = ("tokens_90_10", "perplexity_bound", "importance_sampling")
 
@@ -75,8 +76,8 @@ SCORES = (
 )
 
 
-def measure(cell: Cell) -> pd.DataFrame:
-    """Run a cell now and return a row for each score."""
+def measure(cell: Cell, check: Callable[[], object] = lambda: None) -> pd.DataFrame:
+    """Run a cell now and return a row for each score. check: called after each mini-batch; it may raise to stop."""
     corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, cell.run.seed)
     prepared = prepare(find_algorithm(cell.system), cell.config, corpus, cell.run)
     compile_once(cell.system, tuple(list_choices(prepared.config).items()))
@@ -89,11 +90,52 @@ def measure(cell: Cell) -> pd.DataFrame:
             rows.append(_score_row(update.held_out, update.stepped))
             rows += _further_rows(cell, prepared, update)
         before = update.stepped
+        check()
     if not rows:
         raise ValueError(
             "Nothing was scored: set num_evaluations to 1 or more, and use documents of two words or more."
         )
     return pd.DataFrame(rows)
+
+
+class CellTask(NamedTuple):
+    """A cell for a worker of a cluster, and its key in the process that sends it."""
+
+    cell: Cell
+    key: str
+
+
+def send_cell(cell: Cell, key: str) -> CellTask:
+    """A cell as a worker gets it: a corpus that is not named has its absolute path."""
+    if cell.corpus not in list_corpora():
+        cell = replace(cell, corpus=str(Path(cell.corpus).expanduser().absolute()))
+    return CellTask(cell=cell, key=key)
+
+
+def measure_sent(task: CellTask) -> pd.DataFrame:
+    """Run a cell on a worker; its error is in the result, unless the worker has another corpus or none.
+
+    Raises ClusterError that names the worker and the corpus, and TaskCancelledError.
+    """
+    advice = "All machines need the same corpus under the same name or path"
+    try:
+        key = task.cell.key()
+    except (CorpusError, OSError) as error:
+        reason = str(error).rstrip(".")
+        raise ClusterError(f"Worker {worker_address()} cannot read a corpus ({reason}). {advice}.") from error
+    if key != task.key:
+        raise ClusterError(f"Worker {worker_address()} has another corpus {task.cell.corpus}. {advice}.")
+    try:
+        return measure(task.cell, stop_if_cancelled)
+    except TaskCancelledError:
+        raise
+    except Exception as error:
+        return describe_failure(error)
+
+
+def describe_failure(error: Exception) -> pd.DataFrame:
+    """The row of a cell that has failed."""
+    return pd.DataFrame([{"error": f"{type(error).__name__}: {error}"}])
 
 
 def _score_row(event: Evaluated, stepped: Stepped | None) -> dict[str, Any]:

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, StepInfo, Transfer
-from stickbreaker.engine.clusters import Cluster, ClusterError, connect, worker_address
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.clusters import connect
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.on_workers import check_corpus, read_rows
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
 from stickbreaker.engine.executors import shard_spans
-from stickbreaker.engine.runs.versions import find_environment
+from stickbreaker.engine.versions import find_environment
 
 
 class ShardTask(NamedTuple):
@@ -115,34 +116,7 @@ def refer_to(corpus: Corpus, start: int, stop: int, documents: Documents) -> Doc
 
 def read_documents(given: Documents | StoredRows) -> Documents:
     """The documents, on a worker. Raises ClusterError that names the worker if it cannot read them."""
-    if isinstance(given, Documents):
-        return given
-    try:
-        return given.read()
-    except CorpusError as error:
-        raise ClusterError(_unreadable(worker_address(), error)) from error
-
-
-def check_corpus(cluster: Cluster, corpus: Corpus) -> None:
-    """Raise ClusterError if a worker cannot read the files of a stored corpus."""
-    if not isinstance(corpus, StoredCorpus):
-        return
-    for address, error in sorted(cluster.run_everywhere(_find_error, corpus.refer(0, 0)).items()):
-        if error:
-            raise ClusterError(_unreadable(address, error))
-
-
-def _find_error(rows: StoredRows) -> str:
-    """Why a worker cannot read documents; "" if it can."""
-    try:
-        rows.read()
-    except CorpusError as error:
-        return str(error)
-    return ""
-
-
-def _unreadable(address: str, error: object) -> str:
-    return f"Worker {address} cannot read the corpus. {error} All machines need it at the same path."
+    return given if isinstance(given, Documents) else read_rows(given)
 
 
 def copy_read_only(value: Any) -> Any:

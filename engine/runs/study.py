@@ -3,6 +3,7 @@
     study = Study(systems=("hdp", "lda"), grid={"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": (64, 256)})
     frame = run_study(study, "cells", num_processes=2)
 
+With a client of a Dask cluster, the workers run the cells, and this process writes their files.
 An interrupted study continues where it stopped when it is called again, and a wider one runs only its new cells.
 """
 
@@ -12,22 +13,36 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Generator, Mapping, Sequence, Sized
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.runs.cells import FURTHER_PROTOCOLS, SCORES, Cell, measure
+from stickbreaker.engine.clusters import TaskLostError, connect
+from stickbreaker.engine.runs.cells import (
+    FURTHER_PROTOCOLS,
+    SCORES,
+    Cell,
+    describe_failure,
+    measure,
+    measure_sent,
+    send_cell,
+)
 from stickbreaker.engine.runs.grid import GridPoint, expand_grid, settings_of
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
+from stickbreaker.engine.versions import find_environment
 from stickbreaker.engine.whole_files import FileError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 CELL = Kind(name="cell of a study", format=1, remedy="it is run again")
 SCORES_PART = "scores.parquet"
@@ -161,6 +176,7 @@ def run_study(
     num_processes: int = 1,
     retry_failed: bool = False,
     report: Callable[[StudyProgress], None] = print_progress,
+    client: "Client | None" = None,
 ) -> pd.DataFrame:
     """Run the cells of a study that `folder` does not hold yet, and return the scores of all cells.
 
@@ -180,6 +196,9 @@ def run_study(
         Whether cells that failed in an earlier call are run again.
     report : callable
         Receives a `StudyProgress` at the start and after each cell.
+    client : distributed.Client, optional
+        The workers of this Dask cluster run the cells, one for each of their threads, with the same results, bit for
+        bit. A cell whose worker ends is run again. Ctrl-C also stops the cells that are running.
 
     Returns
     -------
@@ -191,11 +210,17 @@ def run_study(
 
     Raises
     ------
+    ValueError
+        If both `num_processes` and `client` are given.
     CorpusError
         If there is no such corpus.
+    ClusterError
+        If Dask is not installed, or a worker has another corpus, other versions or another processor.
     FileError
         If the folder cannot be made.
     """
+    if client is not None and num_processes != 1:
+        raise ValueError("Give num_processes or client, not both: the workers of the client run the cells.")
     folder, cells = Path(folder), study.cells()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,9 +231,10 @@ def run_study(
     missing = [(cell, path) for cell, path in zip(cells, paths, strict=True) if path not in frames]
     began, num_found = time.perf_counter(), len(frames)
     report(_progress(frames, cells, 0.0, num_found))
-    for (_, path), frame in run_all(_attempt, missing, num_processes):
-        frames[path] = frame
-        report(_progress(frames, cells, time.perf_counter() - began, num_found))
+    with closing(_run_cells(missing, num_processes, client)) as results:
+        for path, frame in results:
+            frames[path] = frame
+            report(_progress(frames, cells, time.perf_counter() - began, num_found))
     parts = [frames[path].assign(**cell.columns()) for cell, path in zip(cells, paths, strict=True)]
     names = list(dict.fromkeys(name for cell in cells for name in cell.columns()))
     frame = pd.concat(parts, ignore_index=True)
@@ -228,7 +254,26 @@ def _has_failed(frame: pd.DataFrame) -> bool:
     return bool(frame["error"].notna().any())
 
 
-def run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes: int) -> Iterator[tuple[Any, Any]]:
+Task = tuple[Cell, Path]
+
+
+def _run_cells(
+    tasks: Sequence[Task], num_processes: int, client: "Client | None"
+) -> Generator[tuple[Path, pd.DataFrame], None, None]:
+    """Yield the path and the frame of each cell as it ends."""
+    if client is None:
+        yield from ((path, frame) for (_, path), frame in run_all(_attempt, tasks, num_processes))
+        return
+    cluster = connect(client, find_environment)
+    with closing(cluster.map_unordered(measure_sent, [send_cell(cell, path.stem) for cell, path in tasks])) as results:
+        for place, found in results:
+            cell, path = tasks[place]
+            yield path, _keep(cell, path, describe_failure(found) if isinstance(found, TaskLostError) else found)
+
+
+def run_all(
+    function: Callable[[Any], Any], tasks: Sequence[Any], num_processes: int
+) -> Generator[tuple[Any, Any], None, None]:
     """Yield each task with its result, in the order in which the tasks end."""
     if num_processes == 1:
         yield from ((task, function(task)) for task in tasks)
@@ -251,21 +296,17 @@ def run_all(function: Callable[[Any], Any], tasks: Sequence[Any], num_processes:
             try:
                 yield task, alone.submit(function, task).result()
             except BrokenProcessPool as error:
-                yield task, _keep(task[0], task[1], _failure(error))
+                yield task, _keep(task[0], task[1], describe_failure(error))
 
 
-def _attempt(task: tuple[Cell, Path]) -> pd.DataFrame:
+def _attempt(task: Task) -> pd.DataFrame:
     """Run a cell and keep its scores, or its error."""
     cell, path = task
     try:
         frame = measure(cell)
     except Exception as error:
-        frame = _failure(error)
+        frame = describe_failure(error)
     return _keep(cell, path, frame)
-
-
-def _failure(error: Exception) -> pd.DataFrame:
-    return pd.DataFrame([{"error": f"{type(error).__name__}: {error}"}])
 
 
 def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:

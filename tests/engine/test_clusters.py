@@ -8,13 +8,13 @@ import pytest
 
 from stickbreaker.engine import clusters
 from stickbreaker.engine.clusters import ClusterError, connect
-from stickbreaker.engine.runs.versions import find_environment
+from stickbreaker.engine.versions import find_environment
 
 
 class Workers:
     """In place of a client: two workers, of which one has another environment."""
 
-    asynchronous = False
+    asynchronous, status = False, "running"
 
     def __init__(self, **other):
         self.other = other

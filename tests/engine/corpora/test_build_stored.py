@@ -1,6 +1,5 @@
 """Corpora built on disk: they equal those built in memory, and an interrupted build continues where it stopped."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,31 +8,15 @@ from pathlib import Path
 
 import fsspec
 import numpy as np
-import pandas as pd
 import pytest
 
 from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus
 from stickbreaker.engine.corpora import build_stored, pieces
 from stickbreaker.engine.corpora.texts import find_texts
-from tests.engine.corpora.small_files import assert_same_corpora
+from tests.engine.corpora.small_files import COLUMNS, assert_same_corpora, make_rows, write_table
 
-COLUMNS = {"text": "said", "date": "when", "title": "who", "group": "of"}
 CHOICES = WordChoices(min_documents=2, max_share=0.6, max_words=60, own_stop_words="wordda")
 ALL = WordChoices(min_documents=1, max_share=1.0)
-
-
-def make_rows(number=1_300, seed=0):
-    """Rows with a Zipf vocabulary, some of them without text, date or counted words."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for row in range(number):
-        words = [f"word{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}" for n in rng.zipf(1.4, 12)]
-        text = {7: "", 11: "the of 12"}.get(row % 50, " ".join(words))
-        when = "soon" if row % 97 == 5 else f"19{row % 80 + 10}-0{row % 9 + 1}-11"
-        rows.append(
-            dict(zip(COLUMNS.values(), (text, when, f"T{row}" if row % 3 else "", f"G{row // 40}"), strict=True))
-        )
-    return pd.DataFrame(rows)
 
 
 @pytest.fixture(scope="module")
@@ -41,24 +24,14 @@ def rows():
     return make_rows()
 
 
-def write(rows, path):
-    if path.suffix == ".parquet":
-        rows.to_parquet(path, row_group_size=300)
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows.to_dict("records")))
-    else:
-        rows.to_csv(path, index=False)
-    return path
-
-
 @pytest.fixture
 def table(rows, tmp_path):
-    return write(rows, tmp_path / "said.csv")
+    return write_table(rows, tmp_path / "said.csv")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_corpus_built_on_disk_equals_the_one_built_in_memory(rows, tmp_path, suffix, caplog):
-    path = write(rows, tmp_path / f"said{suffix}")
+    path = write_table(rows, tmp_path / f"said{suffix}")
     built = build(path, to=tmp_path / "disk", words=CHOICES, shard_documents=400, **COLUMNS)
     assert_same_corpora(built, load_corpus(path, words=CHOICES, **COLUMNS))
     on_disk, in_memory = (message.partition("skipped ")[2] for message in caplog.messages)
@@ -66,6 +39,28 @@ def test_a_corpus_built_on_disk_equals_the_one_built_in_memory(rows, tmp_path, s
     assert on_disk.partition("First: ")[2] == in_memory.partition("First: ")[2]
     assert len(list(built.folder.glob("shard-*"))) == 3
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_parts_of_a_parquet_file_and_of_a_folder_give_the_corpus_of_the_whole(rows, tmp_path, monkeypatch, caplog):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    write_table(rows[:1_000], folder / "a.parquet")
+    for name, part in (("b.csv", rows[1_000:1_100]), ("c.csv", rows[1_100:1_200]), ("d.csv", rows[1_200:])):
+        write_table(part, folder / name)
+    whole = build(folder, to=tmp_path / "whole", words=CHOICES, **COLUMNS)
+    size = (folder / "b.csv").stat().st_size
+    monkeypatch.setattr(pieces, "PART_BYTES", 2 * size + 1_000)
+    plan = pieces.BuildPlan(tuple(map(str, sorted(folder.iterdir()))), build_stored.Columns(), CHOICES, False, 1, 1)
+    parts = pieces.PlanFiles(plan).parts()
+    assert [(part.file, part.num_files, part.groups) for part in parts] == [
+        *((0, 1, (group, group + 1)) for group in range(4)),
+        (1, 2, None),
+        (3, 1, None),
+    ]
+    built = build(folder, to=tmp_path / "parts", words=CHOICES, **COLUMNS)
+    assert len(list(built.folder.glob("shard-*"))) == len(parts)
+    assert_same_corpora(built, whole)
+    assert caplog.messages[0].partition("skipped")[2] == caplog.messages[1].partition("skipped")[2]
 
 
 def test_words_that_occur_equally_often_are_chosen_by_the_alphabet_for_any_pieces(table, tmp_path, monkeypatch):
@@ -153,7 +148,7 @@ def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(tabl
         build(table, to=tmp_path / "disk", text="said", callback=stop)
     with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
         build(table, to=tmp_path / "disk", text="said", max_memory=5)
-    write(make_rows(100), table)
+    write_table(make_rows(100), table)
     with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
         build(table, to=tmp_path / "disk", text="said")
 
@@ -178,10 +173,10 @@ def test_tables_of_a_folder_are_read_in_the_order_of_their_names(rows, tmp_path)
     folder = tmp_path / "tables"
     folder.mkdir()
     for name, part in (("b.csv", rows[700:]), ("a.parquet", rows[:700])):
-        write(part, folder / name)
+        write_table(part, folder / name)
     titled = {"text": "said", "date": "when", "words": CHOICES}
     built = build(folder, to=tmp_path / "disk", shard_documents=400, **titled)
-    whole = load_corpus(write(rows, tmp_path / "all.csv"), **titled)
+    whole = load_corpus(write_table(rows, tmp_path / "all.csv"), **titled)
     assert (built.counts != whole.counts).nnz == 0
     np.testing.assert_array_equal(built.dates, whole.dates)
     assert (built.titles[0], built.titles[-1]) == ("a, row 1", "b, row 601")

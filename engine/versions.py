@@ -10,13 +10,15 @@ from pathlib import Path
 from llvmlite import binding  # type: ignore[import-untyped] # llvmlite has no types
 
 LIBRARIES = ("numba", "numpy", "scipy")
+# The bytes of files depend on these too.
+FILE_LIBRARIES = ("pyarrow", "scikit-learn")
 
 
 @lru_cache
 def find_versions() -> dict[str, str]:
     """Versions of Python and of the numerical libraries, and the SHA-256 of the engine's code."""
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())
     libraries = {name: version(name) for name in LIBRARIES}
     return {"engine": digest.hexdigest(), "python": platform.python_version(), **libraries}
@@ -38,4 +40,4 @@ def find_processor() -> dict[str, str]:
 
 def find_environment() -> dict[str, str]:
     """The versions and the processor: what must be the same on all machines of a cluster."""
-    return {**find_versions(), **find_processor()}
+    return {**find_versions(), **{name: version(name) for name in FILE_LIBRARIES}, **find_processor()}

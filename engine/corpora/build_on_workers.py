@@ -1,0 +1,160 @@
+"""Both passes of a build on the workers of a cluster: a task for each part of the sources, and for each shard.
+
+A worker that has the folder of the build writes there. Otherwise it returns the pieces, and the process of the build
+writes them, and then the shards too.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
+
+from stickbreaker.engine.clusters import Cluster, ClusterError, TaskLostError, worker_address
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.piece_shards import ShardMaker, ShardTask, Survey
+from stickbreaker.engine.corpora.pieces import BuildPlan, Part, Piece, count_bytes, count_part
+from stickbreaker.engine.corpora.shards import ShardSize
+from stickbreaker.engine.whole_files import replacing
+
+Report = Callable[[float], object]
+
+
+@dataclass(frozen=True)
+class _PartCounter:
+    """Counts a part on a worker; sizes: the bytes of each file of the plan. Returns files for the folder by name."""
+
+    plan: BuildPlan
+    form: str
+    folder: Path
+    mark: Path
+    sizes: Sequence[int]
+
+    def __call__(self, part: Part) -> dict[str, bytes]:
+        self._check_files(part)
+        if self.mark.exists():
+            count_part(self.plan, part, self.form, self.folder)
+            return {}
+        with TemporaryDirectory() as folder:
+            count_part(self.plan, part, self.form, Path(folder))
+            return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+    def _check_files(self, part: Part) -> None:
+        """Raise ClusterError if this worker does not have the files of a part."""
+        for number in range(part.file, part.file + part.num_files):
+            path = Path(self.plan.paths[number])
+            try:
+                found = count_bytes(path) if path.exists() else None
+            except OSError:
+                found = None
+            if found != self.sizes[number]:
+                fault = f"cannot read {path}" if found is None else f"has another {path}"
+                advice = "All machines need the sources at the same path"
+                raise ClusterError(f"Worker {worker_address()} {fault}. {advice}.")
+
+
+@dataclass(frozen=True)
+class _Surveyor:
+    """Surveys a piece on a worker."""
+
+    maker: ShardMaker
+
+    def __call__(self, piece: Piece) -> Survey:
+        with _naming_worker():
+            return self.maker.survey(self.maker.trim(piece))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes a shard on a worker."""
+
+    maker: ShardMaker
+
+    def __call__(self, task: ShardTask) -> ShardSize:
+        with _naming_worker():
+            return self.maker.write(task, self.maker.trim(task.piece))
+
+
+@contextmanager
+def _naming_worker() -> Generator[None, None, None]:
+    """Name the worker in an error of a file."""
+    try:
+        yield
+    except (CorpusError, OSError) as error:
+        reason = str(error).rstrip(".")
+        raise ClusterError(
+            f"Worker {worker_address()} cannot read or write the unfinished build ({reason}). Build again with the same"
+            " arguments; workers that join must have the folder too."
+        ) from error
+
+
+class BuildWorkers:
+    """Builds on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The workers.
+    plan : BuildPlan
+        What to build.
+    work : Path
+        The folder of the unfinished build.
+    """
+
+    def __init__(self, cluster: Cluster, plan: BuildPlan, work: Path) -> None:
+        self._cluster, self._plan, self._work = cluster, plan, work
+        # A name that no other folder has.
+        self._mark = work / f"shared-{uuid4().hex}"
+
+    def count_parts(self, form: str, parts: Sequence[Part], report: Report) -> None:
+        """Count parts, and report the share of them that is done; form: that of the dates."""
+        folder = self._work / "pieces"
+        counter = _PartCounter(
+            plan=self._plan,
+            form=form,
+            folder=folder,
+            mark=self._mark,
+            sizes=[count_bytes(Path(path)) for path in self._plan.paths],
+        )
+        with self._marking():
+            for done, (_, files) in enumerate(self._map(counter, parts), start=1):
+                # The file that marks a piece, or the part, as complete is the last.
+                for name in sorted(files, key=lambda name: (name.startswith("part-"), name.endswith(".json"), name)):
+                    with replacing(folder / name) as out:
+                        out.write(files[name])
+                report(done / len(parts))
+
+    def survey(self, maker: ShardMaker, pieces: Sequence[Piece], report: Report) -> list[Survey] | None:
+        """Survey all pieces; None if a worker does not have the folder, so that this process makes the shards."""
+        with self._marking():
+            if not all(self._cluster.run_everywhere(Path.exists, self._mark).values()):
+                return None
+        return self._in_order(_Surveyor(maker), pieces, report)
+
+    def write(self, maker: ShardMaker, tasks: Sequence[ShardTask], report: Report) -> list[ShardSize]:
+        """Write all shards."""
+        return self._in_order(_Writer(maker), tasks, report)
+
+    @contextmanager
+    def _marking(self) -> Generator[None, None, None]:
+        self._mark.touch()
+        try:
+            yield
+        finally:
+            self._mark.unlink(missing_ok=True)
+
+    def _in_order(self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report) -> list[Any]:
+        found: dict[int, Any] = {}
+        for place, result in self._map(function, payloads):
+            found[place] = result
+            report(len(found) / len(payloads))
+        return [found[place] for place in range(len(payloads))]
+
+    def _map(self, function: Callable[[Any], Any], payloads: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
+        with closing(self._cluster.map_unordered(function, payloads)) as results:
+            for place, result in results:
+                if isinstance(result, TaskLostError):
+                    raise result
+                yield place, result
