@@ -16,6 +16,7 @@ from tests.benchmarks import (
     claims,
     cluster,
     coherence,
+    compare_versions,
     corpora,
     digests,
     heldout,
@@ -84,6 +85,52 @@ def test_a_run_is_timed_with_and_without_saving_in_turn(few, monkeypatch):
         assert row["megabytes"] > 0
     assert medians["ratio_min"] <= medians["ratio"] <= medians["ratio_max"]
     assert medians["ratio"] == pytest.approx(np.mean([row["ratio"] for row in rounds]))
+
+
+class FixedVersion:
+    """A version whose runs take these seconds, one after the other."""
+
+    def __init__(self, name, seconds, measured):
+        self.name, self.seconds, self.measured = name, list(seconds), measured
+
+    def measure(self):
+        """The seconds of the next run."""
+        self.measured.append(self.name)
+        return {"run": self.seconds.pop(0)}
+
+
+def test_two_versions_take_turns_and_a_ratio_is_of_one_round_without_the_first_round():
+    measured = []
+    before, after = FixedVersion("b", (9.0, 1.0, 2.0, 4.0), measured), FixedVersion("a", (1.0, 3.0, 2.0, 2.0), measured)
+    table = compare_versions.summarize(compare_versions.take_turns(before, after, 3))
+    assert "".join(measured) == "abbaabba"
+    (row,) = table.to_dict("records")
+    assert (row["before"], row["after"]) == (2.0, 2.0)
+    assert (row["ratio_min"], row["ratio_median"], row["ratio_max"]) == (0.5, 1.0, 3.0)
+
+
+def test_runs_of_a_version_use_its_own_code(tmp_path):
+    texts = tmp_path / "texts.csv"
+    texts.write_text("text\n" + "war and peace\ncotton and grain\n" * 30, "utf-8")
+    version = compare_versions.RunningVersion(compare_versions.ROOT, str(texts))
+    try:
+        seconds = version.measure()
+    finally:
+        version.close()
+    assert list(seconds) == [
+        "run, with scores",
+        "run, with scores, processor",
+        "run, without scores",
+        "run, without scores, processor",
+    ]
+    assert all(value > 0 for value in seconds.values())
+
+
+def test_runs_of_a_folder_without_a_version_end_with_an_error(tmp_path):
+    version = compare_versions.RunningVersion(tmp_path, NAME)
+    with pytest.raises(RuntimeError, match="has ended"):
+        version.measure()
+    version.close()
 
 
 def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):

@@ -61,9 +61,11 @@ PHONE_PLACES = {name: path for name, path in PLACES.items() if name != "settings
 SEEK = """places => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
-  const isShown = () => document.documentElement?.classList.contains("is-drawn")
-  const isSeen = (path) => isShown() && path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted),
-    document)?.getBoundingClientRect().height
+  const isSeen = (path) => {
+    const node = path.reduce((node, wanted) => node && find(node.shadowRoot ?? node, wanted), document)
+    // The page is laid out before it is visible.
+    return node?.getBoundingClientRect().height && getComputedStyle(node).visibility === "visible"
+  }
   window.seenAt = {}
   const look = () => {
     const missing = Object.keys(places).filter((name) => !(name in seenAt))

@@ -30,12 +30,12 @@ expect.set_options(timeout=30_000)
 
 
 @contextmanager
-def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME):
-    """Serve the page with this command; yields its address. The output of the server goes into `log`."""
-    environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN}
+def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME, root: Path = ROOT):
+    """Serve the page of a checkout with this command; yields its address. The output of the server goes into `log`."""
+    environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN, "PYTHONPATH": list_paths(root)}
     with log.open("w") as output:
         server = subprocess.Popen(
-            [sys.executable, *command, *OPTIONS, *lifetime], stdout=output, stderr=output, cwd=ROOT, env=environment
+            [sys.executable, *command, *OPTIONS, *lifetime], stdout=output, stderr=output, cwd=root, env=environment
         )
     try:
         yield find_address(server, log)
@@ -46,6 +46,11 @@ def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def list_paths(root: Path) -> str:
+    """Where a process finds the packages of this checkout."""
+    return os.pathsep.join((str(root / ".import"), str(root)))
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str:
