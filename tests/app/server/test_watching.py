@@ -35,6 +35,7 @@ ACTS = {
     "restart": (),
     "set_pace": (0.0,),
     "configure": ({"delay": 3.0},),
+    "undo_names": (),
     "rename": (0, "mine"),
     "clear": (),
     "start_sweep": ((small_spec(),),),
