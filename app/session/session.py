@@ -117,7 +117,7 @@ class Session:
             self._find_texts,
             lambda: self.classroom.state.all_results,
         )
-        self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs)
+        self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs, self._find_texts)
         self.player = ReplayPlayer(self.selection, self.address.write)
         self._may_open = may_manage()
         self.hood = self._make_hood()
