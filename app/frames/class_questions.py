@@ -1,6 +1,7 @@
 """The questions that a class can be asked about a run: the intruder, the first column of a word, a passage's period."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,10 @@ from stickbreaker.engine.evaluation.intrusion import ask_words
 
 NUM_PERIODS = 6
 NUM_SHOWN, LEAST_SHOWN = 20, 10
+# A phone shows about so much of a passage with its options.
+MOST_LETTERS = 900
+YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+HIDDEN_YEAR = "[year]"
 NUM_FREQUENT, NUM_SUGGESTED = 400, 12
 ABSENT = "Not in this run"
 NO_TOPICS = "No topic can be asked about yet: let the run continue."
@@ -108,10 +113,12 @@ def suggest_words(model: Model) -> list[str]:
     return [model.corpus.vocabulary[int(word)] for word in latest]
 
 
-def ask_period(corpus: Corpus, number: int, seed: int = 0) -> Task:
-    """Ask from which of six periods a passage is, shown by its most frequent words; another one for each number.
+def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[int], str] = lambda row: "") -> Task:
+    """Ask from which of six periods a passage is; another one for each number.
 
-    The periods hold about equally many documents. Raises ClassTaskError without dates that differ.
+    read_text(row): the text of a document. The passage is shown as text without its years, or by its most frequent
+    words if the text is empty. The periods hold about equally many documents. Raises ClassTaskError without dates that
+    differ.
     """
     if not corpus.has_dates:
         raise ClassTaskError(NO_PERIODS)
@@ -130,14 +137,26 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0) -> Task:
     order = np.argsort(-counts, kind="stable")[:NUM_SHOWN]
     names = [_name_group(periods.names, group) for group in groups]
     correct = next(place for place, group in enumerate(groups) if periods.of_document[row] in group)
-    shown = ", ".join(corpus.vocabulary[int(word)] for word in words[order])
+    passage = hide_years(read_text(row))
     return Task(
         kind=PERIOD,
-        question="From which period is the passage with these words?",
+        question=f"From which period is {'this passage' if passage else 'the passage with these words'}?",
         options=tuple(names),
-        shown=shown,
+        shown=passage or ", ".join(corpus.vocabulary[int(word)] for word in words[order]),
         correct=correct,
     )
+
+
+def hide_years(text: str) -> str:
+    """The beginning of a text in one line, at most 900 characters, with its years hidden: they would give the answer.
+
+    >>> hide_years("The treaty\\nof 1846 and 12,000 men")
+    'The treaty of [year] and 12,000 men'
+    """
+    line = YEAR.sub(HIDDEN_YEAR, " ".join(text.split()))
+    if len(line) <= MOST_LETTERS:
+        return line
+    return f"{line[:MOST_LETTERS].rpartition(' ')[0] or line[:MOST_LETTERS]} …"
 
 
 def _group(rows: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:

@@ -1,11 +1,11 @@
-"""The sentence and the two numbers at the top of the live page. Pure: no widget, no plot."""
+"""The sentences and the two numbers at the top of the live page. Pure: no widget, no plot."""
 
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.progress import Progress, ReturnedNames, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.engine.runs.count_check import CountCheck, Trend
 
@@ -80,3 +80,21 @@ def _describe_counts(check: CountCheck) -> str:
     if check.num_documents < check.corpus_size:
         documents = f"{check.num_documents:,} of {count(check.corpus_size, 'document')}, drawn at random"
     return f"{number} over the last {len(check.last)} of {count(check.num_sweeps, 'sweep')} ({documents})"
+
+
+def describe_names(returned: ReturnedNames) -> str:
+    """Say how many kept names the topics of a run were given, and what happens to the others; empty without any.
+
+    >>> describe_names(ReturnedNames({4: "war", 7: "trade"}, 5))
+    '2 of 5 names kept for this corpus were given to the most similar topics. The others stay kept for later runs.'
+    """
+    if returned.fault:
+        return returned.fault
+    number, total = len(returned.given), returned.num_sought
+    if not total:
+        return ""
+    names = f"{count(total, 'name')} kept for this corpus"
+    if not number:
+        return f"No topic of this run is similar to the {names}. They stay kept for later runs."
+    said = f"{number} of {names} {'was' if number == 1 else 'were'} given to the most similar topics."
+    return said if number == total else f"{said} The others stay kept for later runs."

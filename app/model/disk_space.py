@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from stickbreaker.app.model.kept_runs import Size
 from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
+from stickbreaker.app.model.topic_names import FOLDER
 from stickbreaker.engine.corpora.library import find_own, list_own
 
 OPEN_RUNS = "open-runs"
@@ -51,6 +52,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             size=measure_folder(data / OPEN_RUNS),
             remedy="the oldest are removed automatically",
         ),
+        Item(name="Names of topics", size=measure_folder(data / FOLDER), remedy="empty them on the page Topics"),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)

@@ -7,7 +7,7 @@ The runner's thread builds a `Progress` and publishes it by one reference assign
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -121,6 +121,17 @@ class Checkpoint:
         return shares
 
 
+class ReturnedNames(NamedTuple):
+    """The names kept for a corpus that a run was given at its end, by topic id.
+
+    num_sought: how many were kept that the run did not have before. fault: why names could not be read or kept.
+    """
+
+    given: Mapping[int, str] = MappingProxyType({})
+    num_sought: int = 0
+    fault: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Progress:
     """Everything that a page shows of one run. In one service, `run_id` and `version` identify it.
@@ -139,7 +150,8 @@ class Progress:
     bounds: of the algorithm's own objective, where it computes that.
     planned_columns: documents seen at each checkpoint that is still to come.
     label: names the spec, for legends and titles.
-    names: what people have called topics, by id. labels: of the topics at any column of the word lists, by id.
+    names: what people have called topics, by id; returned: those of them that were kept for the corpus.
+    labels: of the topics at any column of the word lists, by id.
     work: what the engine does, set when a step begins; begun_at: when that was, by the runner's clock.
     """
 
@@ -176,6 +188,7 @@ class Progress:
     label: str = ""
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    returned: ReturnedNames = field(default_factory=ReturnedNames)
     work: str = ""
     begun_at: float = 0.0
 

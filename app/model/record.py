@@ -23,6 +23,7 @@ from stickbreaker.app.model.progress import (
     Progress,
 )
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.saved_runs import (
     read_columns,
@@ -45,7 +46,6 @@ NUM_TOP_WORDS = 10
 MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
-MAX_NAME = 60
 # The note of a saved position with everything that is not an array.
 PAGE = "page"
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
@@ -129,7 +129,7 @@ class Record:
         self._times: deque[tuple[float, int]] = deque()
         self._known: Names = {} if known is None else known
         self._label_with = label_with
-        self._names: dict[int, str] = {}
+        self.topic_names = RunNames()
         self.kept_key = ""
         self._labels: dict[int, str] = {}
         self._begun_at, self._step_seconds = 0.0, 0.0
@@ -187,18 +187,9 @@ class Record:
         text = describe_change(self._learned_config, spec.config)
         if text:
             # From here on the run learns other topics than one that begins with its settings.
-            self._names = dict(self._names)
+            self.topic_names.part()
             marks.append(Mark(documents_seen=self.documents_seen, seconds=self._seconds, date=self._date, text=text))
         self._marks = marks[-MAX_MARKS:]
-
-    def rename(self, topic_id: int, name: str) -> None:
-        """Name a topic; an empty name restores its default name."""
-        self._names[topic_id] = name.strip()[:MAX_NAME]
-
-    @property
-    def names(self) -> Mapping[int, str]:
-        """What a person has called topics, by id; topics with an empty name show their label."""
-        return MappingProxyType(dict(self._names))
 
     def model(self) -> Model | None:
         """Return the present model; None before the first mini-batch."""
@@ -258,9 +249,8 @@ class Record:
         """Share the names of topics with earlier and later runs of the same settings, which learn the same topics."""
         spec, corpus = self.spec, self._corpus
         sizes = _measure(corpus) if corpus is not None else []
-        shared = self._known.setdefault((spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings), {})
-        shared.update(self._names)
-        self._names = shared
+        key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
+        self.topic_names.share(self._known.setdefault(key, {}))
 
     def save(self) -> Position | None:
         """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
@@ -284,7 +274,7 @@ class Record:
             "status": self.status,
             "message": self.message,
             "marks": write_marks(self._marks),
-            "names": list(self._names.items()),
+            **self.topic_names.to_json(),
             "labels": list(self._labels.items()),
             "columns": numbers,
         }
@@ -333,7 +323,8 @@ class Record:
         self._date, self._phase = read_date(about["date"]), about["phase"]
         self._startup_share, self._temperature = about["startup_share"], about["temperature"]
         self._marks, self._checkpoints = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
-        self._names, self._labels = dict(about["names"]), dict(about["labels"])
+        self.topic_names.restore(about)
+        self._labels = dict(about["labels"])
         # Files of earlier versions do not have it.
         self.kept_key = about.get("kept_key", "")
         if about["is_over"]:
@@ -413,8 +404,9 @@ class Record:
             vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
             planned_columns=self._plan_columns(),
             label=spec.label(),
-            names=self.names,
+            names=self.topic_names.copy(),
             labels=MappingProxyType(dict(self._labels)),
+            returned=self.topic_names.returned,
             work=self._describe_step() if self.status == "running" and self._begun_at else "",
             begun_at=self._begun_at,
         )

@@ -7,7 +7,7 @@ looks at the requests and does one thing: begin, change a setting, wait, or lear
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -18,10 +18,12 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record, read_spec
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
+from stickbreaker.app.model.topic_names import NamedTopic, describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.memory import check_memory
+from stickbreaker.engine.whole_files import FileError
 
 PUBLISH_SECONDS = 0.2
 # At the fastest pace, the time that pages take to draw slows the engine down.
@@ -53,12 +55,16 @@ class Storage(NamedTuple):
     save(position): called at columns of the word lists, every half minute and where the run stops; returns at once.
     name(key, names): called with the names of the topics, by id, if they change after the run was kept.
     reopen(key, model): called if a run that was kept is opened again.
+    keep_names(corpus_name, topics, forgotten): called with the named topics that the corpus is to keep, and with names
+    that it is to forget. find_names(corpus_name): returns the named topics that it has kept.
     """
 
     keep: Callable[[Ending], None] = lambda ending: None
     save: Callable[[Position], None] = lambda position: None
     name: Callable[[str, Mapping[int, str]], None] = lambda key, names: None
     reopen: Callable[[str, Model], None] = lambda key, model: None
+    keep_names: Callable[[str, Sequence[NamedTopic], Collection[str]], None] = lambda corpus_name, topics, gone: None
+    find_names: Callable[[str], Sequence[NamedTopic]] = lambda corpus_name: ()
 
 
 @dataclass
@@ -77,6 +83,7 @@ class Requests:
     changed: RunSpec | None = None
     forgets_earlier: bool = False
     names: dict[int, str] = field(default_factory=dict)
+    undoes_names: bool = False
     is_closed: bool = False
 
 
@@ -179,6 +186,10 @@ class Runner:
         """
         self._request(names={**self.requests.names, topic_id: name})
 
+    def undo_names(self) -> None:
+        """Take back the names that the corpus has kept and the topics of this run were given."""
+        self._request(undoes_names=True)
+
     def model(self) -> Model | None:
         """Return the model of the present run as it stands; None before its first mini-batch."""
         record = self._record
@@ -247,18 +258,17 @@ class Runner:
             requests = self.requests
             self._num_applied = requests.number
             spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
-            saved = requests.saved
+            saved, undoes = requests.saved, requests.undoes_names
             requests.spec = requests.saved = requests.changed = None
-            requests.forgets_earlier, requests.names = False, {}
-            for topic_id, name in names.items():
-                if self._record is not None:
-                    self._record.rename(topic_id, name)
-            renamed = self._record if names else None
+            requests.forgets_earlier, requests.undoes_names, requests.names = False, False, {}
+            renamed = self._record if names or undoes else None
+            forgotten = self._rename(names, undoes)
             if spec is not None:
                 left = self._record_new(spec)
             if changed is not None and self._record is not None:
                 self._record.change(changed)
         if renamed is not None:
+            self._keep_names(renamed, names, forgotten)
             self._rename_kept(renamed)
         if left is not None:
             self._hand_over(left, self.earlier[-1])
@@ -266,10 +276,19 @@ class Runner:
             self.earlier = ()
         if spec is not None and self._record is not None:
             self._begin(self._record, saved)
-        if names:
+        if renamed is not None:
             self._is_unsaved = True
-        if changed is not None or forgets or names:
+        if changed is not None or forgets or renamed is not None:
             self._publish()
+
+    def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
+        """Name topics of the present run, or take back what they were given; return the names to forget."""
+        if self._record is None:
+            return set()
+        topic_names = self._record.topic_names
+        if undoes:
+            topic_names.undo()
+        return {topic_names.rename(topic_id, name) for topic_id, name in names.items()} - {""}
 
     def _record_new(self, spec: RunSpec) -> Record | None:
         """Begin a record, and return the one before it where that has learned."""
@@ -303,9 +322,40 @@ class Runner:
         if not record.kept_key:
             return
         try:
-            self._storage.name(record.kept_key, record.names)
+            self._storage.name(record.kept_key, record.topic_names.copy())
         except Exception:
             _log.exception("The topics of the kept run could not be named")
+
+    def _keep_names(self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()) -> None:
+        """Keep the names of these topics for later runs of the corpus, with the words that the topics have now."""
+        model, names = record.model(), record.topic_names
+        if model is None or not (topic_ids or forgotten):
+            return
+        named = {topic_id: name for topic_id, name in names.own.items() if topic_id in topic_ids}
+        try:
+            self._storage.keep_names(record.spec.corpus_name, describe_topics(model, named), forgotten)
+            names.fault = ""
+        except FileError as error:
+            _log.warning("Names of topics could not be kept: %s", error)
+            names.fault = str(error)
+
+    def _return_names(self, record: Record) -> None:
+        """Give a run that has finished the names that its corpus has kept, and keep its own."""
+        model, names = record.model(), record.topic_names
+        if model is None or record.is_kept or record.is_as_restored:
+            return
+        self._keep_names(record, names.own)
+        try:
+            kept = self._storage.find_names(record.spec.corpus_name)
+        except FileError as error:
+            _log.warning("Names of topics could not be read: %s", error)
+            names.fault = str(error)
+            kept = ()
+        sought = [topic for topic in kept if topic.name not in names.own.values()]
+        given = names.returned.given.values()
+        taken = [topic_id for topic_id, name in names.copy().items() if name]
+        names.give(match_names([topic for topic in sought if topic.name not in given], model, taken), len(sought))
+        self._is_stale = self._is_unsaved = True
 
     def _begin(self, record: Record, saved: Position | None) -> None:
         """Open the corpus and prepare the run, which continues where it was saved."""
@@ -391,6 +441,8 @@ class Runner:
             if record.is_over:
                 self._settle()
             record.stand_still()
+            if record.status == "finished":
+                self._return_names(record)
             if record.status != self.progress.status:
                 # A saved run says its status, also if it was saved as it learned its last mini-batch.
                 self._is_unsaved = self._is_stale = True

@@ -24,6 +24,7 @@ from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
+from stickbreaker.app.model.topic_names import FOLDER, TopicNames
 from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
@@ -118,6 +119,7 @@ class Service:
         self._lock, self._joining = threading.Lock(), threading.Lock()
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
+        self._names: dict[str | None, TopicNames] = {}
         self.events = EventLog()
         self._saver = Saver(self._tell_unsaved)
 
@@ -144,6 +146,13 @@ class Service:
             if user not in self._kept:
                 self._kept[user] = KeptRuns(find_data(user) / "runs")
             return self._kept[user]
+
+    def find_names(self, user: str | None) -> TopicNames:
+        """The names that a user has given to topics; all runs share one object."""
+        with self._lock:
+            if user not in self._names:
+                self._names[user] = TopicNames(find_data(user) / FOLDER)
+            return self._names[user]
 
     def may_watch(self, visitor: Visitor) -> bool:
         """Whether the visitor's link is a link to watch an existing run."""
@@ -298,7 +307,16 @@ class Service:
         def save(position: Position) -> None:
             self._saver.save(saved_runs, SavedRun(key=run.key, watch=run.watch, user=user, position=position))
 
-        runner = make_runner(notify, Storage(keep=keep, save=save, name=kept.name_topics, reopen=link.take_run))
+        names = self.find_names(user)
+        storage = Storage(
+            keep=keep,
+            save=save,
+            name=kept.name_topics,
+            reopen=link.take_run,
+            keep_names=names.change,
+            find_names=names.read,
+        )
+        runner = make_runner(notify, storage)
         reader = Reader(runner.model, notify, link.take_reading)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)

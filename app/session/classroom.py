@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from stickbreaker.app.frames.class_questions import ask_first, ask_intruder, ask_period, find_first, suggest_words
@@ -11,6 +12,8 @@ from stickbreaker.app.server.service import Run
 from stickbreaker.app.server.visitors import for_presenters
 from stickbreaker.app.session.tabs import CLASS, open_page
 from stickbreaker.app.views.class_tasks import ClassActions, ClassTasks
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.texts import Texts
 
 NO_MODEL = "The run has not learned anything yet: let it read some documents first."
 
@@ -19,7 +22,8 @@ class Classroom:
     """The page Class of one browser. The run's board holds the tasks and answers of all pages.
 
     find_run: the run that the page shows, or None. may_act: whether the page controls it; a watcher gets a notice.
-    notify: shows a text. tabs: the row of buttons that opens the pages.
+    notify: shows a text. tabs: the row of buttons that opens the pages. find_texts: the stored texts of a corpus of the
+    run's owner.
     """
 
     def __init__(
@@ -28,8 +32,10 @@ class Classroom:
         may_act: Callable[[], bool],
         notify: Callable[[str], None],
         tabs: Any,
+        find_texts: Callable[[str], Texts | None],
     ):
         self._find_run, self.may_act, self.notify, self._tabs = find_run, may_act, notify, tabs
+        self._find_texts = find_texts
         self._token = secrets.token_hex(8)
         self._is_watching, self._number = False, 0
         self.view = ClassTasks(
@@ -92,7 +98,20 @@ class Classroom:
     @for_presenters
     def period(self) -> None:
         """Ask from which period a passage is."""
-        self._ask(lambda run, model: ask_period(model.corpus, self.state.number, run.runner.progress.seed))
+        self._ask(
+            lambda run, model: ask_period(
+                model.corpus, self.state.number, run.runner.progress.seed, partial(self._read_text, model.corpus.name)
+            )
+        )
+
+    def _read_text(self, corpus_name: str, row: int) -> str:
+        """The text of a document; empty where the corpus is stored without its text, or it cannot be read."""
+        try:
+            texts = self._find_texts(corpus_name)
+            return "" if texts is None else texts.read([row])[0]
+        except CorpusError as error:
+            self.notify(f"The passage is shown by its words: {error}")
+            return ""
 
     def _ask(self, make: Callable[[Run, Model], Task]) -> None:
         run = self._find_run()

@@ -53,6 +53,7 @@ from stickbreaker.app.views.controls import ControlActions, Controls
 from stickbreaker.app.views.count_note import CountNote
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.header import Header, HeaderActions
+from stickbreaker.app.views.names_note import NamesNote
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.run_summary import RunSummary
@@ -78,6 +79,7 @@ class Session:
     def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
         self._service, self._make_spec = service, make_spec
         self._library, self.kept = find_data(user) / "corpora", service.find_kept(user)
+        self._kept_names = service.find_names(user)
         self._run: Run | None = None
         self._wakeup: Any = None
         self.seen: Any = None
@@ -106,6 +108,7 @@ class Session:
         self.bring = self._make_bring()
         self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
         self.count_note = CountNote(self.check_count, self.cancel_check)
+        self.names_note = NamesNote(self.undo_names)
         self.readers = Readers(
             self.selection,
             self.read,
@@ -114,7 +117,7 @@ class Session:
             self._find_texts,
             lambda: self.classroom.state.all_results,
         )
-        self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs)
+        self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs, self._find_texts)
         self.player = ReplayPlayer(self.selection, self.address.write)
         self._may_open = may_manage()
         self.hood = self._make_hood()
@@ -140,7 +143,13 @@ class Session:
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
-        worker, actions = TextWorker(self._library), BringActions(offer=self.offer_corpora, run=self.run_on)
+        worker = TextWorker(self._library)
+        actions = BringActions(
+            offer=self.offer_corpora,
+            run=self.run_on,
+            count_names=self._kept_names.count,
+            deleted=self._forget_names,
+        )
         return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
 
     def _make_hood(self) -> UnderTheHood:
@@ -229,7 +238,7 @@ class Session:
         """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         made = [vars(self)[name] for name in ("compare", "sweep") if name in vars(self)]
-        views = (self.header, self.controls, self.readers, self.count_note, self.classroom)
+        views = (self.header, self.controls, self.readers, self.count_note, self.names_note, self.classroom)
         for view in (*views, *made):
             view.let_act(not is_watching)
 
@@ -295,6 +304,8 @@ class Session:
 
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
+        if self._run is not None:
+            self._attempt(self.names_note.update, self._run.runner.progress, self.tabs.value in (LIVE, TOPICS))
         if self.tabs.value == LIVE and self._run is not None:
             if has_moved:
                 self._attempt(self._draw_curves)
@@ -352,6 +363,18 @@ class Session:
     def rename(self, topic_id: int, name: str) -> None:
         """Name a topic on every page of the run."""
         self._controlled.runner.rename(topic_id, name)
+
+    @for_presenters
+    def undo_names(self) -> None:
+        """Take back the names that the topics of the run were given at its end."""
+        self._controlled.runner.undo_names()
+
+    def _forget_names(self, corpus_name: str) -> None:
+        """Forget the names of the topics of a corpus that was deleted."""
+        try:
+            self._kept_names.remove(corpus_name)
+        except OSError as error:
+            self.notify(f"The names of its topics could not be removed: {error}")
 
     def report(self, error: Exception) -> None:
         """Show an error of the page once; the log has the traceback."""
@@ -511,7 +534,7 @@ class Session:
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), SideDrawer(margin=0))
         unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
         above = pn.FlexBox(self.tabs, self.player, align_items="center", gap="0", sizing_mode="stretch_width")
-        parts = (self.header, self.sharing, above, *self.pages.columns, *unseen)
+        parts = (self.header, self.sharing, above, self.names_note, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
 
     def _turn(self) -> None:

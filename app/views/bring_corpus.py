@@ -56,10 +56,13 @@ class BringActions:
     """What the dialog can do with a corpus.
 
     offer(name): list the corpora that there are now, with one of them selected. run(name): start a new run on one.
+    count_names(name): the number of names that are kept for the topics of a corpus. deleted(name): forget them.
     """
 
     offer: Callable[[str | None], None]
     run: Callable[[str], None]
+    count_names: Callable[[str], int] = lambda name: 0
+    deleted: Callable[[str], None] = lambda name: None
 
 
 class BringCorpus(pn.viewable.Viewer):
@@ -163,7 +166,11 @@ class BringCorpus(pn.viewable.Viewer):
     def _make_results(self) -> None:
         self.result = make_note("")
         actions = MenuActions(
-            export=self._export, refuse=self._refuse, send=self.mover.send_file, deleted=self._say_deleted
+            export=self._export,
+            refuse=self._refuse,
+            send=self.mover.send_file,
+            deleted=self._say_deleted,
+            count_names=self._actions.count_names,
         )
         self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
@@ -358,6 +365,7 @@ class BringCorpus(pn.viewable.Viewer):
         await self.text_tasks.stop()
 
     def _say_deleted(self, name: str) -> None:
+        self._actions.deleted(name)
         self._actions.offer(None)
         self.result.object = f'<p class="good" role="status">{escape(name)} deleted.</p>'
         self.run.visible = False

@@ -36,6 +36,12 @@ export function render({ model }) {
     "The ten top words of each selected topic, with a column for each checkpoint. Words that were not in the column before are marked as new; words that rose by two ranks or more are marked as risen.")
   const table = make("table", {}, caption, make("thead", {}, head))
   const scroller = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Word lists over time"}, table)
+  // Room after the last column, so that no column is cut at the left when the last one ends at the right.
+  const room = make("div", {class: "room", "aria-hidden": "true"})
+  scroller.append(room)
+  const earlier = make_turn("earlier", "‹ ", "")
+  const later = make_turn("later", "", " ›")
+  const turns = make("div", {class: "turns"}, earlier, later)
   const empty = make("p", {class: "empty"})
   const bodies = new Map()
   let follows = true
@@ -89,11 +95,55 @@ export function render({ model }) {
     }
   }
 
+  // The columns, and the part of the table in which they are seen: to the right of the ranks, which stay in place.
+  function measure() {
+    const rank = head.firstChild.offsetWidth
+    const columns = [...head.children].slice(1).map(cell => ({left: cell.offsetLeft - rank, right: cell.offsetLeft + cell.offsetWidth}))
+    return {columns, start: scroller.scrollLeft, width: scroller.clientWidth}
+  }
+
+  // The first column from which on all are seen up to the one that ends here.
+  function find_first(columns, right, width) {
+    return columns.find(column => right - column.left <= width + 1) ?? columns[columns.length - 1]
+  }
+
   function follow() {
-    if (!follows) return
-    const reached = head.querySelectorAll("th:not(.planned):not(.rank)")
-    const newest = reached[reached.length - 1]
-    scroller.scrollLeft = newest ? Math.max(0, newest.offsetLeft + newest.offsetWidth - scroller.clientWidth) : 0
+    const {columns, width} = measure()
+    const newest = columns[model.columns.filter(column => column.reached).length - 1]
+    if (follows && width) {
+      const left = newest ? find_first(columns, newest.right, width).left : 0
+      room.style.width = `${Math.max(0, left + width - table.offsetWidth)}px`
+      scroller.scrollLeft = left
+    }
+    count_unseen()
+  }
+
+  function count_unseen() {
+    const {columns, start, width} = measure()
+    write_turn(earlier, columns.filter(column => column.left < start - 1).length, later)
+    write_turn(later, columns.filter(column => column.right > start + width + 1).length, earlier)
+  }
+
+  function write_turn(button, number, other) {
+    const has_focus = button.getRootNode().activeElement === button
+    put(button.children[0], String(number))
+    button.setAttribute("aria-label", `Show ${number} ${button.className} column${number === 1 ? "" : "s"}`)
+    button.hidden = number === 0
+    if (button.hidden && has_focus) other.focus()
+  }
+
+  function make_turn(name, before, after) {
+    const button = make("button", {type: "button", class: name, hidden: ""}, before, make("span", {}), make("span", {class: "which"}, ` ${name}`), after)
+    button.addEventListener("click", () => {
+      follows = false
+      const {columns, start, width} = measure()
+      const last = columns.filter(column => column.left < start - 1).pop()
+      const next = columns.find(column => column.right > start + width + 1)
+      const left = name === "earlier" ? last && find_first(columns, last.right, width).left : next?.left
+      const is_still = matchMedia("(prefers-reduced-motion: reduce)").matches
+      if (left !== undefined) scroller.scrollTo({left, behavior: is_still ? "auto" : "smooth"})
+    })
+    return button
   }
 
   function write() {
@@ -121,6 +171,10 @@ export function render({ model }) {
   }
   model.on(["columns", "blocks", "empty"], schedule)
   write()
-  requestAnimationFrame(follow)
-  return make("div", {class: "frame"}, scroller, empty)
+  scroller.addEventListener("scroll", count_unseen, {passive: true})
+  const frame = make("div", {class: "frame"}, turns, scroller, empty)
+  const watcher = new ResizeObserver(follow)
+  watcher.observe(frame)
+  model.on("remove", () => watcher.disconnect())
+  return frame
 }

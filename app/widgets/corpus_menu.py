@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.frames.corpus_descriptions import describe_own
+from stickbreaker.app.model.counting import count
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own
 
@@ -35,12 +36,14 @@ class MenuActions:
 
     export(name, path): write a corpus to a file; returns None if that failed. refuse(text): say what went wrong.
     send(path, name): send a file to the browser. deleted(name): react to a deleted corpus.
+    count_names(name): the number of names that deleting a corpus would forget.
     """
 
     export: Callable[[str, Path], Awaitable[Any]]
     refuse: Callable[[str], None]
     send: Callable[[Path, str], None]
     deleted: Callable[[str], None]
+    count_names: Callable[[str], int] = lambda name: 0
 
 
 class CorpusMenu(pn.viewable.Viewer):
@@ -102,6 +105,7 @@ class CorpusMenu(pn.viewable.Viewer):
             return
         if not self._is_sure:
             self._is_sure, self.delete.label = True, "Confirm deletion"
+            self.about.object += warn_of_names(self._actions.count_names(self.menu.value))
             return
         name = self.menu.value
         try:
@@ -128,6 +132,18 @@ class CorpusMenu(pn.viewable.Viewer):
 def make_note(text: str) -> pn.pane.HTML:
     """Make a pane of HTML; the caller escapes all text of a corpus."""
     return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+
+def warn_of_names(number: int) -> str:
+    """Warn in HTML that deleting a corpus also forgets names; empty without any.
+
+    >>> warn_of_names(0), warn_of_names(2)
+    ('', '<p class="fault" role="alert">Deletion also forgets 2 names given to topics of this corpus.</p>')
+    """
+    if not number:
+        return ""
+    names = f"{count(number, 'name')} given to topics of this corpus"
+    return f'<p class="fault" role="alert">Deletion also forgets {names}.</p>'
 
 
 def _as_file_name(name: str) -> str:

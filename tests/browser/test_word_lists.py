@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from stickbreaker.app.frames.progress_frames import DEFAULT_TOPICS_RULE
+from tests.browser.dashboard import PHONE
+from tests.browser.test_looks import OVERFLOWS
 
 pytestmark = pytest.mark.browser
 
@@ -45,3 +47,34 @@ def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
     for axis in ("dates", "seconds", "documents"):
         dashboard.button(axis).click()
         expect(dashboard.button(axis)).to_have_attribute("aria-pressed", "true")
+
+
+# Heads of columns that are seen in part: behind the ranks, which stay in place, or at the right end.
+FIND_CUT = """(scroller) => {
+  const place = scroller.getBoundingClientRect(), from = scroller.querySelector("th.rank").getBoundingClientRect().right
+  return [...scroller.querySelectorAll("thead th:not(.rank)")].filter(head => {
+    const {left, right} = head.getBoundingClientRect()
+    return (left < from - 1 && right > from + 1) || (left < place.right - 1 && right > place.right + 1)
+  }).map(head => head.innerText)
+}"""
+
+
+def test_columns_that_do_not_fit_are_counted_and_can_be_turned_to(look_at_finished):
+    dashboard = look_at_finished(PHONE, reduced_motion="reduce")
+    page = dashboard.page
+    expect(dashboard.word_heads.last).to_be_in_viewport(ratio=1)
+    expect(dashboard.word_heads.first).not_to_be_in_viewport()
+    assert dashboard.words.evaluate(FIND_CUT) == []
+    earlier = page.get_by_role("button", name=re.compile("^Show [0-9]+ earlier column"))
+    later = page.get_by_role("button", name=re.compile("^Show [0-9]+ later column"))
+    expect(later).to_be_hidden()
+    for _ in range(9):
+        if not earlier.is_visible():
+            break
+        number = re.search("[0-9]+", earlier.get_attribute("aria-label"))[0]
+        earlier.press("Enter")
+        expect(page.get_by_role("button", name=re.compile(f"^Show {number} earlier column"))).to_have_count(0)
+    expect(dashboard.word_heads.first).to_be_in_viewport(ratio=1)
+    # The button that has done its work is gone; the focus is not lost.
+    expect(later).to_be_focused()
+    assert page.evaluate(OVERFLOWS) == []

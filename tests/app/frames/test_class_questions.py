@@ -8,11 +8,13 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.app.frames.class_questions import (
     ABSENT,
+    MOST_LETTERS,
     answer_frame,
     ask_first,
     ask_intruder,
     ask_period,
     find_first,
+    hide_years,
     suggest_words,
 )
 from stickbreaker.app.model.class_tasks import ClassState, ClassTaskError
@@ -110,6 +112,30 @@ def test_the_period_of_a_passage_is_the_one_with_its_date_and_periods_hold_equal
         found.append(task.correct)
     assert len(task.options) == 6
     assert len(set(found)) > 3
+
+
+def test_a_passage_is_shown_as_text_if_it_is_stored_and_by_its_words_otherwise():
+    corpus, read = small_corpus(), []
+
+    def read_text(row):
+        read.append(row)
+        return f"Passage {row} of 1846."
+
+    told, plain = ask_period(corpus, 3, read_text=read_text), ask_period(corpus, 3)
+    assert (told.options, told.correct) == (plain.options, plain.correct)
+    assert told.shown == f"Passage {read[0]} of [year]."
+    assert told.question == "From which period is this passage?"
+    words = {corpus.vocabulary.index(word) for word in plain.shown.split(", ")}
+    assert set(corpus.counts[[read[0]]].indices.tolist()) == words
+    assert plain.question == "From which period is the passage with these words?"
+
+
+def test_a_long_passage_ends_at_a_word_and_numbers_that_are_no_years_stay():
+    text = hide_years("word " * 1000)
+    assert text.endswith("word …")
+    assert len(text) <= MOST_LETTERS + 2
+    assert len(hide_years("x" * 2000)) == MOST_LETTERS + 2
+    assert hide_years("In 1846, 21846 men; 3846; 846") == "In [year], 21846 men; 3846; 846"
 
 
 @pytest.mark.parametrize("dates", [UNKNOWN, np.full(110, "1790", "datetime64[Y]")])

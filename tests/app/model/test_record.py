@@ -39,9 +39,9 @@ def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
     while not record.is_over:
         record.advance()
     topic_id, label = next(iter(record.progress(1).labels.items()))
-    record.rename(topic_id, "weather")
+    record.topic_names.rename(topic_id, "weather")
     assert record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
-    record.rename(topic_id, "")
+    record.topic_names.rename(topic_id, "")
     assert record.progress(3).topic_title(topic_id) == record.progress(3).titles[topic_id] == label
 
 

@@ -57,7 +57,7 @@ def test_a_restored_run_learns_and_shows_the_same_as_one_without_an_interruption
         record = begin(spec_of(name))
         for _ in range(2):
             record.advance()
-        record.rename(0, "mine")
+        record.topic_names.rename(0, "mine")
         if is_interrupted:
             saved = SavedRuns(tmp_path)
             saved.write(SavedRun("key", "watch", None, record.save()))
@@ -177,7 +177,7 @@ def test_another_pass_over_the_corpus_learns_the_same_as_a_run_that_was_planned_
     record = begin(replace(spec_of(name), settings=replace(SETTINGS, passes=1)))
     assert record.extend() is None
     finish(record)
-    record.rename(0, "mine")
+    record.topic_names.rename(0, "mine")
     position = record.extend()
     continued = begin(read_spec(position))
     continued.restore(position)

@@ -8,6 +8,7 @@ import pytest
 from stickbreaker.app.model.limits import RUN_MEMORY
 from stickbreaker.app.model.record import SLOW_SECONDS, read_status
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, TopicNames
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS, Storage
@@ -317,6 +318,58 @@ def test_names_given_after_a_change_of_settings_are_of_that_run_alone(make_runne
     runner.restart(small_spec())
     until(lambda: runner.progress.run_id == 2 and runner.progress.status == "finished")
     assert runner.progress.names == {0: "before"}
+
+
+def test_names_of_a_corpus_return_at_the_end_of_a_run_of_other_settings_and_can_be_taken_back(
+    make_runner, until, tmp_path
+):
+    kept = TopicNames(tmp_path)
+    storage = Storage(keep_names=kept.change, find_names=kept.read)
+    runner = make_runner(storage=storage)
+    runner.restart(open_spec())
+    until(lambda: is_finished(runner))
+    runner.rename(2, "war")
+    until(lambda: kept.count("small") == 1)
+    # As after a restart of the server: nothing is in memory.
+    later = make_runner(storage=storage)
+    later.restart(open_spec(forgetting_rate=0.9), is_running=False)
+    later.step()
+    until(lambda: later.progress.documents_seen > 0)
+    assert later.progress.returned.num_sought == 0
+    later.resume()
+    until(lambda: is_finished(later) and later.progress.returned.num_sought == 1)
+    assert dict(later.progress.returned.given) == dict(later.progress.names)
+    assert set(later.progress.names.values()) == {"war"}
+    later.undo_names()
+    until(lambda: not later.progress.names)
+    assert later.progress.returned.num_sought == 0
+    assert [topic.name for topic in kept.read("small")] == ["war"]
+
+
+def test_an_emptied_name_is_forgotten_and_a_replaced_one_of_a_match_is_not(make_runner, until, tmp_path):
+    kept = TopicNames(tmp_path)
+    kept.change("small", [NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})])
+    runner = make_runner(storage=Storage(keep_names=kept.change, find_names=kept.read))
+    runner.restart(open_spec())
+    until(lambda: is_finished(runner) and runner.progress.names)
+    ((topic_id, name),) = runner.progress.names.items()
+    assert name == "flat"
+    runner.rename(topic_id, "mine")
+    until(lambda: [topic.name for topic in kept.read("small")] == ["flat", "mine"])
+    runner.rename(topic_id, "")
+    until(lambda: [topic.name for topic in kept.read("small")] == ["flat"])
+
+
+def test_names_that_cannot_be_kept_are_reported_and_the_run_goes_on(make_runner, until):
+    def refuse(*arguments):
+        raise TopicNameError("The disk is full.")
+
+    runner = make_runner(storage=Storage(keep_names=refuse, find_names=refuse))
+    runner.restart(open_spec())
+    until(lambda: is_finished(runner) and runner.progress.returned.fault == "The disk is full.")
+    runner.rename(0, "war")
+    until(lambda: runner.progress.names == {0: "war"})
+    assert runner.progress.returned.fault == "The disk is full."
 
 
 def test_only_the_last_earlier_runs_are_kept(make_runner, until):

@@ -1,6 +1,7 @@
 """A class that watches: watchers change nothing, and no user sees the run, corpora or kept runs of another."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import panel as pn
 import pytest
@@ -35,6 +36,7 @@ ACTS = {
     "restart": (),
     "set_pace": (0.0,),
     "configure": ({"delay": 3.0},),
+    "undo_names": (),
     "rename": (0, "mine"),
     "clear": (),
     "start_sweep": ((small_spec(),),),
@@ -445,6 +447,24 @@ def test_a_message_that_is_no_answer_to_the_present_task_changes_nothing(class_o
     assert before.task is not None
     send(ben.classroom.view.question, sent)
     assert presenter.run.board.state is before
+
+
+def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_read(class_of_two, monkeypatch):
+    presenter, ben, _ = class_of_two
+    texts = SimpleNamespace(read=lambda rows: [f"Text of {rows[0]}"])
+    monkeypatch.setattr(presenter.classroom, "_find_texts", lambda name: texts)
+    presenter.classroom.period()
+    ben.look()
+    assert ben.classroom.view.question.shown.startswith("Text of ")
+
+    def refuse(name):
+        raise CorpusError("the file is damaged")
+
+    monkeypatch.setattr(presenter.classroom, "_find_texts", refuse)
+    presenter.classroom.period()
+    ben.look()
+    assert "word" in ben.classroom.view.question.shown
+    assert "the file is damaged" in presenter.said[-1]
 
 
 def test_a_question_that_cannot_be_asked_says_why(class_of_two):

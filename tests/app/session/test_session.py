@@ -12,11 +12,13 @@ from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
 from stickbreaker.app.frames.summary_texts import OPENING
+from stickbreaker.app.model.progress import Progress, ReturnedNames
+from stickbreaker.app.model.topic_names import NamedTopic
 from stickbreaker.app.server.service import CORPUS_NAME, Service
 from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import EXPORT, PAGES
+from stickbreaker.app.session.tabs import EXPORT, PAGES, TOPICS
 from stickbreaker.engine import find_algorithm
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_spec
@@ -27,7 +29,8 @@ def make_spec():
 
 
 @pytest.fixture
-def service():
+def service(tmp_path, monkeypatch):
+    monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
     service = Service(load_small, Compiled(), 2)
     yield service
     service.close()
@@ -182,6 +185,42 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
     restart(3)
     assert session.run.runner.progress.topic_title(1) == "mine"
     until(lambda: len(find_named()) == 2)
+
+
+def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_back(session, service, until):
+    flat = NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})
+    service.find_names(None).change(CORPUS_NAME, [flat, NamedTopic("sea", {"ship": 1.0})])
+    note, runner = session.names_note, session.run.runner
+    session.set_pace(0.0)
+    until(lambda: runner.progress.returned.num_sought)
+    session.look()
+    assert "1 of 2 names kept for this corpus was given" in note.text.object
+    assert note.__panel__().visible
+    session.tabs.value = EXPORT
+    assert not note.__panel__().visible
+    session.tabs.value = TOPICS
+    assert note.__panel__().visible
+    assert "flat" in runner.progress.titles.values()
+    note.let_act(False)
+    session.look()
+    assert not note.undo.visible
+    note.let_act(True)
+    note.undo.param.trigger("clicks")
+    until(lambda: "flat" not in runner.progress.titles.values())
+    session.look()
+    assert not note.__panel__().visible
+    assert service.find_names(None).count(CORPUS_NAME) == 2
+
+
+def test_the_note_on_names_can_be_closed_and_returns_with_the_next_run(session):
+    note = session.names_note
+    progress = Progress(run_id=1, returned=ReturnedNames({0: "war"}, 1))
+    note.update(progress)
+    note.close.param.trigger("clicks")
+    note.update(progress)
+    assert not note.__panel__().visible
+    note.update(replace(progress, run_id=2))
+    assert note.__panel__().visible
 
 
 def test_the_server_does_not_keep_a_page_that_is_closed(service):

@@ -218,6 +218,25 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     assert (view.done[-1], view.corpus_menu.is_shown) == (None, False)
 
 
+def test_a_warning_appears_before_the_names_of_a_corpus_are_forgotten(own_corpora, path):
+    gone = []
+    actions = BringActions(
+        offer=lambda name: None, run=lambda name: None, count_names=lambda name: 3, deleted=gone.append
+    )
+    with set_curdoc(Document()):
+        view = BringCorpus(Here(), actions, may_name_paths=True)
+        view.open()
+        look(view, path)
+        view.name_field.value = "mine"
+        asyncio.run(view.build_corpus(None))
+        assert "forgets" not in view.corpus_menu.about.object
+        view.corpus_menu.delete_corpus(None)
+        assert "Deletion also forgets 3 names given to topics of this corpus." in view.corpus_menu.about.object
+        assert gone == []
+        view.corpus_menu.delete_corpus(None)
+    assert (gone, list_own()) == (["mine"], ())
+
+
 def test_the_dialog_says_that_a_file_was_built_before(view, tmp_path):
     path = tmp_path / "Mine.csv"
     pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)

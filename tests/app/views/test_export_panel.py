@@ -49,7 +49,7 @@ def learned():
     while not record.is_over:
         record.advance()
     largest = int(np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens))
-    record.rename(int(record.progress(0).now.topic_ids[largest]), NAMED)
+    record.topic_names.rename(int(record.progress(0).now.topic_ids[largest]), NAMED)
     return record.progress(1), record.model()
 
 

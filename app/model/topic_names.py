@@ -1,0 +1,165 @@
+"""The names that a user has given to topics of a corpus, on disk, and the topics of a later run that they fit.
+
+A file for each corpus has every name with the most probable words of its topic. Words are compared by spelling, so that
+names fit a corpus that was built again too.
+"""
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.word_lists import find_top_words
+from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
+from stickbreaker.engine.verified_files import Kind, read_header, reading, write_parts
+from stickbreaker.engine.whole_files import FileError, remove_leftovers
+
+FOLDER = "topic-names"
+SUFFIX = ".zip"
+LETTERS = 32
+NUM_WORDS = 50
+# Half of the divergence of two topics without a common word.
+LARGEST_DIVERGENCE = float(np.log(2)) / 2
+MAX_NAMES = 500
+FULL = f"{MAX_NAMES} names are kept for this corpus. Empty some names before you add others."
+
+
+class TopicNameError(FileError):
+    """Names cannot be read or written; the message says why and what to do."""
+
+
+TOPIC_NAMES = Kind(name="file of topic names", format=1, remedy="delete the file", error=TopicNameError)
+
+
+@dataclass(frozen=True)
+class NamedTopic:
+    """A name, and the fifty most probable words of its topic with their probabilities."""
+
+    name: str
+    words: Mapping[str, float]
+
+
+class TopicNames:
+    """The names of one user; safe from any thread. folder: where the files are."""
+
+    def __init__(self, folder: str | PathLike[str]):
+        self._folder = Path(folder)
+        self._lock = threading.Lock()
+        remove_leftovers(self._folder)
+
+    def read(self, corpus_name: str) -> tuple[NamedTopic, ...]:
+        """Read the names kept for a corpus, the oldest first. Raises TopicNameError where they cannot be read."""
+        path = self._place(corpus_name)
+        if not path.exists():
+            return ()
+        header = read_header(path, TOPIC_NAMES)
+        with reading(path, TOPIC_NAMES):
+            topics = dict(header.about or {})["topics"]
+            return tuple(NamedTopic(name=str(each["name"]), words=_check_words(each["words"])) for each in topics)
+
+    def change(self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()) -> None:
+        """Keep names, in place of earlier ones of the same spelling, and forget others.
+
+        Raises TopicNameError where the file cannot be read or written, or if there would be too many names; the
+        earlier names stay then, and of the new ones those that fit are kept.
+        """
+        with self._lock:
+            before = self.read(corpus_name)
+            found = {topic.name: topic for topic in before if topic.name not in forgotten}
+            found |= {topic.name: topic for topic in kept}
+            topics = list(found.values())[:MAX_NAMES]
+            if tuple(topics) != before:
+                self._write(corpus_name, topics)
+        if len(found) > MAX_NAMES:
+            raise TopicNameError(FULL)
+
+    def remove(self, corpus_name: str) -> None:
+        """Forget all names of a corpus; none is no error. Raises OSError where the file cannot be removed."""
+        with self._lock:
+            self._place(corpus_name).unlink(missing_ok=True)
+
+    def count(self, corpus_name: str) -> int:
+        """The number of names kept for a corpus; 0 where they cannot be read."""
+        try:
+            return len(self.read(corpus_name))
+        except TopicNameError:
+            return 0
+
+    def _write(self, corpus_name: str, topics: Sequence[NamedTopic]) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            remedy = "free some space there, or make the folder writable"
+            reason = f"Names cannot be kept in {self._folder} ({error.strerror}): {remedy}."
+            raise TopicNameError(reason) from error
+        about = {"corpus": corpus_name, "topics": [asdict(topic) for topic in topics]}
+        write_parts(self._place(corpus_name), TOPIC_NAMES, about, {}, packs=True)
+
+    def _place(self, corpus_name: str) -> Path:
+        # The name of a corpus may have characters that no file name may have.
+        digest = sha256(corpus_name.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / f"{digest[:LETTERS]}{SUFFIX}"
+
+
+def _check_words(words: Mapping[str, float]) -> dict[str, float]:
+    found = {str(word): float(share) for word, share in words.items()}
+    if not all(0.0 <= share <= 1.0 for share in found.values()):
+        raise ValueError("a probability is not between 0 and 1")
+    return found
+
+
+def describe_topics(model: Model, names: Mapping[int, str]) -> tuple[NamedTopic, ...]:
+    """Describe the topics of a model that have these names, by id; ids that it does not have are left out."""
+    summary = model.algorithm.summarize(model.config, model.state)
+    places = {int(topic_id): place for place, topic_id in enumerate(summary.topic_ids)}
+    named = {places[topic_id]: name for topic_id, name in names.items() if topic_id in places and name}
+    words = _take_words(model, summary.topics, list(named))
+    return tuple(NamedTopic(name=name, words=each) for name, each in zip(named.values(), words, strict=True))
+
+
+def match_names(kept: Sequence[NamedTopic], model: Model, taken: Collection[int] = ()) -> dict[int, str]:
+    """Give kept names to the most similar topics of a model: the names by topic id.
+
+    Each name goes to one topic in use that is not among those `taken`, so that the sum of the Jensen-Shannon
+    divergences is smallest. Each topic is the distribution of its fifty most probable words. A name whose divergence
+    would be above half of the largest possible one stays without a topic.
+    """
+    summary = model.algorithm.summarize(model.config, model.state)
+    used = [place for place in rank_topics(summary.expected_tokens) if int(summary.topic_ids[place]) not in taken]
+    if not used or not kept:
+        return {}
+    ours = _take_words(model, summary.topics, used)
+    listed = sorted({word for words in (*ours, *(topic.words for topic in kept)) for word in words})
+    places = {word: place for place, word in enumerate(listed)}
+    theirs = [topic.words for topic in kept]
+    distances = divergences_between(_share_words(theirs, places), _share_words(ours, places))
+    near = np.where(distances <= LARGEST_DIVERGENCE, distances, np.log(2))
+    return {int(summary.topic_ids[used[topic]]): kept[name].name for name, topic in match_topics(near)}
+
+
+def _take_words(model: Model, topics: np.ndarray, places: Sequence[int]) -> list[dict[str, float]]:
+    """The most probable words of some topics (K, V), with their probabilities."""
+    if not places:
+        return []
+    chosen = np.asarray(topics)[list(places)]
+    vocabulary = model.corpus.vocabulary
+    return [
+        {vocabulary[int(word)]: float(topic[word]) for word in best}
+        for topic, best in zip(chosen, find_top_words(chosen, NUM_WORDS), strict=True)
+    ]
+
+
+def _share_words(topics: Sequence[Mapping[str, float]], places: Mapping[str, int]) -> csr_array:
+    """Topics as distributions (K, W) over the words of `places`."""
+    rows = np.repeat(np.arange(len(topics)), [len(words) for words in topics])
+    columns = np.array([places[word] for words in topics for word in words], np.int64)
+    shares = np.array([share for words in topics for share in words.values()], np.float64)
+    totals = np.bincount(rows, shares, minlength=len(topics))
+    return csr_array((shares / np.maximum(totals[rows], 1e-300), (rows, columns)), shape=(len(topics), len(places)))
