@@ -6,11 +6,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stickbreaker.app.model.kept_runs import Size
-from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
-from stickbreaker.engine.corpora.library import find_own, list_own
+from stickbreaker.app.model.limits import (
+    ALL_CORPORA,
+    CORPORA,
+    KEPT_MODELS,
+    MEGABYTE,
+    SAVED_RUNS,
+    find_limit,
+    write_bytes,
+)
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
 OPEN_RUNS = "open-runs"
-MEGABYTE = 1e6
+FULL = (
+    "This corpus needs about {}, but a user may have {} of corpora on this server (STICKBREAKER_CORPORA), and yours "
+    "take {}: delete one under Bring your own text, or take a sample."
+)
+ALL_FULL = (
+    "This corpus needs about {}, but all users together may have {} of corpora on this server "
+    "(STICKBREAKER_ALL_CORPORA), and take {}: delete one, or ask who runs the server."
+)
 
 
 class Item(NamedTuple):
@@ -31,6 +47,29 @@ def measure_folder(folder: Path) -> int:
         # A file that is removed during the count takes no space.
         pass
     return total
+
+
+def check_corpora(folder: Path | None, source: Path) -> None:
+    """Raise CorpusError if a corpus of this file or folder would exceed a limit of space.
+
+    folder: of the user's corpora. A corpus takes about as much space as its text.
+    """
+    needed = measure_folder(source) if source.is_dir() else _measure(source)
+    own, shared = measure_folder(find_folder(folder)), find_folder().parent
+    if own + needed > (allowed := find_limit(CORPORA)):
+        raise CorpusError(FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
+    folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
+    everything = sum(measure_folder(each) for each in folders)
+    if everything + needed > (allowed := find_limit(ALL_CORPORA)):
+        raise CorpusError(ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything)))
+
+
+def _measure(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        # The preview says what is wrong with this file.
+        return 0
 
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
@@ -59,14 +98,16 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
 
 
 def describe_space(items: list[Item]) -> str:
-    """The items as HTML, with their sum and the limit of the models of kept runs."""
-    used, allowed = sum(item.size for item in items), find_limit(KEPT_MODELS)
+    """The items as HTML, with their sum and the limits."""
+    used = sum(item.size for item in items)
+    models, saved, corpora = (write_bytes(find_limit(limit)) for limit in (KEPT_MODELS, SAVED_RUNS, CORPORA))
     rows = "".join(
         f"<li>{escape(item.name)}: {item.size / MEGABYTE:,.1f} MB ({escape(item.remedy)})</li>"
         for item in items
         if item.size
     )
     return (
-        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {allowed / MEGABYTE:,.0f} MB.</p>"
+        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, runs that can be "
+        f"continued {saved}, and corpora {corpora}.</p>"
         f"<ul>{rows}</ul>"
     )

@@ -29,6 +29,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog
+from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.subscribers import Subscribers
@@ -119,7 +120,7 @@ class Service:
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
         self.events = EventLog()
-        self._saver = Saver(self._tell_unsaved)
+        self._saver, self._reading_queue = Saver(self._tell_unsaved), ReadingQueue()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -299,7 +300,7 @@ class Service:
             self._saver.save(saved_runs, SavedRun(key=run.key, watch=run.watch, user=user, position=position))
 
         runner = make_runner(notify, Storage(keep=keep, save=save, name=kept.name_topics, reopen=link.take_run))
-        reader = Reader(runner.model, notify, link.take_reading)
+        reader = Reader(runner.model, notify, link.take_reading, self._reading_queue.make_turn(user))
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None

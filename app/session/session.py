@@ -140,7 +140,8 @@ class Session:
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
-        worker, actions = TextWorker(self._library), BringActions(offer=self.offer_corpora, run=self.run_on)
+        worker = TextWorker(self._library, self._visitor.user)
+        actions = BringActions(offer=self.offer_corpora, run=self.run_on)
         return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
 
     def _make_hood(self) -> UnderTheHood:
