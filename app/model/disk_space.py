@@ -1,13 +1,16 @@
 """The space that a user's data take on disk, item by item."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from stickbreaker.app.model.kept_runs import Size
+from stickbreaker.app.model.kept_runs import MODEL_SUFFIX, KeptRuns, Size
 from stickbreaker.app.model.limits import (
     ALL_CORPORA,
+    ALL_KEPT_MODELS,
+    ALL_SAVED_RUNS,
     CORPORA,
     KEPT_MODELS,
     MEGABYTE,
@@ -15,10 +18,11 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
+from stickbreaker.app.model.saved_runs import SUFFIX, list_newest
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
-OPEN_RUNS = "open-runs"
+OPEN_RUNS, KEPT_RUNS = "open-runs", "runs"
 FULL = (
     "This corpus needs about {}, but a user may have {} of corpora on this server (STICKBREAKER_CORPORA), and yours "
     "take {}: delete one under Bring your own text, or take a sample."
@@ -62,6 +66,33 @@ def check_corpora(folder: Path | None, source: Path) -> None:
     everything = sum(measure_folder(each) for each in folders)
     if everything + needed > (allowed := find_limit(ALL_CORPORA)):
         raise CorpusError(ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything)))
+
+
+def limit_saved_runs(folders: Iterable[Path]) -> None:
+    """Remove runs that can be continued until those of all users fit. folders: of the data of each user."""
+    _limit([list_newest(folder / OPEN_RUNS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
+
+
+def limit_kept_models(folders: Iterable[Path]) -> None:
+    """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
+    places, allowed = [folder / KEPT_RUNS for folder in folders], find_limit(ALL_KEPT_MODELS)
+    if sum(_measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
+        _limit([KeptRuns(place).list_models() for place in places], allowed)
+
+
+def _limit(users: list[list[Path]], allowed: int) -> None:
+    """Remove files of the user whose files take the most, again and again; the last file of each user stays.
+
+    users: the files of each user, in the order in which they are removed.
+    """
+    sizes = [[_measure(path) for path in paths] for paths in users]
+    while sum(map(sum, sizes)) > allowed:
+        most = max(range(len(users)), key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1, default=None)
+        if most is None or len(sizes[most]) < 2:
+            return
+        del sizes[most][0]
+        with suppress(OSError):
+            users[most].pop(0).unlink()
 
 
 def _measure(path: Path) -> int:

@@ -26,11 +26,13 @@ class Limit:
 RUN_MEMORY = Limit(variable="STICKBREAKER_RUN_MEMORY", default=machine_memory() / 4 / GIGABYTE)
 # What the models of a user's kept runs may take on disk.
 KEPT_MODELS = Limit(variable="STICKBREAKER_KEPT_MODELS", default=1.0)
+ALL_KEPT_MODELS = Limit(variable="STICKBREAKER_ALL_KEPT_MODELS", default=20.0)
 # Pages that are open at the same time, of all users and of one who has logged in.
 PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
 PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
 # What saved runs, corpora and uploads may take on disk. "All" is the sum over all users.
 SAVED_RUNS = Limit(variable="STICKBREAKER_SAVED_RUNS", default=2.0)
+ALL_SAVED_RUNS = Limit(variable="STICKBREAKER_ALL_SAVED_RUNS", default=40.0)
 CORPORA = Limit(variable="STICKBREAKER_CORPORA", default=10.0)
 ALL_CORPORA = Limit(variable="STICKBREAKER_ALL_CORPORA", default=100.0)
 UPLOAD = Limit(variable="STICKBREAKER_UPLOAD", default=0.2)
@@ -43,7 +45,8 @@ TEXT_PROCESSES_PER_USER = Limit(variable="STICKBREAKER_TEXT_PROCESSES_PER_USER",
 READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", size=1)
 READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
 LIMITS = (
-    *(RUN_MEMORY, KEPT_MODELS, SAVED_RUNS, CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
+    *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
+    *(CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
     *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, READINGS, READINGS_PER_USER),
 )
 

@@ -16,7 +16,7 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import OPEN_RUNS
+from stickbreaker.app.model.disk_space import KEPT_RUNS, OPEN_RUNS, limit_kept_models, limit_saved_runs
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reader
@@ -120,7 +120,7 @@ class Service:
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
         self.events = EventLog()
-        self._saver, self._reading_queue = Saver(self._tell_unsaved), ReadingQueue()
+        self._saver, self._reading_queue = Saver(self._note_saved), ReadingQueue()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -135,15 +135,18 @@ class Service:
         with self._lock:
             return sum(len(run.subscribers) for run in self._runs.values())
 
-    def _tell_unsaved(self, key: str, fault: str) -> None:
+    def _note_saved(self, key: str, fault: str) -> None:
+        """Report a run that could not be saved; after a success, keep the limit of all users."""
         if fault:
             self.events.write("run_not_saved", key)
+        else:
+            limit_saved_runs(list_data())
 
     def find_kept(self, user: str | None) -> KeptRuns:
         """The kept runs of a user; all pages share one object."""
         with self._lock:
             if user not in self._kept:
-                self._kept[user] = KeptRuns(find_data(user) / "runs")
+                self._kept[user] = KeptRuns(find_data(user) / KEPT_RUNS)
             return self._kept[user]
 
     def may_watch(self, visitor: Visitor) -> bool:
@@ -294,6 +297,7 @@ class Service:
 
         def keep(ending: Ending) -> None:
             if kept.keep(ending.progress, ending.model, key=ending.key, position=ending.position) is not None:
+                limit_kept_models(list_data())
                 link.take_run(ending.key, ending.model)
 
         def save(position: Position) -> None:
