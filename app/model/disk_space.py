@@ -1,17 +1,37 @@
 """The space that a user's data take on disk, item by item."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from stickbreaker.app.model.kept_runs import Size
-from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
+from stickbreaker.app.model.kept_runs import MODEL_SUFFIX, KeptRuns, Size
+from stickbreaker.app.model.limits import (
+    ALL_CORPORA,
+    ALL_KEPT_MODELS,
+    ALL_SAVED_RUNS,
+    CORPORA,
+    KEPT_MODELS,
+    MEGABYTE,
+    SAVED_RUNS,
+    find_limit,
+    write_bytes,
+)
+from stickbreaker.app.model.saved_runs import SUFFIX, list_newest
 from stickbreaker.app.model.topic_names import FOLDER
-from stickbreaker.engine.corpora.library import find_own, list_own
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
-OPEN_RUNS = "open-runs"
-MEGABYTE = 1e6
+OPEN_RUNS, KEPT_RUNS = "open-runs", "runs"
+FULL = (
+    "This corpus needs about {}, but a user may have {} of corpora on this server (STICKBREAKER_CORPORA), and yours "
+    "take {}: delete one under Bring your own text, or take a sample."
+)
+ALL_FULL = (
+    "This corpus needs about {}, but all users together may have {} of corpora on this server "
+    "(STICKBREAKER_ALL_CORPORA), and take {}: delete one, or ask who runs the server."
+)
 
 
 class Item(NamedTuple):
@@ -32,6 +52,56 @@ def measure_folder(folder: Path) -> int:
         # A file that is removed during the count takes no space.
         pass
     return total
+
+
+def check_corpora(folder: Path | None, source: Path) -> None:
+    """Raise CorpusError if a corpus of this file or folder would exceed a limit of space.
+
+    folder: of the user's corpora. A corpus takes about as much space as its text.
+    """
+    needed = measure_folder(source) if source.is_dir() else _measure(source)
+    own, shared = measure_folder(find_folder(folder)), find_folder().parent
+    if own + needed > (allowed := find_limit(CORPORA)):
+        raise CorpusError(FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
+    folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
+    everything = sum(measure_folder(each) for each in folders)
+    if everything + needed > (allowed := find_limit(ALL_CORPORA)):
+        raise CorpusError(ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything)))
+
+
+def limit_saved_runs(folders: Iterable[Path]) -> None:
+    """Remove runs that can be continued until those of all users fit. folders: of the data of each user."""
+    _limit([list_newest(folder / OPEN_RUNS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
+
+
+def limit_kept_models(folders: Iterable[Path]) -> None:
+    """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
+    places, allowed = [folder / KEPT_RUNS for folder in folders], find_limit(ALL_KEPT_MODELS)
+    if sum(_measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
+        _limit([KeptRuns(place).list_models() for place in places], allowed)
+
+
+def _limit(users: list[list[Path]], allowed: int) -> None:
+    """Remove files of the user whose files take the most, again and again; the last file of each user stays.
+
+    users: the files of each user, in the order in which they are removed.
+    """
+    sizes = [[_measure(path) for path in paths] for paths in users]
+    while sum(map(sum, sizes)) > allowed:
+        most = max(range(len(users)), key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1, default=None)
+        if most is None or len(sizes[most]) < 2:
+            return
+        del sizes[most][0]
+        with suppress(OSError):
+            users[most].pop(0).unlink()
+
+
+def _measure(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        # The preview says what is wrong with this file.
+        return 0
 
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
@@ -61,14 +131,16 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
 
 
 def describe_space(items: list[Item]) -> str:
-    """The items as HTML, with their sum and the limit of the models of kept runs."""
-    used, allowed = sum(item.size for item in items), find_limit(KEPT_MODELS)
+    """The items as HTML, with their sum and the limits."""
+    used = sum(item.size for item in items)
+    models, saved, corpora = (write_bytes(find_limit(limit)) for limit in (KEPT_MODELS, SAVED_RUNS, CORPORA))
     rows = "".join(
         f"<li>{escape(item.name)}: {item.size / MEGABYTE:,.1f} MB ({escape(item.remedy)})</li>"
         for item in items
         if item.size
     )
     return (
-        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {allowed / MEGABYTE:,.0f} MB.</p>"
+        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, runs that can be "
+        f"continued {saved}, and corpora {corpora}.</p>"
         f"<ul>{rows}</ul>"
     )

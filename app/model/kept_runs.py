@@ -222,6 +222,13 @@ class KeptRuns:
             raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
         return with_names(load(path), {int(topic_id): name for topic_id, name in run.topic_names.items()})
 
+    def list_models(self) -> list[Path]:
+        """The files of models as they are removed: those of runs without a name first, the oldest of them first."""
+        with self._lock:
+            found = [run for run in map(self._look, self._paths()) if isinstance(run, KeptRun)]
+        places = (self._place(run.key, MODEL_SUFFIX) for run in sorted(found, key=_worth))
+        return [place for place in places if place.exists()]
+
     def _limit_models(self) -> None:
         """Remove models until they fit: those of the oldest runs first, and those of runs without a name before."""
         runs = sorted((run for run in map(self._look, self._paths()) if isinstance(run, KeptRun)), key=_worth)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stickbreaker.engine.runs.memory import machine_memory
 
-GIGABYTE = 1_000_000_000
+GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
 
 
 class LimitError(ValueError):
@@ -26,14 +26,33 @@ class Limit:
 RUN_MEMORY = Limit(variable="STICKBREAKER_RUN_MEMORY", default=machine_memory() / 4 / GIGABYTE)
 # What the models of a user's kept runs may take on disk.
 KEPT_MODELS = Limit(variable="STICKBREAKER_KEPT_MODELS", default=1.0)
+ALL_KEPT_MODELS = Limit(variable="STICKBREAKER_ALL_KEPT_MODELS", default=20.0)
 # Pages that are open at the same time, of all users and of one who has logged in.
 PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
 PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
-LIMITS = (RUN_MEMORY, KEPT_MODELS, PAGES, PAGES_PER_USER)
+# What saved runs, corpora and uploads may take on disk. "All" is the sum over all users.
+SAVED_RUNS = Limit(variable="STICKBREAKER_SAVED_RUNS", default=2.0)
+ALL_SAVED_RUNS = Limit(variable="STICKBREAKER_ALL_SAVED_RUNS", default=40.0)
+CORPORA = Limit(variable="STICKBREAKER_CORPORA", default=10.0)
+ALL_CORPORA = Limit(variable="STICKBREAKER_ALL_CORPORA", default=100.0)
+UPLOAD = Limit(variable="STICKBREAKER_UPLOAD", default=0.2)
+UPLOADS_PER_USER = Limit(variable="STICKBREAKER_UPLOADS_PER_USER", default=1.0)
+ALL_UPLOADS = Limit(variable="STICKBREAKER_ALL_UPLOADS", default=4.0)
+# Processes that read and count text that users bring; each takes about 150 MB of memory.
+TEXT_PROCESSES = Limit(variable="STICKBREAKER_TEXT_PROCESSES", default=8, unit="processes", size=1)
+TEXT_PROCESSES_PER_USER = Limit(variable="STICKBREAKER_TEXT_PROCESSES_PER_USER", default=2, unit="processes", size=1)
+# Corpora that are read with the models of runs at the same time.
+READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", size=1)
+READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
+LIMITS = (
+    *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
+    *(CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
+    *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, READINGS, READINGS_PER_USER),
+)
 
 
 def find_limit(limit: Limit) -> int:
-    """The bytes or pages of a limit. Raises LimitError if its variable is not a number of at least 0.
+    """The value of a limit, in bytes or things. Raises LimitError if its variable is not a number of at least 0.
 
     >>> find_limit(KEPT_MODELS)
     1000000000
@@ -47,6 +66,15 @@ def find_limit(limit: Limit) -> int:
         advice = f"set it to a number of {limit.unit}, such as {limit.variable}={limit.default:.3g}, or remove it"
         raise LimitError(f"{limit.variable} is {written[:40]!r}: {advice}.") from None
     return int(units * limit.size)
+
+
+def write_bytes(number: float) -> str:
+    """Write a number of bytes for a message.
+
+    >>> write_bytes(250_000_000), write_bytes(4_000_000_000)
+    ('250 MB', '4.0 GB')
+    """
+    return f"{number / GIGABYTE:,.1f} GB" if number >= GIGABYTE else f"{number / MEGABYTE:,.0f} MB"
 
 
 def check_limits() -> None:

@@ -2,9 +2,10 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,6 +19,8 @@ from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
+
+POLL_SECONDS = 0.2
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +88,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class ReadingJob:
-    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far; why it failed."""
+    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far; why it failed or waits."""
 
     status: str = "none"
     share: float = 0.0
@@ -93,10 +96,17 @@ class ReadingJob:
     message: str = ""
 
 
+class Turn(NamedTuple):
+    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when it has ended."""
+
+    ask: Callable[[], str] = lambda: ""
+    leave: Callable[[], None] = lambda: None
+
+
 class Reader:
     """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
 
-    take_reading: gets each reading when all documents are read.
+    take_reading: gets each reading when all documents are read. turn: when it may begin; at once by default.
     """
 
     def __init__(
@@ -104,8 +114,10 @@ class Reader:
         take_model: Callable[[], Model | None],
         notify: Callable[[], None],
         take_reading: Callable[[Reading], None] = lambda reading: None,
+        turn: Turn | None = None,
     ):
         self._take_model, self._notify, self._take_reading = take_model, notify, take_reading
+        self._turn = turn or Turn()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -139,6 +151,8 @@ class Reader:
 
     def _work(self, model: Model) -> None:
         try:
+            if not self._wait():
+                return
             reading = self.begin(model)
             self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
             shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
@@ -149,6 +163,18 @@ class Reader:
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
+        finally:
+            self._turn.leave()
+
+    def _wait(self) -> bool:
+        """Wait for the turn of this reading; False if the reader is closed meanwhile."""
+        while message := self._turn.ask():
+            if self._is_closed:
+                return False
+            if message != self.job.message:
+                self._publish(replace(self.job, message=message))
+            time.sleep(POLL_SECONDS)
+        return True
 
     def begin(self, model: Model) -> Reading:
         counts = model.corpus.counts

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from stickbreaker.app.model.limits import SAVED_RUNS, find_limit
 from stickbreaker.app.model.progress import Checkpoint, Mark
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.runs import checkpoint
@@ -43,6 +44,7 @@ class SavedRun:
 class SavedRuns:
     """The runs of one user that can be continued: the newest twenty, and those of the last day, at most two hundred.
 
+    Of these, the oldest are removed if they take more than `STICKBREAKER_SAVED_RUNS`.
     The name of a file has digests of the key and of the watch token, so that a list of the folder reveals neither.
     """
 
@@ -56,7 +58,7 @@ class SavedRuns:
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
         checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))
-        keep_newest(self._folder, SUFFIX)
+        keep_newest(self._folder, SUFFIX, find_limit(SAVED_RUNS))
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
@@ -83,12 +85,18 @@ def list_newest(folder: Path, suffix: str) -> list[Path]:
         return []
 
 
-def keep_newest(folder: Path, suffix: str) -> None:
-    """Remove the oldest files with this suffix: the newest twenty stay, and those of the last day, at most 200."""
+def keep_newest(folder: Path, suffix: str, allowed: float = float("inf")) -> None:
+    """Remove the oldest files with this suffix: the newest twenty stay, and those of the last day, at most 200.
+
+    allowed: the bytes that they may take together; the newest one always stays.
+    """
+    used = 0
     for place, path in enumerate(list_newest(folder, suffix)):
         with suppress(OSError):
-            is_old = time.time() - path.stat().st_mtime > OLD_SECONDS
-            if place >= MOST_SAVED or (place >= MAX_SAVED and is_old):
+            found = path.stat()
+            used += found.st_size
+            is_old = time.time() - found.st_mtime > OLD_SECONDS
+            if place >= MOST_SAVED or (place >= MAX_SAVED and is_old) or (place and used > allowed):
                 path.unlink()
 
 

@@ -11,7 +11,12 @@ class Stopped(Exception):
 
 
 class TextTasks(Protocol):
-    """Reads, measures, builds and exports text, one task at a time; `server.text_worker.TextWorker` does this."""
+    """Reads, measures, builds and exports text, one task at a time; `server.text_worker.TextWorker` does this.
+
+    user: who asks; None without logins.
+    """
+
+    user: str | None
 
     async def ask(self, task: str, *arguments: Any, report: Report = ...) -> Any:
         """Do a task and return its result. Raises CorpusError if it is refused, Stopped if it is cancelled."""

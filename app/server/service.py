@@ -16,7 +16,7 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import OPEN_RUNS
+from stickbreaker.app.model.disk_space import KEPT_RUNS, OPEN_RUNS, limit_kept_models, limit_saved_runs
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reader
@@ -30,6 +30,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog
+from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.subscribers import Subscribers
@@ -121,7 +122,7 @@ class Service:
         self._kept: dict[str | None, KeptRuns] = {}
         self._names: dict[str | None, TopicNames] = {}
         self.events = EventLog()
-        self._saver = Saver(self._tell_unsaved)
+        self._saver, self._reading_queue = Saver(self._note_saved), ReadingQueue()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -136,15 +137,18 @@ class Service:
         with self._lock:
             return sum(len(run.subscribers) for run in self._runs.values())
 
-    def _tell_unsaved(self, key: str, fault: str) -> None:
+    def _note_saved(self, key: str, fault: str) -> None:
+        """Report a run that could not be saved; after a success, keep the limit of all users."""
         if fault:
             self.events.write("run_not_saved", key)
+        else:
+            limit_saved_runs(list_data())
 
     def find_kept(self, user: str | None) -> KeptRuns:
         """The kept runs of a user; all pages share one object."""
         with self._lock:
             if user not in self._kept:
-                self._kept[user] = KeptRuns(find_data(user) / "runs")
+                self._kept[user] = KeptRuns(find_data(user) / KEPT_RUNS)
             return self._kept[user]
 
     def find_names(self, user: str | None) -> TopicNames:
@@ -302,6 +306,7 @@ class Service:
 
         def keep(ending: Ending) -> None:
             if kept.keep(ending.progress, ending.model, key=ending.key, position=ending.position) is not None:
+                limit_kept_models(list_data())
                 link.take_run(ending.key, ending.model)
 
         def save(position: Position) -> None:
@@ -317,7 +322,7 @@ class Service:
             find_names=names.read,
         )
         runner = make_runner(notify, storage)
-        reader = Reader(runner.model, notify, link.take_reading)
+        reader = Reader(runner.model, notify, link.take_reading, self._reading_queue.make_turn(user))
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None

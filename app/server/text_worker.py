@@ -14,8 +14,10 @@ import time
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from stickbreaker.app.model.disk_space import check_corpora
+from stickbreaker.app.model.limits import TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, find_limit
 from stickbreaker.app.model.text_tasks import Report, Stopped
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -24,8 +26,14 @@ from stickbreaker.engine.corpora.preview import Preview, look_through
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
-# Each process needs about 150 MB.
-MAX_WORKERS = 4
+MANY = (
+    "{} pages are bringing text to this server, as many as it allows (STICKBREAKER_TEXT_PROCESSES): try again when "
+    "one of them has been closed."
+)
+MANY_OF_USER = (
+    "You have {} pages that bring text, as many as this server allows for each user "
+    "(STICKBREAKER_TEXT_PROCESSES_PER_USER): close one of them."
+)
 POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
@@ -62,6 +70,7 @@ class TextTaskRunner:
 
     def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
         """Build a corpus and keep it, at a lower priority than the runs of the server."""
+        check_corpora(self._folder, path)
         if sys.platform != "win32":
             os.nice(5)
         return build_own(
@@ -115,12 +124,15 @@ def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tup
 
 
 class TextWorker:
-    """The page's side of the process, which starts with the first task. Use it from one event loop only."""
+    """The page's side of the process, which starts with the first task. Use it from one event loop only.
 
-    num_open = 0
+    users: those of the processes that are open.
+    """
 
-    def __init__(self, folder: Path | None = None):
-        self._folder = folder
+    users: ClassVar[list[str | None]] = []
+
+    def __init__(self, folder: Path | None = None, user: str | None = None):
+        self._folder, self.user = folder, user
         self.process: SpawnProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock = asyncio.Lock()
@@ -148,9 +160,8 @@ class TextWorker:
         if self.process is not None and self._pipe is not None and self.process.is_alive():
             return self.process, self._pipe
         self.close()
-        if TextWorker.num_open >= MAX_WORKERS:
-            raise CorpusError(f"{MAX_WORKERS} other users are bringing text to this server: wait until one is done.")
-        TextWorker.num_open += 1
+        self._check_number()
+        TextWorker.users.append(self.user)
         context = multiprocessing.get_context("spawn")
         pipe, far_end = context.Pipe()
         process = context.Process(target=work, args=(far_end, self._folder), name="text_worker", daemon=True)
@@ -163,6 +174,13 @@ class TextWorker:
             process.kill()
             raise Stopped
         return process, pipe
+
+    def _check_number(self) -> None:
+        """Raise CorpusError if there are as many processes as the server allows, in total or for this user."""
+        if self.user is not None and TextWorker.users.count(self.user) >= (most := find_limit(TEXT_PROCESSES_PER_USER)):
+            raise CorpusError(MANY_OF_USER.format(most))
+        if len(TextWorker.users) >= (most := find_limit(TEXT_PROCESSES)):
+            raise CorpusError(MANY.format(most))
 
     async def _listen(self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report) -> Any:
         """Pass reports on until the result comes. Raises EOFError or OSError if the process has ended."""
@@ -204,7 +222,7 @@ class TextWorker:
         self.process = None
         self._pipe = None
         if process is not None and pipe is not None:
-            TextWorker.num_open -= 1
+            TextWorker.users.remove(self.user)
             pipe.close()
             if process.pid is not None:
                 process.kill()

@@ -143,7 +143,7 @@ class Session:
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
-        worker = TextWorker(self._library)
+        worker = TextWorker(self._library, self._visitor.user)
         actions = BringActions(
             offer=self.offer_corpora,
             run=self.run_on,

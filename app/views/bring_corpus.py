@@ -21,13 +21,13 @@ from stickbreaker.app.frames.corpus_descriptions import (
     describe_taken,
     explain_no_word,
 )
+from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.uploads import MAX_UPLOAD_BYTES
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -108,11 +108,11 @@ class BringCorpus(pn.viewable.Viewer):
         self.chosen.param.watch(self._follow_chosen, "visible")
 
     def _make_choice(self) -> None:
-        megabytes = f"{MAX_UPLOAD_BYTES / 1e6:,.0f} MB"
         self.mover = FileTransfer(
             self._take_upload,
             self._refuse,
-            limits=f"{KINDS}. At most {megabytes}.",
+            self.text_tasks.user,
+            limits=f"{KINDS}. At most {write_bytes(find_limit(UPLOAD))}.",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )

@@ -56,6 +56,8 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
     """Say which reading the views below show."""
     if job.status == "failed":
         return f"The corpus could not be read with the model: {job.message}"
+    if job.status == "reading" and job.message:
+        return job.message
     if job.status == "none" or job.reading is None:
         return (
             "Topics are available after the first mini-batch."

@@ -19,6 +19,7 @@ from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
 
+UNSTORED = "The server could not store the upload: {}. Try again later, or take a sample."
 UNSENT = "{} could not be downloaded: {}. Try again."
 
 _log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class FileTransfer(pn.custom.JSComponent):
     """Receives files that a user drops or chooses, and sends files to be saved.
 
     take(path) is called after an upload, refuse(text) with the reason why an upload or a download failed. A file that
-    is to be sent while another one is being sent waits for it.
+    is to be sent while another one is being sent waits for it. user: who uploads; None without logins.
     """
 
     limits = param.String(doc="What may be uploaded, in one sentence.")
@@ -47,11 +48,13 @@ class FileTransfer(pn.custom.JSComponent):
     _esm = read_script(Path(__file__).with_name("file_transfer.js"))
     _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
 
-    def __init__(self, take: Callable[[Path], None], refuse: Callable[[str], None], **params: Any):
+    def __init__(
+        self, take: Callable[[Path], None], refuse: Callable[[str], None], user: str | None = None, **params: Any
+    ):
         super().__init__(**params)
         self._take = take
         self._refuse = refuse
-        self.upload = Upload()
+        self.upload = Upload(user)
         self.outgoing: _Outgoing | None = None
         self._waiting: deque[tuple[Path, str]] = deque()
 
@@ -82,7 +85,11 @@ class FileTransfer(pn.custom.JSComponent):
             elif kind == "cancel":
                 self.upload.clear()
                 self._refuse("Upload cancelled.")
-        except (CorpusError, KeyError, TypeError, ValueError, OSError) as error:
+        except OSError as error:
+            self._send_msg({"kind": "answer", "is_taken": False})
+            self._refuse(UNSTORED.format(error.strerror or error))
+            return
+        except (CorpusError, KeyError, TypeError, ValueError) as error:
             self._send_msg({"kind": "answer", "is_taken": False})
             self._refuse(str(error))
             return

@@ -4,13 +4,14 @@ import base64
 import binascii
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from stickbreaker.app.model.limits import ALL_UPLOADS, UPLOAD, UPLOADS_PER_USER, Limit, find_limit, write_bytes
 from stickbreaker.engine.corpora.corpus import CorpusError
 
-MAX_UPLOAD_BYTES = 200_000_000
 MAX_FILES = 2_000
 MAX_NAME = 150
 MAX_DEPTH = 8
@@ -18,10 +19,50 @@ MAX_DEPTH = 8
 PART_BYTES = 393_216
 
 
-class Upload:
-    """The files of one upload. `begin` removes the earlier ones; `end` returns the folder, or the only file in it."""
+LARGE = (
+    "The files have {} or more, but an upload may have {} (STICKBREAKER_UPLOAD): pack them into a zip, take a sample, "
+    "or give a path on the server's machine."
+)
+MUCH_OF_USER = (
+    "Your uploads would take {}, but a user may have {} of uploads on this server (STICKBREAKER_UPLOADS_PER_USER): "
+    "close another page with an upload."
+)
+MUCH = (
+    "The uploads of all users would take {}, but this server allows {} (STICKBREAKER_ALL_UPLOADS): try again when "
+    "other users have closed their pages."
+)
+
+
+class UploadSpace:
+    """The bytes of the uploads that the server holds, by user; None without logins."""
 
     def __init__(self) -> None:
+        self.used: Counter[str | None] = Counter()
+
+    def check(self, user: str | None, own: int, more: int) -> None:
+        """Raise CorpusError if more bytes for an upload that has `own` bytes exceed a limit."""
+        _check(own + more, UPLOAD, LARGE)
+        if user is not None:
+            _check(self.used[user] + more, UPLOADS_PER_USER, MUCH_OF_USER)
+        _check(self.used.total() + more, ALL_UPLOADS, MUCH)
+
+
+def _check(needed: int, limit: Limit, message: str) -> None:
+    if needed > (allowed := find_limit(limit)):
+        raise CorpusError(message.format(write_bytes(needed), write_bytes(allowed)))
+
+
+SPACE = UploadSpace()
+
+
+class Upload:
+    """The files of one upload. `begin` removes the earlier ones; `end` returns the folder, or the only file in it.
+
+    user: whose upload it is; None without logins.
+    """
+
+    def __init__(self, user: str | None = None) -> None:
+        self._user = user
         self.folder: Path | None = None
         self._file: BinaryIO | None = None
         self._num_bytes = 0
@@ -45,7 +86,7 @@ class Upload:
         self._num_files += 1
         if self._num_files > MAX_FILES:
             raise CorpusError(f"There are more than {MAX_FILES:,} files: pack them into one zip.")
-        self._check_size(int(size))
+        SPACE.check(self._user, self._num_bytes, int(size))
         inside.mkdir(parents=True, exist_ok=True)
         self._file = (inside / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open("wb")
 
@@ -57,16 +98,10 @@ class Upload:
             raise CorpusError("Part of the file was damaged during the upload: try again.") from error
         if self._file is None:
             raise CorpusError("Upload failed: try again.")
-        self._check_size(len(content))
+        SPACE.check(self._user, self._num_bytes, len(content))
         self._num_bytes += len(content)
+        SPACE.used[self._user] += len(content)
         self._file.write(content)
-
-    def _check_size(self, more: int) -> None:
-        if self._num_bytes + more > MAX_UPLOAD_BYTES:
-            raise CorpusError(
-                f"The files are larger than {MAX_UPLOAD_BYTES / 1e6:,.0f} MB, the limit of an upload: pack them into a"
-                " zip, take a sample, or give a path on the server's machine."
-            )
 
     def end(self) -> Path:
         """Return where the files are: the only file, or the innermost folder that holds all of them."""
@@ -91,6 +126,7 @@ class Upload:
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = None
+        SPACE.used[self._user] -= self._num_bytes
         self._num_bytes = 0
         self._num_files = 0
 

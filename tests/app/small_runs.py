@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from stickbreaker import engine
+from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation, Job
 from stickbreaker.engine import executors
@@ -42,6 +43,15 @@ def small_config(**values):
 def open_spec(**values):
     """A run that leaves its delay and the size of its mini-batches to the corpus' size."""
     return RunSpec(NAME, HDP, HDP.config(**{"max_topics": 3} | values), SETTINGS)
+
+
+def keep_small(kept, **values):
+    """Learn the small corpus and keep the run with its model."""
+    record = Record(small_spec(**values), 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
+    while not record.is_over:
+        record.advance()
+    return kept.keep(record.progress(1), record.model(), position=record.save())
 
 
 class Watched:

@@ -22,7 +22,7 @@ from stickbreaker.app.model.record import Record, read_spec
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.verified_files import read_parts, write_parts
-from tests.app.small_runs import HDP, NAME, SETTINGS, small_config, small_corpus, small_spec
+from tests.app.small_runs import HDP, NAME, SETTINGS, keep_small, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
 
@@ -284,15 +284,6 @@ def test_runs_of_several_systems_share_one_axis(kept):
     assert frame["color"].nunique() == 2
     assert [x.tolist() for x in frame["x"]] == [[0.5, 1.0]] * 2
     assert [row["cells"][1] for row in run_rows(runs, ())] == ["−7.900"] * 2
-
-
-def keep_small(kept, **values):
-    """Learn the small corpus and keep the run with its model."""
-    record = Record(small_spec(**values), 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
-    while not record.is_over:
-        record.advance()
-    return kept.keep(record.progress(1), record.model(), position=record.save())
 
 
 def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topics(kept):

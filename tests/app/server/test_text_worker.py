@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from stickbreaker.app.model.limits import CORPORA, TEXT_PROCESSES
 from stickbreaker.app.server import text_worker
 from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner, TextWorker
 from stickbreaker.engine.corpora.build import Columns
@@ -91,15 +92,31 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
             delete_own("mine")
         worker.join(5)
         assert not worker.is_alive()
-        assert TextWorker.num_open == 0
+        assert TextWorker.users == []
 
     asyncio.run(talk())
 
 
-def test_the_number_of_processes_is_limited(monkeypatch, path):
-    monkeypatch.setattr(text_worker, "MAX_WORKERS", 0)
-    with pytest.raises(CorpusError, match="0 other users are bringing text"):
-        asyncio.run(TextWorker().ask("look", path, {}))
+def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypatch, path):
+    def refusal(user):
+        with pytest.raises(CorpusError) as refused:
+            asyncio.run(TextWorker(user=user).ask("look", path, {}))
+        return str(refused.value)
+
+    monkeypatch.setattr(TextWorker, "users", ["anna", "anna", "ben"])
+    assert refusal("anna").startswith("You have 2 pages that bring text, as many as this server allows for each user")
+    monkeypatch.setenv(TEXT_PROCESSES.variable, "3")
+    for user in ("ben", None):
+        assert refusal(user).startswith("3 pages are bringing text to this server, as many as it allows")
+    assert TextWorker.users == ["anna", "anna", "ben"]
+
+
+def test_a_corpus_for_which_there_is_no_room_is_not_built(monkeypatch, path, tmp_path):
+    monkeypatch.setenv(CORPORA.variable, "0")
+    tasks = TextTaskRunner(lambda share, said: None, tmp_path / "corpora")
+    with pytest.raises(CorpusError, match="a user may have 0 MB of corpora on this server"):
+        tasks.build(path, "mine", Columns("text"), WordChoices(), True)
+    assert list_own(tmp_path / "corpora") == ()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot suspend a process")
@@ -118,7 +135,7 @@ def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
             await asked
         process.join(5)
         assert process.exitcode == -signal.SIGKILL
-        assert TextWorker.num_open == 0
+        assert TextWorker.users == []
 
     asyncio.run(talk())
 
@@ -135,7 +152,7 @@ def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
             await asked
         process.join(5)
         assert not process.is_alive()
-        assert TextWorker.num_open == 0
+        assert TextWorker.users == []
 
     asyncio.run(talk())
 

@@ -6,9 +6,10 @@ import os
 
 import pytest
 
+from stickbreaker.app.model.limits import ALL_UPLOADS, UPLOAD, UPLOADS_PER_USER
 from stickbreaker.app.widgets import uploads
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.uploads import Upload
+from stickbreaker.app.widgets.uploads import Upload, UploadSpace
 from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.app.browser_messages import answer_with, send
 
@@ -60,17 +61,58 @@ def test_an_invalid_name_is_refused(upload, name):
 
 
 def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 10)
-    with pytest.raises(CorpusError, match="larger than 0 MB, the limit of an upload: pack them"):
+    monkeypatch.setenv(UPLOAD.variable, "0.00000001")
+    with pytest.raises(CorpusError, match="an upload may have 0 MB .*: pack them into a zip, take a sample"):
         upload.open("a.csv", 11)
     send_file(upload, "a.csv", b"123456")
     upload.open("b.csv", 1)
-    with pytest.raises(CorpusError, match="the limit of an upload"):
+    with pytest.raises(CorpusError, match="an upload may have"):
         upload.add(base64.b64encode(b"too long").decode())
     assert sum(file.stat().st_size for file in upload.end().iterdir()) <= 10
     monkeypatch.setattr(uploads, "MAX_FILES", 2)
     with pytest.raises(CorpusError, match="more than 2 files"):
         upload.open("c.csv", 0)
+
+
+@pytest.mark.parametrize(
+    ("limit", "users", "said"),
+    [
+        (UPLOADS_PER_USER, ("anna", "anna"), "a user may have 2 MB of uploads on this server .*: close another page"),
+        (ALL_UPLOADS, ("anna", "ben"), "this server allows 2 MB .*: try again when other users have closed"),
+        (ALL_UPLOADS, (None, None), "this server allows 2 MB"),
+    ],
+)
+def test_the_uploads_of_a_user_and_of_all_are_limited_until_one_is_removed(limit, users, said, monkeypatch):
+    monkeypatch.setattr(uploads, "SPACE", UploadSpace())
+    monkeypatch.setenv(limit.variable, "0.002")
+    first, second = Upload(users[0]), Upload(users[1])
+    for each in (first, second):
+        each.begin()
+    send_file(first, "a.csv", bytes(1_500_000), 1_500_000)
+    with pytest.raises(CorpusError, match=said):
+        second.open("b.csv", 600_000)
+    first.clear()
+    send_file(second, "b.csv", bytes(600_000), 600_000)
+    second.clear()
+    assert uploads.SPACE.used.total() == 0
+
+
+def test_an_upload_for_which_the_disk_has_no_room_is_refused_with_a_sentence(monkeypatch):
+    refused, answers = [], []
+    transfer = FileTransfer(pytest.fail, refused.append)
+    answer_with(transfer, answers.append)
+    send(transfer, {"kind": "begin"})
+    monkeypatch.setattr(transfer.upload, "open", fail_as_full)
+    send(transfer, {"kind": "open", "name": "a.csv", "size": 1, "folders": []})
+    assert refused == [
+        "The server could not store the upload: No space left on device. Try again later, or take a sample."
+    ]
+    assert answers[-1] == {"kind": "answer", "is_taken": False}
+    transfer.upload.clear()
+
+
+def fail_as_full(name, size, folders):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_damaged_and_unexpected_parts_are_refused(upload):

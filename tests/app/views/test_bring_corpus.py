@@ -26,6 +26,8 @@ TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <sc
 class Here:
     """A text_worker whose desk is in this process."""
 
+    user = None
+
     def __init__(self):
         self.desk, self.asked, self.fails = TextTaskRunner(lambda share, said: None), [], None
 
