@@ -206,7 +206,7 @@ THEME_CHOICE = read_fix("theme_choice")
 # A script of the page, to be run before the page is drawn: the model of a component holds its values, and the component
 # sends a value only when the user changes it. A component of Panel 1.9 has values of its own besides, and sends each
 # one that it has drawn. If the server changes a value twice in a short time, the component sends the first one back and
-# keeps it: a button stays disabled for good. It also misses a change between its drawing and its listening (no issue
+# keeps it: a button then stays disabled. It also misses a change between its drawing and its listening (no issue
 # known).
 SINGLE_STATE = read_fix("single_state")
 

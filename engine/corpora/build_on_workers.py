@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from stickbreaker.engine.clusters import Cluster, ClusterError, TaskLostError, worker_address
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.piece_shards import ShardMaker, ShardTask, Survey
+from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import BuildPlan, Part, Piece, count_bytes, count_part
 from stickbreaker.engine.corpora.shards import ShardSize
 from stickbreaker.engine.whole_files import replacing
@@ -72,7 +72,7 @@ class _Writer:
 
     maker: ShardMaker
 
-    def __call__(self, task: ShardTask) -> ShardSize:
+    def __call__(self, task: PlannedShard) -> ShardSize:
         with _naming_worker():
             return self.maker.write(task, self.maker.trim(task.piece))
 
@@ -133,7 +133,7 @@ class BuildWorkers:
                 return None
         return self._in_order(_Surveyor(maker), pieces, report)
 
-    def write(self, maker: ShardMaker, tasks: Sequence[ShardTask], report: Report) -> list[ShardSize]:
+    def write(self, maker: ShardMaker, tasks: Sequence[PlannedShard], report: Report) -> list[ShardSize]:
         """Write all shards."""
         return self._in_order(_Writer(maker), tasks, report)
 

@@ -19,7 +19,7 @@ from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
-from stickbreaker.engine.corpora.piece_shards import ShardMaker, ShardTask, Survey
+from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
@@ -246,7 +246,12 @@ def _make_shards(
         firsts = np.append(0, np.cumsum([survey.num_documents for survey in surveys])).tolist()
         numbers = _number_groups(surveys)
         tasks = [
-            ShardTask(number, piece, firsts[number], {name: numbers[name] for name in surveys[number].groups})
+            PlannedShard(
+                number=number,
+                piece=piece,
+                first=firsts[number],
+                groups={name: numbers[name] for name in surveys[number].groups},
+            )
             for number, piece in enumerate(pieces)
         ]
         return surveys, workers.write(maker, tasks, lambda share: report(0.5 + 0.5 * share))
@@ -257,7 +262,7 @@ def _make_shards(
         surveys.append(maker.survey(trimmed))
         for name in surveys[-1].groups:
             numbers.setdefault(name, len(numbers))
-        sizes.append(maker.write(ShardTask(number=number, piece=piece, first=first, groups=numbers), trimmed))
+        sizes.append(maker.write(PlannedShard(number=number, piece=piece, first=first, groups=numbers), trimmed))
         first += surveys[-1].num_documents
         report((number + 1) / len(pieces))
     return surveys, sizes

@@ -56,7 +56,7 @@ class Survey(NamedTuple):
     wordless: list[BadRow]
 
 
-class ShardTask(NamedTuple):
+class PlannedShard(NamedTuple):
     """One shard: its number, its piece, the id of its first document, and the numbers of its groups by name."""
 
     number: int
@@ -109,7 +109,7 @@ class ShardMaker:
         groups = list(dict.fromkeys(_list_groups(trimmed))) if has_groups else []
         return Survey(num_documents=len(trimmed.rows), groups=groups, num_wordless=len(places), wordless=wordless)
 
-    def write(self, task: ShardTask, trimmed: Trimmed) -> ShardSize:
+    def write(self, task: PlannedShard, trimmed: Trimmed) -> ShardSize:
         """Write the shard of a piece, unless it is complete."""
         documents, rows, columns = trimmed
         groups = None
@@ -134,7 +134,7 @@ class ShardMaker:
         )
         return size if path.exists() else write_shard(path, shard)
 
-    def _write_texts(self, task: ShardTask, rows: np.ndarray, doc_ids: np.ndarray) -> None:
+    def _write_texts(self, task: PlannedShard, rows: np.ndarray, doc_ids: np.ndarray) -> None:
         from pyarrow import parquet
 
         texts = parquet.read_table(self.pieces / f"texts-{task.piece.name}.parquet")["text"].take(rows)

@@ -32,7 +32,7 @@ from stickbreaker.engine.evaluation.held_out import (
 )
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
-from stickbreaker.engine.evaluation.share_files import Reader, write_shares
+from stickbreaker.engine.evaluation.share_files import ShareReader, write_shares
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
     checkpoint_frame,
@@ -278,8 +278,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         batches = self._read(X).batches(DOCUMENTS_AT_ONCE)
         return np.concatenate([reader.infer(batch.documents) for batch in batches]).astype(float)
 
-    def _reader(self, columns: np.ndarray | slice, names: Sequence[str] = ()) -> Reader:
-        return Reader(self.algorithm, self.config_, self.state_, columns, names)
+    def _reader(self, columns: np.ndarray | slice, names: Sequence[str] = ()) -> ShareReader:
+        return ShareReader(
+            algorithm=self.algorithm, config=self.config_, state=self.state_, columns=columns, names=names
+        )
 
     def transform_to(
         self, X: Counts, folder: str | PathLike[str], *, verbose: bool = False, client: "Client | None" = None
@@ -357,7 +359,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
         """
         check_is_fitted(self)
-        scorer = PartScorer(self.algorithm, self.config_, self.state_, SPLIT_SEED)
+        scorer = PartScorer(algorithm=self.algorithm, config=self.config_, state=self.state_, seed=SPLIT_SEED)
         nats = score_corpus(scorer, self._read(X), _connect(client))
         if np.isnan(nats):
             raise ValueError(

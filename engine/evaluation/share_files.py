@@ -26,7 +26,7 @@ Report = Callable[[int], object]
 
 
 @dataclass(frozen=True)
-class Reader:
+class ShareReader:
     """A model that reads documents.
 
     columns: the topics whose shares are given, all or some (K,). names: K names of the columns.
@@ -63,7 +63,7 @@ class Reader:
 class _FileWriter:
     """Writes the file of a part on a worker, if the worker has the folder; its name cannot occur twice."""
 
-    reader: Reader
+    reader: ShareReader
     work: Path
     documents_at_once: int
 
@@ -91,7 +91,7 @@ def name_file(number: int) -> str:
 def write_shares(
     folder: str | PathLike[str],
     corpus: Corpus,
-    reader: Reader,
+    reader: ShareReader,
     report: Report = lambda num_documents: None,
     cluster: Cluster | None = None,
 ) -> Path:
@@ -103,7 +103,7 @@ def write_shares(
         The folder to make. Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic.
     corpus : Corpus
         The documents, read in parts.
-    reader : Reader
+    reader : ShareReader
         The model, and the names of the columns.
     report : callable
         Receives the number of documents that are done.
@@ -136,7 +136,7 @@ def write_shares(
     return folder
 
 
-def _write_here(work: Path, corpus: Corpus, reader: Reader, report: Report) -> None:
+def _write_here(work: Path, corpus: Corpus, reader: ShareReader, report: Report) -> None:
     batches = corpus.batches(DOCUMENTS_AT_ONCE)
     for number in range(-(-corpus.num_documents // FILE_DOCUMENTS)):
         with open_synced(work / name_file(number)) as out:
@@ -145,7 +145,7 @@ def _write_here(work: Path, corpus: Corpus, reader: Reader, report: Report) -> N
         report(min((number + 1) * FILE_DOCUMENTS, corpus.num_documents))
 
 
-def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: Reader, report: Report) -> None:
+def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader, report: Report) -> None:
     writer = _FileWriter(reader=reader, work=work, documents_at_once=DOCUMENTS_AT_ONCE)
     with closing(map_parts(cluster, corpus, FILE_DOCUMENTS, writer)) as results:
         for done, (number, content) in enumerate(results, start=1):

@@ -70,7 +70,7 @@ def test_runs_of_the_user_with_the_most_are_removed_if_all_users_have_too_much(t
     old, middle, new = (save(anna, age, 400, age) for age in (30, 20, 10))
     oldest, other = save(ben, "oldest", 300, 90), save(ben, "other", 300, 80)
     paths = (old, middle, new, oldest, other)
-    folders = [tmp_path / "nobody", anna, ben]
+    folders = [tmp_path / "empty", anna, ben]
     limit_saved_runs(folders)
     assert all(path.exists() for path in paths)
     monkeypatch.setenv(ALL_SAVED_RUNS.variable, str(1_400 / GIGABYTE))
@@ -92,7 +92,7 @@ def test_models_of_runs_without_a_name_are_removed_first_if_all_users_have_too_m
     kept["anna"].rename(named, "mine")
     sizes = kept["anna"].listing().sizes
     monkeypatch.setenv(ALL_KEPT_MODELS.variable, str(3.5 * sizes[named].model / GIGABYTE))
-    limit_kept_models([tmp_path / name for name in (*kept, "nobody")])
+    limit_kept_models([tmp_path / name for name in (*kept, "empty")])
     sizes = kept["anna"].listing().sizes
     assert [sizes[key].model > 0 for key in (named, unnamed, newest)] == [True, False, True]
     assert sizes[unnamed].results
