@@ -359,13 +359,14 @@ def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
 def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, tmp_path, monkeypatch):
     calls = PickledCalls()
     monkeypatch.setattr(remote_steps, "connect", lambda client, find_environment: calls)
-    for name, value in {"MAX_TOPICS": 5, "NUM_SHARDS": 3, "NUM_STEPS": 2, "NUM_WARM": 2}.items():
+    for name, value in {"MAX_TOPICS": 5, "NUM_SHARDS": 3, "NUM_STEPS": 2, "NUM_BATCHES": 10}.items():
         monkeypatch.setattr(cluster, name, value)
     corpus = store_corpus(few(NAME), tmp_path / "corpus")
-    row = cluster.measure("client", corpus, 60)
+    row = cluster.measure("client", corpus, 18)
+    assert row.pop("phase") == "two-level"
     assert all(value > 0 for value in row.values())
     tasks = calls.sent[:3]
-    assert sum(len(task.documents.places) for task in tasks) == 60
+    assert sum(len(task.documents.places) for task in tasks) == 18
     assert row["megabytes"] > sum(len(pickle.dumps(task, 5)) for task in tasks) / 1e6
     fast = {"S": 4, "here": 90.0, "local": 80.0, "empty": 20.0, "processes": 95.0, "megabytes": 12.5}
     table = cluster.tabulate([fast])

@@ -1,9 +1,10 @@
 """When a Dask cluster pays: the cost of a step without the work that is divided, its traffic, and both together.
 
-    python -m tests.benchmarks.cluster [--sizes 1024 4096 16384 65536] [--words 100000] [--workers 2] [--json FILE]
+    python -m tests.benchmarks.cluster [--sizes 1024 4096 16384] [--words 100000] [--workers 2] [--json FILE]
 
 The online HDP with 150 topics on the documents of `tests/benchmarks/zipf_texts.py`, about 60 tokens each, in 16 shards
-for each mini-batch of S documents. It needs an idle machine. For each S, medians of milliseconds:
+for each mini-batch of S documents. A pass has twelve mini-batches; the step is the first one after the warm-up. An idle
+machine is needed. For each S, medians of milliseconds:
 
 * here: a step in this process, on the threads of this machine
 * local step: its part that a cluster divides, likewise
@@ -21,7 +22,6 @@ import json
 import pickle
 import time
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine import RunSettings, find_algorithm, store_corpus
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.runs.compile import compile_algorithm
@@ -40,8 +41,9 @@ from tests.benchmarks.heldout import to_markdown
 
 HDP = find_algorithm("hdp")
 MAX_TOPICS, NUM_SHARDS = 150, 16
-SIZES = (1_024, 4_096, 16_384, 65_536)
-NUM_WARM, NUM_STEPS = 3, 7
+SIZES = (1_024, 4_096, 16_384)
+# Mini-batches of a corpus, and calls that are timed.
+NUM_BATCHES, NUM_STEPS = 12, 7
 NUM_MACHINES = 8
 GIGABITS = (10, 1)
 _known = {}
@@ -66,15 +68,19 @@ def time_step(take, number=NUM_STEPS):
 
 
 def measure(client, corpus, size):
-    """A row for mini-batches of this size of a stored corpus."""
+    """A row for mini-batches of this size: the first step after the warm-up is taken again and again."""
+    corpus = corpus.select(np.arange(NUM_BATCHES * size))
     settings = RunSettings(score_next_batch=False, num_shards=NUM_SHARDS)
     prepared = prepare_training(HDP, HDP.config(batch_size=size, max_topics=MAX_TOPICS), corpus, settings)
     config, train = prepared.config, prepared.train
     state = HDP.init(config, train.vocab_size, np.random.default_rng([0, 0]))
-    for batch in islice(train.batches(size), NUM_WARM):
-        state, _ = take_step(HDP, config, state, batch, None, NUM_SHARDS)
+    first = 0
+    for batch in train.batches(size):
+        state, info = take_step(HDP, config, state, batch, None, NUM_SHARDS)
+        if info.phase is not Phase.WARM_UP:
+            break
+        first += size
     expectations = HDP.expect(config, state, batch)
-    first = (NUM_WARM - 1) * size
     remote, empty = (RemoteSteps(client, each, train) for each in (HDP, replace(HDP, local=recall_local)))
     tasks, _ = remote.divide(expectations, batch, first, NUM_SHARDS)
     results = [LocalStep(algorithm=HDP, config=config)(task) for task in tasks]
@@ -87,6 +93,7 @@ def measure(client, corpus, size):
         time_step(take(steps), NUM_STEPS)
     return {
         "S": size,
+        "phase": str(info.phase),
         "here": time_step(lambda: take_step(HDP, config, state, batch, None, NUM_SHARDS)),
         "local": time_step(
             lambda: map_shards(lambda part: HDP.local(config, expectations, part, None), batch.documents, NUM_SHARDS)
@@ -149,7 +156,7 @@ def main():
         LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        drawn = zipf_texts.draw_corpus(zipf_texts.learn_model(arguments.words), NUM_WARM * max(arguments.sizes))
+        drawn = zipf_texts.draw_corpus(zipf_texts.learn_model(arguments.words), NUM_BATCHES * max(arguments.sizes))
         corpus = store_corpus(drawn, Path(folder) / "corpus")
         rows = [measure(client, corpus, size) for size in arguments.sizes]
     print(tabulate(rows))
