@@ -137,7 +137,8 @@ def test_ctrl_c_also_cancels_the_cells_that_run(declared, client, folder, tmp_pa
 
     def interrupt():
         wait_until((folder / "began").exists)
-        signal.raise_signal(signal.SIGINT)
+        # As a terminal does: a signal of another thread does not end what the main thread waits for.
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
