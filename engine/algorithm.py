@@ -216,6 +216,7 @@ class Algorithm:
     sets_max_topics, sets_precision: whether its config has `max_topics` and `precision`.
     sets_duplicates: whether its config has `duplicates`, "merge" or "keep".
     sets_topic_expectation: whether its config has `topic_expectation`, "mean" or "geometric".
+    sets_later_passes: whether its config has `later_passes`, "average" or "forget".
     has_bound: whether its steps compute its objective, and its config has `tolerance`, which ends the run.
     has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
@@ -249,6 +250,7 @@ class Algorithm:
     sets_precision: bool = True
     sets_duplicates: bool = False
     sets_topic_expectation: bool = False
+    sets_later_passes: bool = False
     has_bound: bool = False
     has_learning_rate: bool = False
 

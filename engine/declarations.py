@@ -138,6 +138,12 @@ TOPIC_CREATION = _choice(
     "start",
     "births",
 )
+LATER_PASSES = _choice(
+    "average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm); "
+    "forget: ρ goes on falling",
+    "average",
+    "forget",
+)
 START_FROM = _choice(
     "own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3",
     "own",

@@ -13,6 +13,8 @@ WARM_UP_SHARE = 0.75
 USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
 FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
+# How much the model before a later pass weighs in it, in passes, where later passes average.
+EARLIER_WEIGHT = 0.25
 # A run that leaves a larger share of the start-up mass has learned too little.
 TOO_MUCH_LEFT = 0.1
 
@@ -26,6 +28,40 @@ def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
     (1.0, 0.1)
     """
     return (delay + step) ** -float(forgetting_rate)
+
+
+def pass_rate(documents_read: Any, num_documents: int, corpus_size: int) -> Any:
+    """ρ of a step in a later pass that averages: the documents of a pass weigh the same when it ends.
+
+    Each document of the pass has the weight D/(D/4 + n) once n of the pass are read, and the model before the pass a
+    quarter of a pass. documents_read: before the step (scalar or array). Source: stepwise EM (Cappé & Moulines 2009),
+    whose ρ = 1/t makes an average.
+
+    >>> float(pass_rate(1000, 100, 1000)), float(pass_rate(1900, 100, 1000))
+    (0.2857142857142857, 0.08)
+    """
+    return num_documents / (EARLIER_WEIGHT * corpus_size + documents_read % corpus_size + num_documents)
+
+
+def is_average(config: Any) -> bool:
+    """Whether the documents of a later pass weigh the same, under the config of an online HDP."""
+    return bool(config.later_passes == "average" and config.start == "warm")
+
+
+def averages_passes(algorithm: Algorithm, config: Any) -> bool:
+    """Whether later passes of the algorithm average over their documents under this config."""
+    return algorithm.sets_later_passes and is_average(config)
+
+
+def planned_rates(algorithm: Algorithm, config: Any, corpus_size: int, steps: np.ndarray) -> np.ndarray:
+    """ρ of some steps (numbers from 1) under a config with a value for each setting, over D documents."""
+    rates: np.ndarray = learning_rate(steps, config.delay, config.forgetting_rate)
+    if not averages_passes(algorithm, config):
+        return rates
+    size = min(config.batch_size, corpus_size)
+    per_pass = num_batches(corpus_size, size)
+    read = (steps - 1) % per_pass * size
+    return np.where(steps > per_pass, pass_rate(read, np.minimum(size, corpus_size - read), corpus_size), rates)
 
 
 def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float:
@@ -200,11 +236,11 @@ def forecast(algorithm: Algorithm, config: Any, corpus_size: int, passes: int) -
     num_steps = passes * num_batches(corpus_size, step_size(algorithm, config, corpus_size))
     if not algorithm.has_learning_rate:
         return Forecast(num_steps=num_steps, startup_share=0.0, leaves_warm_up=True)
-    rates = learning_rate(np.arange(1, num_steps + 1), config.delay, config.forgetting_rate)
+    rates = planned_rates(algorithm, config, corpus_size, np.arange(1, num_steps + 1))
     num_first = num_batches(corpus_size, config.batch_size)
     first_pass = sum_rates(num_first, config.delay, config.forgetting_rate)
     return Forecast(
         num_steps=num_steps,
-        startup_share=startup_share(num_steps, config.delay, config.forgetting_rate),
+        startup_share=float(np.prod(1.0 - rates)),
         leaves_warm_up=config.start != "warm" or rates[:-1].sum() >= WARM_UP_SHARE * first_pass,
     )

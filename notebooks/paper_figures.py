@@ -24,6 +24,8 @@ WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 WANG_AS_RUN = WANG | {"start": "wang-code"}
 BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
 AT_64 = {"delay": 64.0}
+# κ and τ₀ act in every pass, as in the papers.
+PAPER_RATES = {"later_passes": "forget"}
 HDP_AT_64 = {"max_topics": 150, **AT_64}
 SVI = {"forgetting_rate": 0.9, "delay": 1.0, "batch_size": 500}
 TOKENS = "nats per held-out word (tokens_90_10, fold_in)"
@@ -66,7 +68,7 @@ def online_lines(batch_size: int, passes: int, read_from: Mapping[str, Any]) -> 
     """Return the online systems of Wang 2011 Fig. 3 and 5 at κ = 0.6: the HDP in three forms, and LDA."""
     fixed = HDP_AT_64 | {"batch_size": batch_size, "forgetting_rate": 0.6}
     values = {
-        "online HDP, ours": ("hdp", fixed),
+        "online HDP, ours": ("hdp", fixed | PAPER_RATES),
         "online HDP, as its authors ran it": ("hdp", fixed | WANG_AS_RUN),
         "online HDP, as printed": ("hdp", fixed | WANG),
         "online LDA, K=20": ("lda", fixed | {"max_topics": 20}),
@@ -101,7 +103,7 @@ def draw_sizes(
     more = {"protocols": ("tokens_90_10",), **read_from}
     by_size = rates | {"batch_size": sizes}
     lines = {
-        "online HDP, ours": Study(("hdp",), grid=by_size, fixed=HDP_AT_64, **more),
+        "online HDP, ours": Study(("hdp",), grid=by_size, fixed=HDP_AT_64 | PAPER_RATES, **more),
         "online HDP, as its authors ran it": Study(("hdp",), grid=by_size, fixed=HDP_AT_64 | WANG_AS_RUN, **more),
         "online LDA, K={max_topics}": Study(("lda",), grid=of_lda, fixed=AT_64, **more),
     }
@@ -225,7 +227,7 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
         grid, largest = {"max_topics": sizes}, {"max_topics": sizes[-1:]}
         lines = {
             "online LDA": Study(("lda",), grid=grid, fixed=SVI, **more),
-            "online HDP, ours": Study(("hdp",), grid=grid, **more),
+            "online HDP, ours": Study(("hdp",), grid=grid, fixed=PAPER_RATES, **more),
         }
         if few_documents is None:
             lines["HDP as printed"] = Study(("svi-hdp",), grid=largest, **more)
@@ -253,7 +255,7 @@ def draw_learning(
     """Draw curves for the values of one setting: the HDP as printed, and ours next to it."""
     parts = []
     for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
-        requested = {"max_topics": 150, **fixed}
+        requested = {"max_topics": 150, **fixed, **PAPER_RATES}
         study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
         parts.append(curves(scored, "documents_seen", "nats_per_word").assign(panel=f"{name}; {title}"))
@@ -366,7 +368,7 @@ def wang_blei_2012_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
     lines = {
         "truncation-free": ("free-hdp", {}),
         "mean-field, as printed": ("hdp", mean_field | WANG),
-        "mean-field, ours": ("hdp", mean_field),
+        "mean-field, ours": ("hdp", mean_field | PAPER_RATES),
     }
     return draw_growing(setup, lines, "topics")
 

@@ -5,6 +5,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine.algorithm import Algorithm, Phase, Reads
 from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHARE
+from stickbreaker.engine.schedules import averages_passes
 
 INTRODUCTION = (
     "The inside of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
@@ -38,6 +39,10 @@ MEAN = (
 RATE = (
     "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves λ, u and v. The dot is "
     "the present step."
+)
+AVERAGE = (
+    " From the second pass on, this run averages (<i>later_passes</i> “average”; the paper uses “forget”): when n "
+    "documents of a pass are read, <b>ρ = S / (D/4 + n)</b>, so that all of them weigh the same."
 )
 GRADIENT = (
     "The noisy natural gradient is <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, where λ̂<sub>kw</sub> = "
@@ -95,7 +100,9 @@ def explain_rate(progress: Progress) -> str:
     """Describe the learning rate, or say why there is none."""
     algorithm = progress.algorithm_record
     if algorithm is None or algorithm.has_learning_rate:
-        return RATE
+        has_later = progress.documents_total > progress.corpus_size
+        averages = has_later and algorithm is not None and averages_passes(algorithm, progress.config)
+        return RATE + AVERAGE if averages else RATE
     if algorithm.reads is Reads.BATCHES:
         rate = f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}." if len(progress.steps) else ""
         return (

@@ -18,7 +18,6 @@ from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.inference.states import ScheduleConfig
 from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
 
 NOTE_STYLE = """
@@ -32,7 +31,7 @@ h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inhe
 class RatePreview(Protocol):
     """A view that shows the learning rates of a config before it is used."""
 
-    def show(self, config: ScheduleConfig | None, num_steps: int) -> None:
+    def show(self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast) -> None:
         """Show the rates of this many mini-batches; None: the algorithm has no learning rate."""
 
 
@@ -171,7 +170,7 @@ class Controls(pn.viewable.Viewer):
             return
         if expected is None:
             return
-        self._sketch.show(config if algorithm.has_learning_rate else None, expected.num_steps)
+        self._sketch.show(algorithm, config, self._corpus_size, expected)
         self._write_rates(config)
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)

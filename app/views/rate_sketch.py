@@ -1,8 +1,9 @@
 """The learning rate over a run's mini-batches, with the present one marked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import panel as pn
@@ -12,9 +13,9 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import END_ROOM
 from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
+from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.states import ScheduleConfig
-from stickbreaker.engine.schedules import learning_rate, startup_share
+from stickbreaker.engine.schedules import Forecast, planned_rates, resolve
 
 MAX_POINTS = 200
 
@@ -42,20 +43,21 @@ class RateSketch(Viewer):
         return bool(self._layout.visible)
 
     def show(  # type: ignore[override]  # Viewer.show serves a view by itself
-        self, config: ScheduleConfig | None, num_steps: int
+        self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast
     ) -> None:
-        """Draw the rates of a config over this many mini-batches from its start; None: it has no learning rate."""
-        shown = (config, num_steps)
-        self._layout.visible = config is not None
-        if shown != self._shown and config is not None:
+        """Draw the rates of a run from its start, if the algorithm has a learning rate."""
+        shown = (algorithm.name, config, corpus_size, expected)
+        self._layout.visible = algorithm.has_learning_rate
+        if shown != self._shown and algorithm.has_learning_rate:
             self._shown = shown
-            self._draw(config, np.array([]), np.array([]), num_steps, startup_share(num_steps, *_schedule(config)))
+            plan = partial(planned_rates, algorithm, resolve(config, corpus_size), corpus_size)
+            self._draw(plan, np.array([]), np.array([]), expected.num_steps, expected.startup_share)
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Draw the past rates of a run, and the future rates of its present settings."""
-        config = progress.schedule
+        config, algorithm = progress.schedule, progress.algorithm_record
         self._layout.visible = progress.config is None or config is not None
-        if config is None or not progress.documents_total:
+        if algorithm is None or config is None or not progress.documents_total:
             return
         shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
         if shown == self._shown:
@@ -64,13 +66,14 @@ class RateSketch(Viewer):
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
         left = ceil((progress.documents_total - progress.documents_seen) / resolved(config.batch_size))
-        to_come = learning_rate(np.arange(step + 1, step + left + 1), *_schedule(config))
+        plan = partial(planned_rates, algorithm, config, progress.corpus_size)
+        to_come = plan(np.arange(step + 1, step + left + 1))
         at_end = progress.startup_share * float(np.prod(1 - to_come))
-        self._draw(config, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
+        self._draw(plan, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
 
     def _draw(
         self,
-        config: ScheduleConfig,
+        plan: Callable[[np.ndarray], np.ndarray],
         taken: np.ndarray,
         rates: np.ndarray,
         num_steps: int,
@@ -80,7 +83,7 @@ class RateSketch(Viewer):
         step = int(taken[-1]) if len(taken) else 0
         planned = planned_steps(max(1, step), num_steps)
         plot = self.plot
-        plot.planned.data = {"x": planned, "y": learning_rate(planned, *_schedule(config))}
+        plot.planned.data = {"x": planned, "y": plan(planned)}
         plot.taken.data = {"x": taken, "y": rates}
         plot.present.data = {"x": taken[-1:], "y": rates[-1:]}
         end = (1 + END_ROOM) * max(2, num_steps)
@@ -88,10 +91,6 @@ class RateSketch(Viewer):
         if x_range.end != end:
             x_range.end = end
         self.text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
-
-
-def _schedule(config: ScheduleConfig) -> tuple[float, float]:
-    return resolved(config.delay), config.forgetting_rate
 
 
 def steps_taken(steps: Curve) -> np.ndarray:

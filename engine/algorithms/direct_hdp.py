@@ -17,10 +17,11 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_tables
 from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
-from stickbreaker.engine.inference.global_step import Statistics, preview_topics
+from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
     local,
+    preview_hdp,
     start_hdp,
     stick,
     sticks_of,
@@ -53,6 +54,7 @@ class DirectHDPConfig:
     )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("merge", **declared.DUPLICATES)
+    later_passes: str = setting("average", **declared.LATER_PASSES)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -109,8 +111,9 @@ ALGORITHM = Algorithm(
     transfer=OF_STATISTICS,
     stick=stick,
     word_topics=word_topics,
-    preview=preview_topics,
+    preview=preview_hdp,
     sets_duplicates=True,
     sets_topic_expectation=True,
+    sets_later_passes=True,
     has_learning_rate=True,
 )

@@ -24,9 +24,10 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.births import START_TOPICS, Steps, create_topics
 from stickbreaker.engine.inference.concentrations import learn_from_sticks
 from stickbreaker.engine.inference.dirichlet import fit_documents
-from stickbreaker.engine.inference.global_step import Statistics, preview_topics
+from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
+    preview_hdp,
     start_hdp,
     stick,
     sticks_of,
@@ -74,6 +75,7 @@ class HDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
+    later_passes: str = setting("average", **declared.LATER_PASSES)
     topic_creation: str = setting("births", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
@@ -94,6 +96,7 @@ class SVIHDPConfig(HDPConfig):
     start: str = setting("svi", "", None, START_HELP, choices=STARTS)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("keep", **declared.DUPLICATES)
+    later_passes: str = setting("forget", **declared.LATER_PASSES)
     topic_creation: str = setting("start", **declared.TOPIC_CREATION)
 
 
@@ -182,9 +185,10 @@ ALGORITHM = Algorithm(
     stick=stick,
     trace=partial(trace_slots, _expect_words),
     word_topics=word_topics,
-    preview=preview_topics,
+    preview=preview_hdp,
     sets_duplicates=True,
     sets_topic_expectation=True,
+    sets_later_passes=True,
     has_learning_rate=True,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)

@@ -22,7 +22,7 @@ from stickbreaker.engine.inference.concentrations import (
 )
 from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
-from stickbreaker.engine.inference.global_step import Statistics, blend_topics, preview_topics
+from stickbreaker.engine.inference.global_step import Statistics, blend_topics, next_rate, preview_topics
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -113,7 +113,7 @@ def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: 
 def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:
     """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
     state = scale_topics(config, state, batch.corpus_size)
-    blended, info = blend_topics(config, state, statistics, batch)
+    blended, info = blend_topics(next_rate(config, state), state, statistics, batch)
     if is_time_to_learn(config, blended):
         doc = _learn_alpha(config, state.concentrations.doc, statistics.tables, batch, info.learning_rate)
         corpus = state.concentrations.corpus

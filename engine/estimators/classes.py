@@ -39,6 +39,9 @@ class OnlineHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+    later_passes : {"average", "forget"}, default="average"
+        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
+        forget: ρ goes on falling.
     topic_creation : {"start", "births"}, default="births"
         births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
     concentrations : {"fixed", "learned"}, default="fixed"
@@ -72,6 +75,7 @@ class OnlineHDP(OnlineTopicModel):
         topic_expectation: str = "mean",
         max_active_topics: int = 32,
         duplicates: str = "merge",
+        later_passes: str = "average",
         topic_creation: str = "births",
         concentrations: str = "fixed",
         precision: str = "float32",
@@ -92,6 +96,7 @@ class OnlineHDP(OnlineTopicModel):
         self.topic_expectation = topic_expectation
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
+        self.later_passes = later_passes
         self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision
@@ -126,6 +131,9 @@ class OnlineDirectHDP(OnlineTopicModel):
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+    later_passes : {"average", "forget"}, default="average"
+        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
+        forget: ρ goes on falling.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -155,6 +163,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         start: str = "warm",
         topic_expectation: str = "mean",
         duplicates: str = "merge",
+        later_passes: str = "average",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -172,6 +181,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         self.start = start
         self.topic_expectation = topic_expectation
         self.duplicates = duplicates
+        self.later_passes = later_passes
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
@@ -280,6 +290,9 @@ class OnlineSVIHDP(OnlineTopicModel):
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+    later_passes : {"average", "forget"}, default="forget"
+        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
+        forget: ρ goes on falling.
     topic_creation : {"start", "births"}, default="start"
         births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
     concentrations : {"fixed", "learned"}, default="fixed"
@@ -313,6 +326,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         topic_expectation: str = "geometric",
         max_active_topics: int = 32,
         duplicates: str = "keep",
+        later_passes: str = "forget",
         topic_creation: str = "start",
         concentrations: str = "fixed",
         precision: str = "float32",
@@ -333,6 +347,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         self.topic_expectation = topic_expectation
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
+        self.later_passes = later_passes
         self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision

@@ -99,6 +99,7 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
         batch_size=size,
         delay=1.0,
         topic_creation="start",
+        later_passes="forget",
         duplicates="keep",
         concentrations="fixed",
     )

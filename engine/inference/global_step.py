@@ -42,7 +42,7 @@ class Statistics(NamedTuple):
 
 
 def blend_topics(
-    config: ScheduleConfig, state: AnyOnlineState, statistics: Statistics, batch: Batch
+    rate: float, state: AnyOnlineState, statistics: Statistics, batch: Batch
 ) -> tuple[AnyOnlineState, StepInfo]:
     """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the whole batch.
 
@@ -50,7 +50,6 @@ def blend_topics(
     Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
     step = state.step + 1
-    rate = next_rate(config, state)
     scale = batch_scale(batch)
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
     state = state._replace(
@@ -77,7 +76,7 @@ def next_rate(config: ScheduleConfig, state: OnlineState) -> float:
 
 
 def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Statistics, batch: Batch) -> NoisyStep:
-    """The step of λ that `blend_topics` would take.
+    """The step of λ that `blend_topics` would take with the ρ of `next_rate`.
 
     λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22, mini-batches of sec. 3.2)
     """

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Breaking, Phase, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import Breaking, NoisyStep, Phase, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.concentrations import (
@@ -15,11 +15,19 @@ from stickbreaker.engine.inference.concentrations import (
 )
 from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents, fit_until_settled
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
-from stickbreaker.engine.inference.global_step import Statistics, batch_scale, blend_tables, blend_topics
+from stickbreaker.engine.inference.global_step import (
+    Statistics,
+    batch_scale,
+    blend_tables,
+    blend_topics,
+    next_rate,
+    preview_topics,
+)
 from stickbreaker.engine.inference.redundancy import Choose, remove_redundant
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts, sweeps_at
+from stickbreaker.engine.schedules import is_average, pass_rate
 
 LearnDoc = Callable[[DocPosterior, Statistics, Batch, float], DocPosterior]
 
@@ -75,7 +83,7 @@ def blend_hdp(
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
     state = scale_start(config, state, batch.corpus_size)
-    blended, info = blend_topics(config, state, statistics, batch)
+    blended, info = blend_topics(_next_rate(config, state, batch), state, statistics, batch)
     blended = blended._replace(
         tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
         squared_tokens=_square_tokens(state, statistics, batch, info.learning_rate),
@@ -89,6 +97,19 @@ def blend_hdp(
         corpus = learn_corpus_concentration(blended.tables, blended.concentrations.corpus, startup_tables)
         blended = learn(config, blended, doc, corpus, batch.corpus_size, info.learning_rate)
     return blended, info
+
+
+def preview_hdp(config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch) -> NoisyStep:
+    """The step of λ that `blend_hdp` would take."""
+    noisy = preview_topics(config, state, statistics, batch)
+    return noisy._replace(learning_rate=_next_rate(config, state, batch))
+
+
+def _next_rate(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> float:
+    """ρ of the next step, which in later passes may average over the pass."""
+    if is_average(config) and state.documents_read >= batch.corpus_size:
+        return float(pass_rate(state.documents_read, batch.documents.num_documents, batch.corpus_size))
+    return next_rate(config, state)
 
 
 def _square_tokens(state: OnlineHDPState, statistics: Statistics, batch: Batch, rate: float) -> np.ndarray:

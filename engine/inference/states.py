@@ -124,6 +124,9 @@ class OnlineHDPConfig(OnlineConfig, StartConfig, Protocol):
     @property
     def duplicates(self) -> str: ...
 
+    @property
+    def later_passes(self) -> str: ...
+
 
 class CountsState(Protocol):
     """A State that holds λ."""

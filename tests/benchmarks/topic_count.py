@@ -1,7 +1,8 @@
 """How many topics the online HDP finds, for limits K, concentrations γ, corpus sizes and numbers of passes.
 
     python -m tests.benchmarks.topic_count [--corpora NAME ...] [--limits K ...] [--gammas γ ...] [--documents D ...]
-                                           [--passes P ...] [--creation start] [--seeds N] [--json FILE]
+                                           [--passes P ...] [--creation start] [--later-passes forget]
+                                           [--seeds N] [--json FILE]
 
 A simulated corpus is named by its true number of topics and the words of a document, as in `simulated-40x80`: topics
 from Dirichlet(0.01) over 2,000 words, documents from the two-level HDP with α₀ = 1 and γ of half the number of topics.
@@ -106,6 +107,7 @@ def main():
     parser.add_argument("--documents", nargs="+", type=int, default=DOCUMENTS, help="0 is all documents")
     parser.add_argument("--passes", nargs="+", type=int, default=PASSES)
     parser.add_argument("--creation", choices=("births", "start"), default="births", help="topic_creation of the HDP")
+    parser.add_argument("--later-passes", choices=("average", "forget"), default="average", help="setting of the HDP")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--json")
     arguments = parser.parse_args()
@@ -113,6 +115,7 @@ def main():
     for name, size, seed in product(arguments.corpora, arguments.documents, range(arguments.seeds)):
         for limit, gamma in product(arguments.limits, arguments.gammas):
             settings = {"max_topics": limit, "corpus_concentration": gamma, "topic_creation": arguments.creation}
+            settings["later_passes"] = arguments.later_passes
             rows += measure(name, size or None, seed, settings, arguments.passes)
     print(to_markdown(tabulate(pd.DataFrame(rows))))
     if arguments.json:

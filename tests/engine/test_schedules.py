@@ -6,10 +6,12 @@ import pytest
 from stickbreaker.engine.algorithms.hdp import ALGORITHM as HDP
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.schedules import (
+    EARLIER_WEIGHT,
     TOO_MUCH_LEFT,
     forecast,
     learning_rate,
     num_batches,
+    planned_rates,
     resolve,
     startup_share,
     sum_rates,
@@ -52,6 +54,22 @@ def test_the_forecast_agrees_with_steps_taken_one_by_one(delay, kappa, batch_siz
     assert found.startup_share == pytest.approx(share, rel=1e-9, abs=1e-300)
     assert sum_rates(number, delay, kappa) == pytest.approx(spent, rel=1e-9)
     assert found.leaves_warm_up == (before >= 0.75 * spent)
+
+
+def test_the_documents_of_a_later_pass_weigh_the_same_at_its_end():
+    config = HDPConfig(batch_size=300, delay=2.0)
+    rates = planned_rates(HDP, config, 1000, np.arange(1, 9))
+    weights = rates * np.append(np.cumprod(1 - rates[::-1])[-2::-1], 1.0)
+    of_a_document = weights[4:] / np.array([300, 300, 300, 100])
+    np.testing.assert_allclose(of_a_document, of_a_document[0])
+    assert weights[4:].sum() == pytest.approx(1 / (1 + EARLIER_WEIGHT))
+
+
+@pytest.mark.parametrize("changes", [{"later_passes": "forget"}, {"start": "wang"}])
+def test_without_averages_the_rate_goes_on_falling_in_later_passes(changes):
+    config = HDPConfig(batch_size=300, delay=2.0, **changes)
+    rates = planned_rates(HDP, config, 1000, np.arange(1, 9))
+    assert rates.tolist() == learning_rate(np.arange(1, 9), 2.0, config.forgetting_rate).tolist()
 
 
 def test_the_forecast_for_too_few_mini_batches_is_that_a_run_learns_too_little():

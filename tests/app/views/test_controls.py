@@ -20,8 +20,8 @@ BATCH = find_algorithm("batch-hdp")
 
 
 class Sketch(pn.viewable.Viewer):
-    def show(self, config, num_steps):
-        self.shown = (config.forgetting_rate, num_steps)
+    def show(self, algorithm, config, corpus_size, expected):
+        self.shown = (config.forgetting_rate, expected.num_steps)
 
     def __panel__(self):
         return pn.Column()

@@ -26,6 +26,7 @@ from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.schedules import Forecast
 from tests.app.browser_messages import send
 
 VOCABULARY = ("<b>", *(f"word{i}" for i in range(29)))
@@ -341,7 +342,7 @@ def test_a_run_that_does_not_score_the_next_batch_says_so():
 
 def test_the_sketch_of_a_preview_falls_with_the_step():
     view = RateSketch()
-    view.show(config_of(), 37)
+    view.show(find_algorithm("hdp"), config_of(), 37 * config_of().batch_size, Forecast(37, 0.1, True))
     rates = view.plot.planned.data["y"]
     assert len(rates) == 37
     assert (np.diff(rates) < 0).all()

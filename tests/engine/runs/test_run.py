@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithm import Phase, Reads, StepInfo
-from stickbreaker.engine.algorithms import REGISTRY
+from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.evaluation.held_out import score
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.checkpoint import flatten
@@ -14,10 +14,11 @@ from stickbreaker.engine.runs.events import Evaluated
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import apply_live
+from stickbreaker.engine.schedules import apply_live, planned_rates
 
 ALGORITHM = REGISTRY[0]
 CONFIG = ALGORITHM.config(max_topics=5, batch_size=4)
+SHUFFLED = RunSettings(passes=3, order="shuffled")
 
 
 def updates_of(corpus, **settings):
@@ -51,6 +52,16 @@ def test_every_training_document_is_read_once_a_pass_and_no_test_document(tiny_c
     dates = [event.date for event in stepped]
     assert dates[:3] == sorted(dates[:3])
     assert dates[:3] == dates[3:6] == dates[6:]
+
+
+@pytest.mark.parametrize("name", ["hdp", "direct-hdp", "svi-hdp", "lda"])
+def test_a_run_takes_the_rates_that_were_planned(tiny_corpus, name):
+    algorithm = find_algorithm(name)
+    prepared = prepare(algorithm, algorithm.config(max_topics=5, batch_size=4, delay=1.0), tiny_corpus, SHUFFLED)
+    taken = [update.stepped.info.learning_rate for update in run(prepared)]
+    planned = planned_rates(algorithm, prepared.config, prepared.corpus_size, np.arange(1, len(taken) + 1))
+    assert len(taken) == 9
+    np.testing.assert_allclose(taken, planned)
 
 
 def test_a_new_config_acts_from_the_next_mini_batch(tiny_corpus):
