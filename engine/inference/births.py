@@ -136,7 +136,8 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     """Which born topics (B,) raise the log likelihood of held-out words.
 
     Half of the distinct words of each document predict the other half. A document's gain is shared out among the born
-    topics in proportion to its shares of them; the prior γ^n of n topics adds log γ to each.
+    topics in proportion to its shares of them. The corpus would gain D/S times as much, to which the prior γ^n of n
+    topics adds log γ for each.
     """
     split = split_halves(batch.documents, batch.doc_ids, state.step)
     if not len(split.scored):
@@ -146,5 +147,5 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     shares = after.shares[:, len(state.tables) :].astype(np.float64)
     shares /= np.maximum(shares.sum(1, keepdims=True), LEAST_SHARE)
     gains = (after.scores - before.scores)[:, None] * shares
-    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) > 0
+    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) / batch_scale(batch) > 0
     return is_accepted

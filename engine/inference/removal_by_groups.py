@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.corpora.documents import Batch
+from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.held_words import Split, select_rows, split_halves
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,
@@ -40,9 +41,10 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     """The topics up to the ratio CERTAIN, followed by those at higher ratios for as long as held-out words agree.
 
     Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
-    the changes of its documents, in proportion to its share of what is removed from each. A prior γ^n of n topics (the
-    Chinese restaurant process) adds -log γ for each topic: a higher γ keeps more topics. A mini-batch that is not
-    typical of the corpus, as in chronological order, tests all at once (`choose_together`).
+    the changes of its documents, in proportion to its share of what is removed from each. The corpus would change by
+    D/S times as much, to which a prior γ^n of n topics (the Chinese restaurant process) adds -log γ for each topic: a
+    higher γ keeps more topics. A mini-batch that is not typical of the corpus, as in chronological order, tests all at
+    once (`choose_together`).
     """
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN
@@ -52,7 +54,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     now = score_documents(config, kept, split, infer)
     if not _is_typical(kept, split, now.shares):
         return choose_together(infer, config, state, batch, is_rereading)
-    gain_of_prior = -np.log(state.concentrations.corpus)
+    gain_of_prior = -np.log(state.concentrations.corpus) / batch_scale(batch)
     for ratio in (each for each in RATIOS if each > certain):
         left = counts.copy()
         more = find_removal(left, ratio, is_candidate)

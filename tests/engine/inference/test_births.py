@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.births import Born, add_topics
 from stickbreaker.engine.inference.topic_counts import decayed_counts
@@ -64,6 +65,21 @@ def test_new_topics_that_do_not_raise_the_score_of_held_out_words_are_rejected(c
     monkeypatch.setattr(Born, "select", lambda born, is_chosen: born)
     _, every = read(corpus, max_topics=40, duplicates="keep", corpus_concentration=1e-6)
     assert len(accepted[-1].tables) < len(every[-1].tables) == 40
+
+
+@pytest.mark.usefixtures("five_at_the_start")
+def test_the_prior_of_a_topic_counts_once_for_the_whole_corpus(corpus):
+    config, states = read(corpus, max_topics=40, duplicates="keep")
+    place = next(n for n, state in enumerate(states) if len(state.tables) > 5) - 1
+    batch = list(corpus.batches(config.batch_size))[place]
+    few_topics = states[place].concentrations._replace(corpus=1e-30)
+    state = states[place]._replace(concentrations=few_topics, documents_read=0)
+
+    def count_topics(corpus_size):
+        few = Batch(doc_ids=batch.doc_ids[:3], documents=batch.documents.cut(0, 3), corpus_size=corpus_size)
+        return len(take_step(hdp.ALGORITHM, config, state, few)[0].tables)
+
+    assert count_topics(3) < count_topics(1000)
 
 
 def test_appended_topics_leave_the_counts_of_the_others_unchanged():
