@@ -85,7 +85,10 @@ def measure(name, num_documents, seed, settings, passes):
 
 
 def tabulate(frame):
-    """Number of topics by limit, as means over seeds, with their deviation over seeds, and the true topics found."""
+    """Number of topics by limit, as means over seeds, with their deviation over seeds, and the true topics found.
+
+    Nats per held-out word are means over seeds and limits.
+    """
     places = ["corpus", "documents", "corpus_concentration", "passes"]
     mean = frame.pivot_table(index=places, columns="max_topics", values="topics", aggfunc="mean", dropna=False)
     table = mean.dropna(how="all").round(1)
@@ -94,6 +97,9 @@ def tabulate(frame):
     if "found" in frame:
         table["true number"] = frame.groupby(places)["true_topics"].mean().round(1)
         table["found"] = frame.groupby(places)["found"].mean().round(1)
+    table["nats a word"] = frame.groupby(places)["nats_per_word"].mean().round(4)
+    of_seeds = frame.groupby([*places, "seed"])["nats_per_word"].mean()
+    table["their deviation"] = of_seeds.groupby(places).std().round(4)
     table = table.reset_index().rename(columns={"corpus_concentration": "γ"})
     return table.astype(object).where(table.notna(), "")
 
