@@ -124,6 +124,9 @@ def _set_safe_cookies() -> None:
 # and whether this default may be a new object each time. Related: https://github.com/bokeh/bokeh/pull/13174.
 collect_defaults: Any = cache(vars(HasProps)["_overridden_defaults"].__func__)
 judge_default: Any = cache(PropertyDescriptor.has_unstable_default)
+# It also copies, checks and converts the default again at each access; numbers and texts can be remembered.
+SHAREABLE = (bool, int, float, str, type(None))
+find_default: Any = PropertyDescriptor.instance_default
 # For each page, Panel 1.9 compares the path of each component's style sheet with each folder of extensions.
 is_subpath: Any = cache(resources._is_subpath)
 
@@ -134,11 +137,29 @@ def speed_up_models() -> None:
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default
+    PropertyDescriptor.instance_default = find_default_once  # type: ignore[method-assign]  # the workaround
     resources._is_subpath = is_subpath
 
 
 def _has_unstable_default(descriptor: Any, model: HasProps) -> bool:
     return bool(judge_default(descriptor, type(model)))
+
+
+def find_default_once(descriptor: Any, model: HasProps) -> Any:
+    """Return the default of a property of a model, from memory where all models of its class have the same one."""
+    shared = _share_default(descriptor, type(model))
+    if not shared or descriptor.name in (model.themed_values() or ()):
+        return find_default(descriptor, model)
+    return shared[0]
+
+
+@cache
+def _share_default(descriptor: Any, kind: type[HasProps]) -> tuple[Any, ...]:
+    """The default of a class in a tuple; an empty tuple if each model needs an object of its own."""
+    if judge_default(descriptor, kind):
+        return ()
+    default = descriptor.class_default(kind)
+    return (default,) if isinstance(default, SHAREABLE) else ()
 
 
 def lock_documents() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import panel as pn
-from bokeh.util.token import check_token_signature, get_token_payload
+from bokeh.server.session import ServerSession
+from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from jinja2 import Environment
 from panel import auth
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
@@ -43,6 +44,7 @@ class PageHandler(DocHandler):
     """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims down."""
 
     has_left = False
+    session: ServerSession | None = None
 
     async def prepare(self) -> None:
         """Answer requests that need no page; otherwise note for `process_request` who asks."""
@@ -62,7 +64,8 @@ class PageHandler(DocHandler):
             if self.has_left:
                 return
             claims = find_noted(self.request)
-            refusal = refuse_page(self.application_context.sessions, claims) if claims is not None else ""
+            sessions = PAGE_QUEUE.list_open(self.application_context.sessions)
+            refusal = refuse_page(sessions, claims) if claims is not None else ""
             if refusal:
                 self.set_status(503)
                 self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -72,6 +75,14 @@ class PageHandler(DocHandler):
                 page = super().get(*args, **kwargs)
                 if page is not None:
                     await page
+        if self.has_left and self.session is not None:
+            PAGE_QUEUE.stop_expecting(self.session)
+
+    async def get_session(self) -> ServerSession:
+        """Make the session of the page, which counts as open from now on."""
+        self.session = await super().get_session()
+        PAGE_QUEUE.expect(self.session)
+        return self.session
 
     def on_connection_close(self) -> None:
         """Note that the client does not wait for this page any more."""
@@ -101,6 +112,11 @@ class SocketHandler(LeavingSocket):
         else:
             # `process_request` writes them down again when Panel signs the token once more.
             note_claims(self.request, claims)
+
+    async def _async_open(self, token: str) -> None:
+        """Open the websocket of a page, which has loaded then."""
+        await super()._async_open(token)
+        PAGE_QUEUE.stop_expecting(self.application_context.get_session(get_session_id(token)))
 
     def _read_claims(self) -> Any:
         """Return the claims of the token that the socket sends; None where its signature is wrong."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from weakref import WeakSet
 
 from bokeh.server.session import ServerSession
 from bokeh.util.token import get_token_payload
@@ -10,25 +11,38 @@ from bokeh.util.token import get_token_payload
 from stickbreaker.app.model.limits import PAGES, PAGES_PER_USER, find_limit
 from stickbreaker.app.server.claims import GUEST, Claims, read_payload
 
-# Between two pages the server answers other requests and notices which clients have left.
+# After each page the server answers other requests and notices which clients have left.
 PAUSE_SECONDS = 0.01
 FULL = "This server has {} open pages, as many as it allows. Close a page, or try again later."
 FULL_FOR_USER = "You have {} open pages, as many as this server allows for each user. Close one, and try again."
 
 
 class PageQueue:
-    """The pages of one server that are still to be made, and the number of those that have been."""
+    """The pages of one server that are still to be made or that load, and the number of those that have been made."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
+        self._loading: WeakSet[ServerSession] = WeakSet()
         self.num_made = 0
 
     @asynccontextmanager
     async def wait(self) -> AsyncIterator[None]:
         """Wait for the turn of a page; the next one has its turn at the end."""
         async with self._turn:
-            await asyncio.sleep(PAUSE_SECONDS)
             yield
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    def expect(self, session: ServerSession) -> None:
+        """Count a page as open until it opens its websocket; from then on it is open while a websocket is."""
+        self._loading.add(session)
+
+    def stop_expecting(self, session: ServerSession) -> None:
+        """Note that a page has opened its websocket, or will not do so because its client has left."""
+        self._loading.discard(session)
+
+    def list_open(self, sessions: Iterable[ServerSession]) -> list[ServerSession]:
+        """Return the sessions of pages that load or are connected; a closed page keeps its session for a while."""
+        return [session for session in sessions if session.connection_count or session in self._loading]
 
 
 PAGE_QUEUE = PageQueue()

@@ -18,6 +18,7 @@ import panel_material_ui as pmui
 import pytest
 import pyviz_comms
 import tornado
+from bokeh.core.property.bases import Property
 from bokeh.document import Document
 from bokeh.events import ButtonClick
 from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
@@ -35,6 +36,8 @@ from stickbreaker.app.panel_fixes import (
     CHECKED_WITH,
     PlacesSlider,
     collect_defaults,
+    find_default,
+    find_default_once,
     forget_views,
     is_subpath,
     judge_default,
@@ -144,6 +147,28 @@ def test_what_is_remembered_of_defaults_is_what_the_library_finds():
         assert collect_defaults(each) == collect_defaults.__wrapped__(each)
         for name in each.properties():
             assert judge_default(each.lookup(name), each) == judge_default.__wrapped__(each.lookup(name), each())
+
+
+def test_the_library_checks_a_default_at_each_access_and_here_it_is_checked_once(monkeypatch):
+    checked, prepare = [], Property.prepare_value
+    monkeypatch.setattr(Property, "prepare_value", lambda *given: checked.append(given[2]) or prepare(*given))
+    descriptor, models = Slider.lookup("step"), [Slider() for _ in range(3)]
+    find_default_once(descriptor, models[0])
+    for find, expected in ((find_default, 3), (find_default_once, 0)):
+        checked.clear()
+        assert [find(descriptor, model) for model in models] == [1, 1, 1]
+        assert len(checked) == expected
+
+
+@pytest.mark.parametrize("kind", [Slider, Plot, LinearAxis, GlyphRenderer, ColumnDataSource])
+def test_defaults_from_memory_are_those_of_the_library_also_under_a_theme(kind):
+    model, other = kind(), kind()
+    for name in kind.properties():
+        descriptor = kind.lookup(name)
+        if not judge_default(descriptor, kind):
+            assert find_default_once(descriptor, model) == find_default(descriptor, model)
+    model.apply_theme({"name": "themed"})
+    assert (model.name, other.name) == ("themed", None)
 
 
 def is_run_under_lock(monkeypatch, document: Document) -> bool:
