@@ -21,7 +21,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.panel_fixes import fix_notebook, is_drawn
+from stickbreaker.app.panel_fixes import are_drawn, find_roots, fix_notebook
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -137,7 +137,7 @@ class LiveRun(Viewer):
         """
         if self._waiting:
             self._waiting.cancel()
-        if not all(is_drawn(root, comm) for _, root, _, comm in self._roots().values()):
+        if not are_drawn(self._views):
             self._waiting = asyncio.get_running_loop().call_later(SHOW_SECONDS, self._show)
             return
         self._version += 1
@@ -145,13 +145,8 @@ class LiveRun(Viewer):
         with block_comm():
             for view in self._views:
                 view.update(progress)
-        for ref in self._roots():
+        for ref in find_roots(self._views):
             push_on_root(ref)
-
-    def _roots(self) -> dict[str, Any]:
-        """Panel's record of each place where a view is shown, by its key."""
-        refs = {ref for view in self._views for ref in view.__panel__()._models}
-        return {ref: pn.state._views[ref] for ref in refs if ref in pn.state._views}
 
     def _pick(self, event: Any) -> None:
         self.table.show(event.new)

@@ -6,9 +6,13 @@ versions change, and as soon as a workaround is no longer needed. The scripts ar
 
 import asyncio
 import base64
+import hmac
 import inspect
+import json
+import logging
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
@@ -27,13 +31,15 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Plot, Scatter
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
-from panel.auth import BasicAuthProvider
+from jinja2 import Template
+from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
 from panel.io import resources, with_lock
-from panel.io.resources import LOCAL_DIST
-from panel.io.server import AutoloadJsHandler, DocHandler, Server, WSHandler
+from panel.io.resources import BASIC_LOGIN_TEMPLATE, LOCAL_DIST
+from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHandler, Server, WSHandler
 from panel.reactive import Syncable
 from panel.util.parameters import edit_readonly
-from tornado.web import HTTPError, RequestHandler
+from tornado.log import access_log
+from tornado.web import HTTPError, OutputTransform, RequestHandler
 
 CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
 SCRIPTS = Path(__file__).with_name("panel_scripts")
@@ -116,6 +122,156 @@ def _set_safe_cookies() -> None:
         set_cookie(handler, *arguments, **(options | safe))
 
     RequestHandler.set_cookie = set_safely  # type: ignore[method-assign, assignment]  # the workaround
+
+
+def keep_requests_private(options: dict[str, Any]) -> None:
+    """Leave the headers and cookies of a request out of the token of its page.
+
+    The HTML of a page shows its token. By default Bokeh 3.9 writes all headers and cookies into it, and it refuses a
+    list of those to write next to a list of those to leave out (no issue known).
+    """
+    for name in ("exclude_headers", "exclude_cookies"):
+        options.pop(name, None)
+    options |= {"include_headers": [], "include_cookies": []}
+
+
+def find_origins(server: BokehServer) -> set[str]:
+    """Return the origins that may open a websocket, as a set to add to.
+
+    Bokeh 3.9 takes them before it knows the port that it listens on, and a server has no public name for its Tornado
+    application, which holds them (no issue known).
+    """
+    origins: set[str] = server._tornado.websocket_origins
+    return origins
+
+
+def protect_responses(server: BokehServer, protect: type[OutputTransform]) -> None:
+    """Let a transform change every response, and leave queries out of the log.
+
+    Bokeh 3.9 has no option for either, and no public name for its Tornado application (no issue known). A query may
+    hold a token or the address of a run, and Tornado 6.6 logs it.
+    """
+    server._tornado.add_transform(protect)
+    server._tornado.settings["log_function"] = log_without_query
+
+
+FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
+
+
+def log_without_query(handler: RequestHandler) -> None:
+    """Log a request by its path."""
+    status, request = handler.get_status(), handler.request
+    level = logging.INFO if status < FIRST_CLIENT_ERROR else logging.WARNING
+    level = logging.ERROR if status >= FIRST_SERVER_ERROR else level
+    milliseconds = 1_000 * request.request_time()
+    access_log.log(level, "%d %s %s %.2fms", status, request.method, request.path, milliseconds)
+
+
+DEFAULT_PORTS = (80, 443)
+
+
+def port_of_origin(port: int) -> int:
+    """Return the port that Bokeh compares for a page on this port.
+
+    Bokeh 3.9 adds port 80 to an origin without a port, also under https, where the port is 443 (no issue known).
+    """
+    return 80 if port in DEFAULT_PORTS else port
+
+
+# Modules whose components may have files of their own; any other name is not imported.
+COMPONENT_PACKAGES = ("panel", "panel_material_ui", "stickbreaker")
+
+
+class ComponentHandler(ComponentResourceHandler):
+    """Files of components that are already imported.
+
+    Panel 1.9 would import any module that a visitor names (no issue known).
+    """
+
+    def parse_url_path(self, path: str) -> str:
+        """Find the file, or answer 404."""
+        module = path.partition("/")[0]
+        if module.partition(".")[0] not in COMPONENT_PACKAGES or module not in sys.modules:
+            raise HTTPError(404)
+        return super().parse_url_path(path)
+
+
+def replace_route(route: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put our handler of component files in the place of Panel's, which has no setting for it (Panel 1.9)."""
+    return (route[0], ComponentHandler, *route[2:]) if route[1] is ComponentResourceHandler else route
+
+
+# The login.
+
+
+class LoginPage(BasicLoginHandler):
+    """What a login page takes from Panel, with four changes (Panel 1.9, no issues known).
+
+    Panel compares passwords with `==`, which takes longer the more characters are right, and answers at once for an
+    unknown user. It shows any text that the address has as `error`. It loads its style from a CDN. After a wrong
+    password it answers as after a right one, with another address.
+    """
+
+    def note_next(self) -> None:
+        """Remember where the login leads to if that is on this server."""
+        if next_url := panel.auth._validate_next_url(self.get_argument("next", pn.state.base_url)):
+            self.set_cookie("next_url", next_url)
+
+    def let_in(self, user: str) -> None:
+        """Note the user, and go where the login leads to."""
+        self.set_current_user(user)
+        next_url = panel.auth._validate_next_url(self.get_cookie("next_url", pn.state.base_url))
+        self.redirect(next_url or pn.state.base_url)
+
+    def show_form(self, form: Template, fault: str) -> None:
+        """Show this form, or the administrator's own; its address is relative, as in Panel's own form."""
+        template = form if self._login_template is BASIC_LOGIN_TEMPLATE else self._login_template
+        self.write(template.render(login_endpoint=f".{self._login_endpoint}", errormessage=fault, PANEL_CDN=""))
+
+    def passwords(self) -> Any:
+        """Return passwords by user, or the one password of all."""
+        given = pn.config.basic_auth
+        if isinstance(given, str) and Path(given).is_file():
+            return json.loads(Path(given).read_text("utf-8"))
+        return given
+
+    def _validate(self, username: str, password: str) -> bool:
+        """Whether a password is right; takes the same time for an unknown user."""
+        passwords = self.passwords()
+        expected = passwords.get(username, "") if isinstance(passwords, dict) else passwords
+        is_known = username in passwords if isinstance(passwords, dict) else True
+        return hmac.compare_digest(password.encode(), str(expected).encode()) and is_known
+
+
+class LogoutPage(LogoutHandler):
+    """Logs out, with a page of its own: that of Panel 1.9 loads its style from a CDN (no issue known)."""
+
+    page = ""
+
+    def get(self) -> None:
+        """Remove the cookies of the login."""
+        super().get()
+        self._write_buffer.clear()
+        self.write(self.page)
+
+
+class LoginProvider(BasicAuthProvider):
+    """Panel's login with other handlers: Panel 1.9 has options for their templates only (no issue known)."""
+
+    login_page: type[BasicLoginHandler] = BasicLoginHandler
+    logout_page: type[LogoutHandler] = LogoutHandler
+
+    @property
+    def login_handler(self) -> type[RequestHandler]:
+        """The login page."""
+        self.login_page._login_endpoint = self._login_endpoint
+        self.login_page._login_template = self._login_template
+        return self.login_page
+
+    @property
+    def logout_handler(self) -> type[RequestHandler]:
+        """The page that logs out."""
+        return self.logout_page
 
 
 # Pages and sessions.
@@ -452,6 +608,17 @@ def inline_stylesheet(sheet: Any, address: str) -> None:
     path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
     if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
         sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def find_roots(views: Iterable[Any]) -> dict[str, Any]:
+    """Panel's record of each place where views are shown, by its key: Panel 1.9 has no public one (no issue known)."""
+    refs = {ref for view in views for ref in view.__panel__()._models}
+    return {ref: pn.state._views[ref] for ref in refs if ref in pn.state._views}
+
+
+def are_drawn(views: Iterable[Any]) -> bool:
+    """Whether a browser has drawn each place where these views are shown."""
+    return all(is_drawn(root, comm) for _, root, _, comm in find_roots(views).values())
 
 
 def is_drawn(root: Any, comm: Any) -> bool:

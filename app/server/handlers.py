@@ -1,10 +1,6 @@
-"""The request handlers of the page: its document, its websocket, the login, and the files of its components."""
+"""The request handlers of the page: its document, its websocket and the login."""
 
-import hmac
-import json
-import logging
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +8,9 @@ import panel as pn
 from bokeh.server.session import ServerSession
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from jinja2 import Environment
-from panel import auth
-from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
-from panel.io.resources import BASIC_LOGIN_TEMPLATE
-from panel.io.server import ComponentResourceHandler, DocHandler
-from panel.io.state import state
-from tornado.web import HTTPError, RequestHandler
+from panel.io.server import DocHandler
 
-from stickbreaker.app.panel_fixes import LeavingSocket
+from stickbreaker.app.panel_fixes import LeavingSocket, LoginPage, LoginProvider, LogoutPage
 from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginDelay
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
@@ -31,13 +22,9 @@ WRONG_USER = "This page belongs to another user, or was opened with more rights:
 WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
 CLIENT_IDS = ("bokeh-session-id", "bokeh-token")
-# Modules whose components may have files of their own; any other name is not imported.
-COMPONENT_PACKAGES = ("panel", "panel_material_ui", "stickbreaker")
 LOGIN_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("login.html").read_text("utf-8"))
 LOGOUT_PAGE = Path(__file__).with_name("logout.html").read_text("utf-8")
 LOGIN_DELAY = LoginDelay()
-
-_log = logging.getLogger(__name__)
 
 
 class PageHandler(DocHandler):
@@ -134,84 +121,40 @@ class SocketHandler(LeavingSocket):
         self.finish(reason)
 
 
-class PasswordHandler(BasicLoginHandler):
+class PasswordHandler(LoginPage):
     """The login page. Wrong passwords are slowed for each user at each address."""
 
     def get(self) -> None:
         """Show the form; remember where it leads to if that is on this server."""
-        if next_url := auth._validate_next_url(self.get_argument("next", state.base_url)):
-            self.set_cookie("next_url", next_url)
-        self._show("")
+        self.note_next()
+        self.show_form(LOGIN_PAGE, "")
 
     def post(self) -> None:
         """Log in, or say what was wrong."""
         user = self.get_argument("username", "")
-        key = (user if isinstance(self._passwords(), dict) else "", self.request.remote_ip)
+        key = (user if isinstance(self.passwords(), dict) else "", self.request.remote_ip)
         wait = LOGIN_DELAY.seconds_left(key)
         if wait > 0:
             self.set_status(429)
             self.set_header("Retry-After", str(math.ceil(wait)))
-            self._show(TOO_MANY_TRIES.format(math.ceil(wait)))
+            self.show_form(LOGIN_PAGE, TOO_MANY_TRIES.format(math.ceil(wait)))
         elif user and self._validate(user, self.get_argument("password", "", strip=False)):
             LOGIN_DELAY.forget(key)
-            self.set_current_user(user)
-            self.redirect(auth._validate_next_url(self.get_cookie("next_url", state.base_url)) or state.base_url)
+            self.let_in(user)
         else:
             LOGIN_DELAY.fail(key)
             self.set_status(401)
-            self._show(WRONG_PASSWORD)
-
-    def _show(self, fault: str) -> None:
-        template = LOGIN_PAGE if self._login_template is BASIC_LOGIN_TEMPLATE else self._login_template
-        self.write(template.render(login_endpoint=f".{self._login_endpoint}", errormessage=fault, PANEL_CDN=""))
-
-    def _passwords(self) -> Any:
-        """Return passwords by user, or the one password of all."""
-        given = pn.config.basic_auth
-        if isinstance(given, str) and Path(given).is_file():
-            return json.loads(Path(given).read_text("utf-8"))
-        return given
-
-    def _validate(self, username: str, password: str) -> bool:
-        """Whether a password is right; takes the same time for an unknown user."""
-        passwords = self._passwords()
-        expected = passwords.get(username, "") if isinstance(passwords, dict) else passwords
-        is_known = username in passwords if isinstance(passwords, dict) else True
-        return hmac.compare_digest(password.encode(), str(expected).encode()) and is_known
+            self.show_form(LOGIN_PAGE, WRONG_PASSWORD)
 
 
-class LeaveHandler(LogoutHandler):
+class LeaveHandler(LogoutPage):
     """Logs out, with a page that loads nothing from elsewhere."""
 
-    def get(self) -> None:
-        """Remove the cookies of the login."""
-        super().get()
-        self._write_buffer.clear()
-        self.write(LOGOUT_PAGE)
+    page = LOGOUT_PAGE
 
 
-class PasswordProvider(BasicAuthProvider):
+class PasswordProvider(LoginProvider):
     """Panel's login with passwords, with the two pages above."""
 
-    @property
-    def login_handler(self) -> type[RequestHandler]:
-        """The login page."""
-        PasswordHandler._login_endpoint = self._login_endpoint
-        PasswordHandler._login_template = self._login_template
-        return PasswordHandler
-
-    @property
-    def logout_handler(self) -> type[RequestHandler]:
-        """The page that logs out."""
-        return LeaveHandler
-
-
-class ComponentHandler(ComponentResourceHandler):
-    """Files of components that are already imported; Panel would import any module that a visitor names."""
-
-    def parse_url_path(self, path: str) -> str:
-        """Find the file, or answer 404."""
-        module = path.partition("/")[0]
-        if module.partition(".")[0] not in COMPONENT_PACKAGES or module not in sys.modules:
-            raise HTTPError(404)
-        return super().parse_url_path(path)
+    login_page = PasswordHandler
+    logout_page = LeaveHandler

@@ -4,9 +4,10 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 
+from stickbreaker.app.panel_fixes import port_of_origin
+
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::")
-DEFAULT_PORTS = (80, 443)
 
 
 def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[str]:
@@ -20,8 +21,7 @@ def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[s
         hosts |= set(list_own_names())
     else:
         hosts.add(f"[{address}]" if ":" in address else address)
-    # Bokeh adds port 80 to an origin without a port, also under https.
-    served = {f"{host.lower()}:{80 if port in DEFAULT_PORTS else port}" for host in hosts}
+    served = {f"{host.lower()}:{port_of_origin(port)}" for host in hosts}
     return sorted(served | {name.lower() for name in named})
 
 

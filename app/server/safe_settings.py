@@ -51,7 +51,7 @@ def check_settings(options: Mapping[str, Any]) -> None:
         EXTERNAL: not options.get("generate_session_ids", True),
         PROCESSES: options.get("num_procs", 1) != 1,
         REUSED: bool(config.reuse_sessions),
-        ADMIN: bool(config._admin),
+        ADMIN: bool(config.admin),
         REST: config.session_history != 0 or any("rest" in str(route[0]) for route in options["extra_patterns"]),
     }
     faults += [sentence for sentence, is_so in is_wrong.items() if is_so]

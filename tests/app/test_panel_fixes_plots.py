@@ -5,6 +5,7 @@ import inspect
 import re
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import bokeh
 import panel as pn
@@ -20,6 +21,7 @@ from pyviz_comms import Comm, JupyterCommJS
 from stickbreaker.app.panel_fixes import (
     TOOLS_STYLE,
     Seed,
+    find_roots,
     fix_notebook,
     hide_tools,
     hideable,
@@ -154,3 +156,11 @@ def test_a_plot_is_drawn_once_the_browser_has_connected_and_sent_its_width():
     assert not is_drawn(root, line)
     next(iter(root.select({"type": Plot}))).set_from_json("inner_width", 300)
     assert is_drawn(root, line)
+
+
+def test_panel_still_has_no_public_record_of_where_a_view_is_shown():
+    assert not re.search(r"return self\._views\s*$", inspect.getsource(type(pn.state)), re.MULTILINE)
+    column = pn.Column()
+    root = column.get_root(Document(), Comm())
+    views = SimpleNamespace(__panel__=lambda: column), SimpleNamespace(__panel__=pn.Column)
+    assert [found for _, found, _, _ in find_roots(views).values()] == [root]
