@@ -73,8 +73,9 @@ def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_and_those
         assert hasattr(kind, "partial_fit") == kind.__name__.startswith("Online") == ("batch_size" in defaults)
 
 
-def test_importing_the_engine_does_not_import_scikit_learn_or_pandas():
-    program = "import sys; from stickbreaker import engine; assert not {'sklearn', 'pandas'} & set(sys.modules)"
+def test_importing_the_engine_does_not_import_scikit_learn_pandas_or_dask():
+    heavy = {"sklearn", "pandas", "dask", "distributed"}
+    program = f"import sys; from stickbreaker import engine; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert dir(engine) == sorted(engine.__all__)
     assert {each.__name__ for each in estimators.CLASSES.values()} <= {*estimators.__all__} <= {*engine.__all__}
