@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 from bokeh.server.session import ServerSession
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from jinja2 import Environment

@@ -27,6 +27,7 @@ from stickbreaker.engine.estimators.classes import (
     OnlineSVIHDP,
 )
 from stickbreaker.engine.estimators.files import load_model, restore
+from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
@@ -40,6 +41,8 @@ __all__ = [
     "BatchHDP",
     "BatchLDA",
     "CorpusVectorizer",
+    "Followed",
+    "Follower",
     "GibbsHDP",
     "GibbsLDA",
     "OnlineDPMixture",

@@ -1,0 +1,197 @@
+"""Learn from texts that keep arriving: mini-batches of equal size, and a vocabulary that grows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.growing_files import GrowingFile
+from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
+from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
+
+# The name of a column that no word has yet. Words have no digits.
+FREE = "unused {}"
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What a mini-batch of a stream did.
+
+    Attributes
+    ----------
+    step : int
+        The number of the mini-batch for the model, from 1.
+    documents_seen : int
+        The number of documents that the model has learned from.
+    first_date, last_date : numpy.datetime64
+        The range of the mini-batch's dates; NaT if it has none that can be read.
+    num_words : int
+        The number of words in the vocabulary.
+    new_words : tuple of str
+        The words that this mini-batch has added, in alphabetical order.
+    tokens_left_out : int
+        The tokens of the mini-batch whose words are not in the vocabulary.
+    topic_shares : ndarray of shape (K,)
+        The mean topic shares of the mini-batch's documents after the step, in the order of `topic_ids_`.
+    """
+
+    step: int
+    documents_seen: int
+    first_date: np.datetime64
+    last_date: np.datetime64
+    num_words: int
+    new_words: tuple[str, ...]
+    tokens_left_out: int
+    topic_shares: np.ndarray
+
+
+class Follower:
+    """Learns from a stream of texts, in mini-batches of S documents wherever the stream is divided.
+
+    Documents wait until S of them are there, and the memory does not grow with the stream. S is the model's
+    `batch_size`; unless set, it follows `corpus_size`, and is 256 without one.
+
+    The model has `max_words` columns from the start. All of them start with the same mass, as if the words had been
+    known and had not occurred yet. A new word takes the next column in the first mini-batch where the number of its
+    documents is within the limits of `choices` for S documents; it keeps that column. When the columns are used up, the
+    most frequent new words take the last ones, and tokens of further new words are left out and counted.
+
+    Parameters
+    ----------
+    model : OnlineTopicModel
+        The model that learns. It is new, or has learned from a stream before: its words then keep their columns.
+    choices : WordChoices
+        Which words are counted; `max_words` is the number of columns of a new model.
+    corpus_size : int, optional
+        D, as in `partial_fit`.
+
+    Raises
+    ------
+    ValueError
+        If the model has learned from counts without words.
+
+    Examples
+    --------
+    >>> from stickbreaker.engine import OnlineLDA
+    >>> model = OnlineLDA(max_topics=2, batch_size=2, random_state=0)
+    >>> follower = Follower(model, WordChoices(max_words=5), corpus_size=1000)
+    >>> texts = [(1863, "war and navy"), (1864, "trade, cotton trade"), (1865, "navy")]
+    >>> [event.new_words for event in follower.follow(texts)], follower.num_waiting
+    ([('cotton', 'navy', 'trade', 'war')], 1)
+    """
+
+    def __init__(
+        self, model: OnlineTopicModel, choices: WordChoices | None = None, corpus_size: int | None = None
+    ) -> None:
+        self.model, self.corpus_size = model, corpus_size
+        self.choices = choices or WordChoices()
+        names: tuple[str, ...] | None = tuple(FREE.format(place) for place in range(self.choices.max_words))
+        if model.__sklearn_is_fitted__():
+            names = model.words_
+        if names is None:
+            raise ValueError("The model does not know its words: give a new model, or one that learned from a Corpus.")
+        self._names = list(names)
+        self._columns = {name: place for place, name in enumerate(names) if name != FREE.format(place)}
+        self._free = [place for place, name in enumerate(names) if name == FREE.format(place)]
+        self._waiting: list[tuple[object, str]] = []
+        self._files: dict[Path, GrowingFile] = {}
+        config = model.algorithm.config(**model._parameters())
+        resolved = resolve(config, corpus_size) if corpus_size else resolve_stream(config, 1, USUAL_SIZE)[0]
+        self._size = int(resolved.batch_size)
+
+    @property
+    def num_waiting(self) -> int:
+        """The number of documents that wait for a full mini-batch; they are not part of a saved model."""
+        return len(self._waiting)
+
+    def follow(
+        self,
+        source: str | PathLike[str] | Iterable[tuple[object, str]],
+        text_column: str = "text",
+        date_column: str = "date",
+        idle_seconds: float = 0.0,
+    ) -> Iterator[Followed]:
+        """Learn from the documents of a source, and yield an event after each mini-batch.
+
+        Parameters
+        ----------
+        source : path or iterable of (date, str)
+            A JSON-lines file that may grow, or dates with texts. The same file again is read from where it was left.
+        text_column, date_column : str
+            The names of the text and of the date in a file.
+        idle_seconds : float
+            The reading of a file ends when no line has arrived for this long; `math.inf` never ends.
+
+        Yields
+        ------
+        Followed
+            What the mini-batch did.
+
+        Raises
+        ------
+        CorpusError
+            If a file cannot be read, or a text is not a str.
+        """
+        rows: Iterable[tuple[object, str]]
+        if isinstance(source, str | PathLike):
+            path = Path(source).resolve()
+            file = self._files.setdefault(path, GrowingFile(path))
+            file.text_column, file.date_column = text_column, date_column
+            rows = file.read(idle_seconds)
+        else:
+            rows = source
+        for date, text in rows:
+            if not isinstance(text, str):
+                raise CorpusError(f"A text of the stream is {text!r}: give pairs of a date and a str.")
+            self._waiting.append((date, text))
+            if len(self._waiting) == self._size:
+                waiting, self._waiting = self._waiting, []
+                yield self._learn(waiting)
+
+    def _learn(self, rows: list[tuple[object, str]]) -> Followed:
+        """Learn from a mini-batch."""
+        counter = WordCounter(self.choices)
+        counter.add(text for _, text in rows)
+        counts, words = counter.everything()
+        new_words = self._add_words(counts, words)
+        known = np.array([word in self._columns for word in words], bool)
+        columns = np.array([self._columns.get(word, 0) for word in words], np.int32)
+        kept = known[counts.indices]
+        starts = np.append(0, np.cumsum(kept))[counts.indptr]
+        taken = (counts.data[kept], columns[counts.indices[kept]], starts)
+        batch = csr_array(taken, shape=(len(rows), len(self._names)))
+        batch.sort_indices()
+        self.model.partial_fit(batch, corpus_size=self.corpus_size)
+        self.model.words_ = tuple(self._names)
+        dates = read_dates(["" if date is None else str(date) for date, _ in rows])
+        dates = dates[~np.isnat(dates)]
+        return Followed(
+            step=int(self.model.state_.step),
+            documents_seen=self.model.documents_seen_,
+            first_date=dates.min() if len(dates) else np.datetime64("NaT"),
+            last_date=dates.max() if len(dates) else np.datetime64("NaT"),
+            num_words=len(self._columns),
+            new_words=new_words,
+            tokens_left_out=int(counts.data[~kept].sum()),
+            topic_shares=self.model._infer(batch).mean(0),
+        )
+
+    def _add_words(self, counts: csr_array, words: list[str]) -> tuple[str, ...]:
+        """Give columns to the new words of a mini-batch that are within the limits; return these words."""
+        new = np.array([place for place, word in enumerate(words) if word not in self._columns], np.int64)
+        frequency = np.bincount(counts.indices, minlength=len(words))[new]
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words))[new]
+        fewest, share = self.choices.limits(counts.shape[0])
+        kept = new[keep_words(frequency, totals, len(self._free), (fewest, share * counts.shape[0]))]
+        added = tuple(words[place] for place in kept.tolist())
+        for word in added:
+            column = self._free.pop(0)
+            self._columns[word] = column
+            self._names[column] = word
+        return added
