@@ -293,7 +293,7 @@ def speed_up_models() -> None:
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default
-    PropertyDescriptor.instance_default = find_default_once  # type: ignore[method-assign]  # the workaround
+    PropertyDescriptor.instance_default = find_default_once
     resources._is_subpath = is_subpath
 
 
@@ -433,11 +433,12 @@ def empty_if_zero() -> CustomJSTickFormatter:
 
 
 class Keyboard(pn.custom.JSComponent):
-    """Opens selects by keys, and returns the focus when a dialog or a menu closes.
+    """Opens selects by keys, returns the focus when a dialog or a menu closes, and Escape always closes a dialog.
 
     The select of panel-material-ui 0.16 opens at a click only. A dialog returns the focus to the element that had it,
     which is the host if the focus was inside a shadow root, and a host cannot have it. Related:
-    https://github.com/mui/material-ui/issues/34980.
+    https://github.com/mui/material-ui/issues/34980. A dialog looks twenty times a second whether the focus has left it,
+    as it does when the button with the focus disappears, and until then Escape does not reach it.
     """
 
     _esm = read_fix("keyboard")

@@ -1,8 +1,9 @@
 """The request handlers of the page: its document, its websocket and the login."""
 
 import math
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bokeh.server.session import ServerSession
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
@@ -66,7 +67,7 @@ class PageHandler(DocHandler):
 
     async def get_session(self) -> ServerSession:
         """Make the session of the page, which counts as open from now on."""
-        self.session = await super().get_session()
+        self.session = await cast(Awaitable[ServerSession], super().get_session())
         PAGE_QUEUE.expect(self.session)
         return self.session
 

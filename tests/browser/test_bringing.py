@@ -141,6 +141,21 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
     expect(find_dialog(page)).to_be_hidden()
 
 
+def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(dashboard):
+    page = dashboard.page
+    dashboard.button("Bring your own text").click()
+    expect(find_dialog(page)).to_be_visible()
+    page.get_by_role("dialog").locator("button").first.focus()
+    page.keyboard.press("Shift")
+    page.evaluate(
+        """() => {
+          document.activeElement.blur()
+          document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}))
+        }"""
+    )
+    expect(find_dialog(page)).to_be_hidden()
+
+
 def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     page = dashboard.page
     dashboard.pause()
