@@ -132,6 +132,15 @@ def test_a_study_has_the_same_bits_on_a_cluster_also_when_a_worker_ends(
     assert [each.num_done for each in told] == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4]
 
 
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Let SIGINT raise KeyboardInterrupt, also if the tests were started with `&`: a shell makes those ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_also_cancels_the_cells_that_run(declared, client, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(study, "measure_sent", dying_tasks.measure_until_cancelled)
 
