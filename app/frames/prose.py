@@ -52,7 +52,7 @@ def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
 def order_topics(pieces: list[ProsePiece]) -> list[int]:
     """The ids of the topics in a text, by falling number of words.
 
-    >>> order_topics([Piece("war", 3), Piece(" and ", None), Piece("peace", 5), Piece("treaty", 5)])
+    >>> order_topics([ProsePiece("war", 3), ProsePiece(" and ", None), ProsePiece("peace", 5), ProsePiece("treaty", 5)])
     [5, 3]
     """
     ids = [piece.topic_id for piece in pieces if piece.topic_id is not None]
