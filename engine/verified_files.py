@@ -38,7 +38,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Header:
+class FileHeader:
     """The description of a file, and the SHA-256 of each part; a file without a header has format 0 and no parts."""
 
     format: int = 0
@@ -62,7 +62,7 @@ def write_parts(
         raise kind.error(str(error)) from error
 
 
-def read_parts(path: Path, kind: Kind) -> tuple[Header, dict[str, Any]]:
+def read_parts(path: Path, kind: Kind) -> tuple[FileHeader, dict[str, Any]]:
     """Read a file that `write_parts` wrote and verify it: its header, and its parts by name.
 
     Raises the error of `kind` where the file is missing, damaged, of another kind or newer than this version. Files of
@@ -73,7 +73,7 @@ def read_parts(path: Path, kind: Kind) -> tuple[Header, dict[str, Any]]:
         return header, dict(_read_part(archive, name, header) for name in archive.namelist() if name != HEADER)
 
 
-def read_header(path: Path, kind: Kind) -> Header:
+def read_header(path: Path, kind: Kind) -> FileHeader:
     """Read and verify the header of a file only. Raises as `read_parts` does."""
     with reading(path, kind), _open_archive(path) as archive:
         return _find_header(archive, kind)
@@ -86,16 +86,16 @@ def seal_folder(folder: Path, name: str, kind: Kind, about: Mapping[str, Any], p
         file.write(_dump(kind, about, digests).encode())
 
 
-def read_seal(path: Path, kind: Kind) -> Header:
+def read_seal(path: Path, kind: Kind) -> FileHeader:
     """Read and verify the header of a folder; a JSON object of an earlier version becomes `about`, with format 0."""
     with reading(path, kind):
         found = json.loads(path.read_text(encoding="utf-8"))
         if "sha256" not in found:
-            return Header(about=dict(found))
+            return FileHeader(about=dict(found))
         return _check_header(found, kind)
 
 
-def verify_part(path: Path, header: Header, kind: Kind) -> None:
+def verify_part(path: Path, header: FileHeader, kind: Kind) -> None:
     """Compare a file of a folder with its header; a file that has not changed since is not read again.
 
     Raises the error of `kind` where they differ. Nothing is known of the files of earlier versions.
@@ -146,14 +146,14 @@ def _digest_header(header: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
 
 
-def _check_header(found: dict[str, Any], kind: Kind) -> Header:
+def _check_header(found: dict[str, Any], kind: Kind) -> FileHeader:
     if found.pop("sha256") != _digest_header(found):
         raise ValueError("the SHA-256 of its header differs")
     if found["kind"] != kind.name:
         raise ValueError(f"it is a {found['kind']}")
     if found["format"] > kind.format:
         raise ValueError(f"it is of format {found['format']}, which needs a newer version of Stickbreaker")
-    return Header(format=found["format"], about=found["about"], parts=found["parts"])
+    return FileHeader(format=found["format"], about=found["about"], parts=found["parts"])
 
 
 @contextmanager
@@ -165,10 +165,10 @@ def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
 
 
-def _find_header(archive: zipfile.ZipFile, kind: Kind) -> Header:
+def _find_header(archive: zipfile.ZipFile, kind: Kind) -> FileHeader:
     names = archive.namelist()
     if HEADER not in names:
-        return Header()
+        return FileHeader()
     header = _check_header(json.loads(archive.read(HEADER)), kind)
     if sorted(names) != sorted([*(header.parts or ()), HEADER]):
         raise ValueError("parts of it are missing")
@@ -186,7 +186,7 @@ def _write_part(archive: zipfile.ZipFile, name: str, part: Any) -> tuple[str, st
     return name, hashing.digest.hexdigest()
 
 
-def _read_part(archive: zipfile.ZipFile, name: str, header: Header) -> tuple[str, Any]:
+def _read_part(archive: zipfile.ZipFile, name: str, header: FileHeader) -> tuple[str, Any]:
     content = archive.read(name)
     if header.parts is not None and hashlib.sha256(content).hexdigest() != header.parts[name]:
         raise ValueError(f"the SHA-256 of its part {name} differs")

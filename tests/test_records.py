@@ -89,7 +89,7 @@ def test_records_are_constructed_with_keyword_arguments():
 
 def test_the_check_finds_the_records_of_both_packages():
     records = list_records(read_modules().values())
-    assert records >= {"StepInfo", "Batch", "Sticks", "Expectations", "Stepped", "RunSpec", "Progress"}
+    assert records >= {"StepInfo", "Batch", "Sticks", "SlotExpectations", "Stepped", "RunSpec", "Progress"}
 
 
 def test_the_check_finds_positional_arguments():

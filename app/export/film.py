@@ -36,7 +36,7 @@ TINT = 0.14
 FONTS = {False: "DejaVuSans.ttf", True: "DejaVuSans-Bold.ttf"}
 
 
-class Cell(NamedTuple):
+class FilmCell(NamedTuple):
     """One word of the table: its column and rank, and the rank that it had in the column before, if any."""
 
     column: int
@@ -166,17 +166,17 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
     draw.line((EDGE, FIRST_BLOCK - 4, EDGE + TABLE_WIDTH, FIRST_BLOCK - 4), fill=INK)
 
 
-def list_cells(moment: Progress, topic_id: int) -> list[Cell]:
+def list_cells(moment: Progress, topic_id: int) -> list[FilmCell]:
     """The words of one topic in all columns that are filled, with the rank of each in the column before."""
     if moment.vocabulary is None:
         return []
-    cells: list[Cell] = []
+    cells: list[FilmCell] = []
     ranks: dict[tuple[int, str], int] = {}
     for row in table_frame(moment.checkpoints, moment.vocabulary, [topic_id]).itertuples(index=False):
         column, rank, word = int(row.column), int(row.rank), str(row.word)
         ranks[column, word] = rank
         mark = "+" if row.is_new else "↑" if row.has_risen else ""
-        cells.append(Cell(column=column, rank=rank, before=ranks.get((column - 1, word)), word=word, mark=mark))
+        cells.append(FilmCell(column=column, rank=rank, before=ranks.get((column - 1, word)), word=word, mark=mark))
     return cells
 
 
@@ -201,7 +201,9 @@ def _draw_topic(
         _write_cell(draw, cell, place, width, color)
 
 
-def _write_cell(draw: ImageDraw.ImageDraw, cell: Cell, place: tuple[float, float], width: float, color: str) -> None:
+def _write_cell(
+    draw: ImageDraw.ImageDraw, cell: FilmCell, place: tuple[float, float], width: float, color: str
+) -> None:
     left, top = place
     is_new = cell.mark == "+"
     _write(draw, (left - 9, top), cell.mark, 12, color if is_new else SOFT, bold=True)

@@ -29,7 +29,7 @@ occur together.</p>
 </section>"""
 
 
-class Part(NamedTuple):
+class WorksheetPart(NamedTuple):
     """One kind of question: a heading, what to do, the questions as HTML, and their answers as text."""
 
     heading: str
@@ -47,7 +47,7 @@ def write_worksheet(reading: Reading, progress: Progress, path: Path) -> None:
     write_page(path, f"Topics of {title_corpus(progress.corpus_name)}", body, STYLE)
 
 
-def make_parts(reading: Reading, progress: Progress) -> tuple[Part, ...]:
+def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...]:
     """Make all questions; kinds that this corpus or run cannot ask are empty."""
     model, seed = reading.model, progress.seed
     words = suggest_words(model)[:NUM_FIRST] if progress.status == "finished" else []
@@ -62,7 +62,7 @@ def make_parts(reading: Reading, progress: Progress) -> tuple[Part, ...]:
     )
 
 
-def ask_names(reading: Reading, seed: int = 0) -> Part:
+def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
     """Ask for missing words and a name of the largest topics; the missing words are in a box, in alphabetical order."""
     rng = np.random.default_rng([seed, 3])
     vocabulary, questions, answers, missing = reading.corpus.vocabulary, [], [], []
@@ -77,7 +77,7 @@ def ask_names(reading: Reading, seed: int = 0) -> Part:
         answers.append(", ".join(words[rank] for rank in sorted(blanks)))
     box = f'<p class="bank">{escape(", ".join(sorted(missing)))}</p>'
     asked = f"Fill in the missing words from the box, and give each topic a name.</p>{box}<p>"
-    return Part(heading="Complete the topics", asked=asked, questions=tuple(questions), answers=tuple(answers))
+    return WorksheetPart(heading="Complete the topics", asked=asked, questions=tuple(questions), answers=tuple(answers))
 
 
 def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
@@ -94,7 +94,7 @@ def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
     return tasks
 
 
-def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequence[str] = ()) -> Part:
+def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequence[str] = ()) -> WorksheetPart:
     """Make a part from tasks; words: what each asks about, where the task does not show it."""
     questions, answers = [], []
     for number, task in enumerate(tasks):
@@ -102,14 +102,14 @@ def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequen
         options = "".join(f"<li>{escape(option)}</li>" for option in task.options)
         questions.append(f'{escape(about)}<ul class="options">{options}</ul>')
         answers.append(task.options[task.correct] if task.correct is not None else "")
-    return Part(heading=heading, asked=escape(asked), questions=tuple(questions), answers=tuple(answers))
+    return WorksheetPart(heading=heading, asked=escape(asked), questions=tuple(questions), answers=tuple(answers))
 
 
-def _write_part(part: Part) -> str:
+def _write_part(part: WorksheetPart) -> str:
     questions = "\n".join(f"<li>{question}</li>" for question in part.questions)
     return f"<section>\n<h2>{escape(part.heading)}</h2>\n<p>{part.asked}</p>\n<ol>\n{questions}\n</ol>\n</section>"
 
 
-def _write_answers(part: Part) -> str:
+def _write_answers(part: WorksheetPart) -> str:
     answers = "\n".join(f"<li>{escape(answer)}</li>" for answer in part.answers)
     return f"<h3>{escape(part.heading)}</h3>\n<ol>\n{answers}\n</ol>"

@@ -15,14 +15,14 @@ TOKEN = re.compile(WORD % 1)
 SNIPPET_LETTERS = 160
 
 
-class Piece(NamedTuple):
+class ProsePiece(NamedTuple):
     """Consecutive characters of a text; topic_id: the most probable topic of the word, None between counted words."""
 
     text: str
     topic_id: int | None
 
 
-def tint(reading: Reading, row: int, text: str) -> list[Piece]:
+def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
     """Cut a document's text into counted words, each with its most probable topic θ_k φ_kw, and the rest between them.
 
     Words are found as they were counted: in lower case, without regard to how letters and marks are joined. Two
@@ -37,22 +37,22 @@ def tint(reading: Reading, row: int, text: str) -> list[Piece]:
         phrase = topics.get(" ".join(pair))
         if phrase is not None:
             found[place] = found[place + 1] = phrase
-    pieces: list[Piece] = []
+    pieces: list[ProsePiece] = []
     end = 0
     for token, topic_id in zip(tokens, found, strict=True):
         if topic_id is not None:
             pieces += [
-                Piece(text=text[end : token.start()], topic_id=None),
-                Piece(text=token.group(), topic_id=topic_id),
+                ProsePiece(text=text[end : token.start()], topic_id=None),
+                ProsePiece(text=token.group(), topic_id=topic_id),
             ]
             end = token.end()
-    return [piece for piece in [*pieces, Piece(text=text[end:], topic_id=None)] if piece.text]
+    return [piece for piece in [*pieces, ProsePiece(text=text[end:], topic_id=None)] if piece.text]
 
 
-def order_topics(pieces: list[Piece]) -> list[int]:
+def order_topics(pieces: list[ProsePiece]) -> list[int]:
     """The ids of the topics in a text, by falling number of words.
 
-    >>> order_topics([Piece("war", 3), Piece(" and ", None), Piece("peace", 5), Piece("treaty", 5)])
+    >>> order_topics([ProsePiece("war", 3), ProsePiece(" and ", None), ProsePiece("peace", 5), ProsePiece("treaty", 5)])
     [5, 3]
     """
     ids = [piece.topic_id for piece in pieces if piece.topic_id is not None]

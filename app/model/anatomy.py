@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class AnatomyQuestion:
     """A question: the model, the topic and the document.
 
     topic: None for the largest; document: a row of the corpus, None for the one that is read after `place` others.
@@ -40,7 +40,7 @@ class Question:
     document: int | None = None
     place: int = 0
 
-    def is_like(self, other: "Question | None") -> bool:
+    def is_like(self, other: "AnatomyQuestion | None") -> bool:
         """Whether the answer would be the same."""
         if other is None:
             return False
@@ -82,12 +82,12 @@ class Anatomist:
         self._notify = notify
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.asked: Question | None = None
-        self._answered: Question | None = None
+        self.asked: AnatomyQuestion | None = None
+        self._answered: AnatomyQuestion | None = None
         self._rested_at = 0.0
         self.job = AnatomyJob()
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: AnatomyQuestion) -> None:
         """Answer this next, unless it is the last question."""
         with self._lock:
             if question.is_like(self.asked):
@@ -133,7 +133,7 @@ class Anatomist:
                 self.job = job if self.asked is question else replace(job, status="looking")
             self._notify()
 
-    def _next(self) -> Question | None:
+    def _next(self) -> AnatomyQuestion | None:
         """The next question; None ends the thread."""
         with self._lock:
             if self.asked is None or self.asked is self._answered:
@@ -141,7 +141,7 @@ class Anatomist:
                 return None
             return self.asked
 
-    def _answer(self, question: Question) -> Dissection:
+    def _answer(self, question: AnatomyQuestion) -> Dissection:
         model, train = question.model, question.model.train
         batch = next_batch(model.algorithm, model.config, train, model.documents_seen)
         row = question.document

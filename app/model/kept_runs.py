@@ -36,7 +36,7 @@ from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.verified_files import Header, Kind, read_header, read_parts, reading, write_parts
+from stickbreaker.engine.verified_files import FileHeader, Kind, read_header, read_parts, reading, write_parts
 from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 MAX_KEPT = 50
@@ -466,7 +466,7 @@ def _read_about(path: Path) -> KeptRun | str:
     return run
 
 
-def _check_key(header: Header, path: Path) -> None:
+def _check_key(header: FileHeader, path: Path) -> None:
     if header.about and header.about["key"] != path.stem:
         raise ValueError("it belongs to another file name")
 

@@ -17,7 +17,7 @@ from stickbreaker.app.views.reading_note import ReadingNote
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.app.views.topic_map import TopicMap
-from stickbreaker.app.views.topic_quality import TopicQuality
+from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.app.views.word_life import WordLife
 from stickbreaker.engine.corpora.texts import Texts
 
@@ -55,7 +55,7 @@ class Readers:
         self._selection, self._rename, self._find_texts = selection, rename, find_texts
         self._may_act = True
         self._make = {
-            TOPICS: lambda: (TopicMap(selection), TopicQuality(selection)),
+            TOPICS: lambda: (TopicMap(selection), TopicQualityView(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
             EXPORT: lambda: (ExportPanel(selection, earlier, find_results),),
         }

@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.frames.prose import Piece, order_topics, snippet, tint
+from stickbreaker.app.frames.prose import ProsePiece, order_topics, snippet, tint
 from stickbreaker.app.frames.reading_frames import (
     NUM_FOUND,
     Title,
@@ -206,7 +206,7 @@ def explain_missing_text(corpus_name: str) -> str:
     return f"This corpus comes as word counts. To read its text here, run {command} in a checkout of the project."
 
 
-def prose_html(pieces: list[Piece], title: Title) -> str:
+def prose_html(pieces: list[ProsePiece], title: Title) -> str:
     """Write a text, with each counted word in the colour and line of its most probable topic, and a legend."""
     order = order_topics(pieces)
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}

@@ -21,7 +21,7 @@ HELP = (
 )
 
 
-class TopicQuality(Viewer):
+class TopicQualityView(Viewer):
     """The table of topics. It follows and sets the selected topic."""
 
     def __init__(self, selection: Selection, **params: Any) -> None:

@@ -29,7 +29,7 @@ from stickbreaker.app.frames.anatomy_frames import (
     stick_frame,
 )
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Dissection, Question
+from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion, Dissection
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
@@ -157,7 +157,7 @@ class UnderTheHood(Viewer):
         if topic is None and now is not None and now.is_read:
             topic = int(now.topic_ids[now.tokens.argmax()])
         if self._is_open and model is not None:
-            self.anatomist.ask(Question(model=model, topic=topic, document=chosen.document, place=self._place))
+            self.anatomist.ask(AnatomyQuestion(model=model, topic=topic, document=chosen.document, place=self._place))
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection

@@ -24,7 +24,7 @@ def read_fields(config: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Question:
+class ConfigQuestion:
     """One setting of a form; `kind` is "choice", "switch", "whole" or "number".
 
     low, high: the bounds of a number.
@@ -41,7 +41,7 @@ class Question:
     left_to: str = LEFT_TO
 
 
-def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...]:
+def ask(config_class: type, only_on_restart: bool = True) -> tuple[ConfigQuestion, ...]:
     """Return the settings of a config as questions; by default without those that act at once.
 
     Fields carry metadata: "symbol", "bounds" (low, high), "help", "choices", "live".
@@ -53,7 +53,7 @@ def ask(config_class: type, only_on_restart: bool = True) -> tuple[Question, ...
             continue
         low, high = field.metadata["bounds"] or (-INFINITY, INFINITY)
         questions.append(
-            Question(
+            ConfigQuestion(
                 name=field.name,
                 label=name_setting(field.name, field.metadata["symbol"]),
                 kind=_kind(hints[field.name], field.metadata),
@@ -178,7 +178,7 @@ def _call_on_change(widget: pn.widgets.WidgetBase, act: Callable[[], None]) -> N
     widget.param.watch(lambda event: act(), "value")
 
 
-def make_widget(question: Question) -> pn.widgets.WidgetBase:
+def make_widget(question: ConfigQuestion) -> pn.widgets.WidgetBase:
     """Make the input for a question."""
     shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
     if question.kind == "choice":
@@ -201,7 +201,7 @@ def make_widget(question: Question) -> pn.widgets.WidgetBase:
     )
 
 
-def _explain(question: Question) -> str:
+def _explain(question: ConfigQuestion) -> str:
     if question.kind == "number" and 0 < question.low < 1e-3:
         bounds = "above 0"
     elif question.high == INFINITY:

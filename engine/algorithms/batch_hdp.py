@@ -30,7 +30,7 @@ from stickbreaker.engine.inference.sticks import (
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_TOTALS
 from stickbreaker.engine.inference.two_level import (
-    Expectations,
+    SlotExpectations,
     expect_slots,
     fit_slots,
     infer_slots,
@@ -107,13 +107,13 @@ def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> B
     )
 
 
-def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> Expectations:
+def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> SlotExpectations:
     """Expectations of the next pass."""
     state = scale_start(config, state, len(batch.doc_ids))
     return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL))
 
 
-def _expect_words(config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase) -> Expectations:
+def _expect_words(config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase) -> SlotExpectations:
     return expect_slots(config, state, _sticks(config, state), words, phase)
 
 
@@ -122,7 +122,7 @@ def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:
 
 
 def local(
-    config: BatchHDPConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+    config: BatchHDPConfig, expectations: SlotExpectations, documents: Documents, rng: np.random.Generator | None = None
 ) -> Totals:
     """Totals of some of the corpus' documents by Eq. 15-18. It is pure and draws nothing; shards add up."""
     limits = limits_of(config)

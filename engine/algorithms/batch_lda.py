@@ -14,7 +14,12 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, shares_bound, sum_by_phase
-from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, fit_until_settled, infer_shares
+from stickbreaker.engine.inference.dirichlet import (
+    DocumentExpectations,
+    expect_documents,
+    fit_until_settled,
+    infer_shares,
+)
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -69,18 +74,23 @@ def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> B
     )
 
 
-def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> Expectations:
+def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next pass."""
     state = scale_topics(config, state, len(batch.doc_ids))
     return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING))
 
 
-def _expect_words(config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase) -> Expectations:
+def _expect_words(
+    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase
+) -> DocumentExpectations:
     return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
 
 
 def local(
-    config: BatchLDAConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+    config: BatchLDAConfig,
+    expectations: DocumentExpectations,
+    documents: Documents,
+    rng: np.random.Generator | None = None,
 ) -> Totals:
     """Totals of some of the corpus' documents, the E step of Alg. 1; shards add up."""
 

@@ -16,7 +16,7 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_tables
-from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
@@ -67,14 +67,16 @@ def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> 
     return start_hdp(config, vocab_size, rng, Phase.LEARNING)
 
 
-def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> Expectations:
+def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING)
     return cool(config, state, batch, expectations)
 
 
-def _expect_words(config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase) -> Expectations:
+def _expect_words(
+    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase
+) -> DocumentExpectations:
     known = state.concentrations
     priors = known.doc.total * expected_weights(sticks_of(state)), known.word
     return expect_documents(state, words, phase, priors, config.topic_expectation)

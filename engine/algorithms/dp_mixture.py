@@ -114,7 +114,7 @@ class DPMixtureState(NamedTuple):
     temperature: float
 
 
-class Expectations(NamedTuple):
+class MixtureExpectations(NamedTuple):
     """A batch's words (U,), E[log θ] of these words in the components (U, K), and E[log π] (K,)."""
 
     words: np.ndarray
@@ -140,17 +140,17 @@ def init(config: Config, vocab_size: int, rng: np.random.Generator) -> DPMixture
     )
 
 
-def expect(config: Config, state: DPMixtureState, batch: Batch) -> Expectations:
+def expect(config: Config, state: DPMixtureState, batch: Batch) -> MixtureExpectations:
     """Expectations of the next step, for the words of this batch only."""
     return _expect_words(config, scale_start(config, state, batch.corpus_size), batch.documents.distinct_words())
 
 
-def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> Expectations:
+def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> MixtureExpectations:
     counts, eta = state.topic_counts, config.word_concentration
     logs: np.ndarray = psi(counts.rows(words).astype(np.float64) + eta)
     logs -= psi(counts.totals + eta * counts.vocab_size)
     log_weights = expected_log_weights(sticks_of(config, state))
-    return Expectations(words=words, topics=logs.astype(counts.precision), log_weights=log_weights)
+    return MixtureExpectations(words=words, topics=logs.astype(counts.precision), log_weights=log_weights)
 
 
 def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
@@ -158,7 +158,7 @@ def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
     return corpus_sticks(state.tables, config.corpus_concentration, state.order)
 
 
-def fit(documents: Documents, expectations: Expectations) -> tuple[Statistics, np.ndarray]:
+def fit(documents: Documents, expectations: MixtureExpectations) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and q(z) (S, K), Eq. 5. A document is one table of its component; nothing is drawn."""
     own, precision = documents.indexed(expectations.words), expectations.topics.dtype
     counts = own.counts.astype(precision)
@@ -183,13 +183,16 @@ def fit(documents: Documents, expectations: Expectations) -> tuple[Statistics, n
 
 
 def local(
-    config: DPMixtureConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+    config: DPMixtureConfig,
+    expectations: MixtureExpectations,
+    documents: Documents,
+    rng: np.random.Generator | None = None,
 ) -> Statistics:
     """Statistics of some of the batch's documents; shards of a batch add up."""
     return fit(documents, expectations)[0]
 
 
-def widen(statistics: Statistics, expectations: Expectations, places: np.ndarray) -> Statistics:
+def widen(statistics: Statistics, expectations: MixtureExpectations, places: np.ndarray) -> Statistics:
     """Statistics of a shard for the batch's words; the factored counts of a mixture have no topic weights."""
     return widen_weighted(statistics, expectations.words, np.ones_like(expectations.topics), places)
 
@@ -216,7 +219,7 @@ def blend(
 
 def local_batch(
     config: BatchDPMixtureConfig,
-    expectations: Expectations,
+    expectations: MixtureExpectations,
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Totals:

@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
-from stickbreaker.engine.inference.gibbs import Assignments, Sweep, TopicAverages
+from stickbreaker.engine.inference.gibbs import Assignments, GibbsSweep, TopicAverages
 from stickbreaker.engine.kernels.gibbs import TopicPool
 
 # Number of sweeps of the soft start, and the least α and η during it.
@@ -160,7 +160,7 @@ def _sweep_concentrations(config: GibbsHDPConfig, state: GibbsHDPState) -> tuple
 
 
 def _draw_concentrations(
-    config: GibbsHDPConfig, before: tuple[float, float], swept: Sweep, rng: np.random.Generator
+    config: GibbsHDPConfig, before: tuple[float, float], swept: GibbsSweep, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Draw α given all tables, and γ given the number of topics that have tables; before: the old (α, γ)."""
     num_tables, doc_sizes = swept.tables.sum(), swept.assignments.doc_sizes

@@ -38,7 +38,7 @@ from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.two_level import (
-    Expectations,
+    SlotExpectations,
     expect_slots,
     fit_slots,
     infer_slots,
@@ -111,7 +111,7 @@ def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> Online
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
 
-def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Expectations:
+def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> SlotExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL)
@@ -119,14 +119,14 @@ def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Expectatio
     return cool(config, state, batch, expectations, until_parted=has_short_documents)
 
 
-def _expect_words(config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase) -> Expectations:
+def _expect_words(config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase) -> SlotExpectations:
     known = state.concentrations
     config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)
     return expect_slots(config, state, sticks_of(state), words, phase)
 
 
 def local(
-    config: HDPConfig, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+    config: HDPConfig, expectations: SlotExpectations, documents: Documents, rng: np.random.Generator | None = None
 ) -> Statistics:
     """Statistics of some of the batch's documents. It is pure and draws nothing; shards of a batch add up."""
     if expectations.phase == Phase.WARM_UP:

@@ -20,7 +20,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_from_tables,
 )
-from stickbreaker.engine.inference.dirichlet import Expectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics, blend_topics, next_rate, preview_topics
 from stickbreaker.engine.inference.online import local, word_topics
@@ -99,14 +99,14 @@ def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDASta
     )
 
 
-def expect(config: LDAConfig, state: LDAState, batch: Batch) -> Expectations:
+def expect(config: LDAConfig, state: LDAState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_topics(config, state, batch.corpus_size)
     expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING)
     return cool(config, state, batch, expectations)
 
 
-def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> Expectations:
+def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> DocumentExpectations:
     return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
 
 

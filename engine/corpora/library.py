@@ -14,7 +14,7 @@ from scipy.sparse import coo_array
 from stickbreaker.engine.corpora.build import number_groups
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
-from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, verify_part
+from stickbreaker.engine.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.whole_files import FileError, remove_folder
 
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
@@ -119,7 +119,7 @@ class OwnFiles(NamedTuple):
 
     about: OwnCorpus
     place: Path
-    header: Header
+    header: FileHeader
 
     def find(self, *parts: str) -> Path:
         """Verify these files and return the first one. Raises CorpusError if one is missing or damaged."""
@@ -153,7 +153,7 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
     return OwnFiles(about=about, place=place, header=header)
 
 
-def _read_about(place: Path) -> tuple[OwnCorpus, Header]:
+def _read_about(place: Path) -> tuple[OwnCorpus, FileHeader]:
     """Read the description of the corpus in a folder, and the header of its files."""
     header = read_seal(place / ABOUT, OWN_CORPUS)
     with reading(place / ABOUT, OWN_CORPUS):

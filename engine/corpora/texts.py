@@ -13,7 +13,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.library import DOCUMENTS, OWN_CORPUS, find_folder, find_own
 from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE, name_texts
 from stickbreaker.engine.corpora.stored import is_stored
-from stickbreaker.engine.verified_files import Header, Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.verified_files import FileHeader, Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.whole_files import open_synced
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Texts:
         What the files belong to.
     """
 
-    def __init__(self, files: Sequence[Path], header: Header = Header(), kind: Kind = TEXTS):  # noqa: B008
+    def __init__(self, files: Sequence[Path], header: FileHeader = FileHeader(), kind: Kind = TEXTS):  # noqa: B008
         self._files, self._header, self._kind = files, header, kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:

@@ -15,7 +15,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
-from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, Expectations, fit_documents
+from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood, split_words
@@ -154,7 +154,7 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
         return np.empty((0, len(prior)))
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words])
-    expectations = Expectations(
+    expectations = DocumentExpectations(
         words=words, topics=weights, prior=document_prior(prior, weights.dtype), step=0, phase=Phase.LEARNING
     )
     parts = map_shards(lambda part: fit_documents(part, expectations, FOLD_IN, is_learning=False)[1], documents)
@@ -207,7 +207,7 @@ def _lda_parts(
     words = documents.distinct_words()
     topics = topic_weights(topic_counts, words, word_concentration, "geometric")
     prior = document_prior(prior, topics.dtype)
-    expectations = Expectations(words=words, topics=topics, prior=prior, step=0, phase=Phase.LEARNING)
+    expectations = DocumentExpectations(words=words, topics=topics, prior=prior, step=0, phase=Phase.LEARNING)
 
     def fit(part: Documents) -> tuple[Statistics, float]:
         statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)

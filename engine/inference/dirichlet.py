@@ -39,7 +39,7 @@ class SweepExpectations(Protocol):
     ) -> Self: ...
 
 
-class Expectations(NamedTuple):
+class DocumentExpectations(NamedTuple):
     """For documents without slots: a batch's words (U,), their topic weights (U, K), a document's prior (K,)."""
 
     words: np.ndarray
@@ -52,12 +52,12 @@ class Expectations(NamedTuple):
 
 def expect_documents(
     state: CountsState, words: np.ndarray, phase: Phase, priors: tuple[np.ndarray, float], expectation: str
-) -> Expectations:
+) -> DocumentExpectations:
     """Expectations for some words (U,), from the λ - η of a state; priors: those of a document (K,), and η."""
     prior, word_concentration = priors
     topics = topic_weights(state.topic_counts, words, word_concentration, expectation)
     prior = document_prior(prior, topics.dtype)
-    return Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    return DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
 
 
 def fit_documents(

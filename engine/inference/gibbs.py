@@ -7,7 +7,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet import Expectations, infer_shares
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_doc_tables, lay_out, read_out, sweep_tokens
 
@@ -69,7 +69,7 @@ class TopicAverages(NamedTuple):
     num_samples: np.ndarray
 
 
-class Sweep(NamedTuple):
+class GibbsSweep(NamedTuple):
     """Result of a sweep: assignments, the pool of its K topics before the next π, and tables (K,), 0 if not drawn."""
 
     assignments: Assignments
@@ -134,7 +134,7 @@ def sweep(
     concentrations: tuple[float, float, float],
     rng: np.random.Generator,
     with_tables: bool = True,
-) -> Sweep:
+) -> GibbsSweep:
     """One sweep over every token, then the tables of each topic in each document, if they are requested.
 
     pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). If topics are born and die,
@@ -159,7 +159,7 @@ def sweep(
     kept_assignments = Assignments(
         doc_ids=np.array(batch.doc_ids), doc_sizes=doc_sizes, topics=topics, topic_words=topic_words
     )
-    return Sweep(assignments=kept_assignments, pool=pool, tables=tables[kept])
+    return GibbsSweep(assignments=kept_assignments, pool=pool, tables=tables[kept])
 
 
 def _own_documents(documents: Documents) -> Documents:
@@ -258,7 +258,9 @@ def infer_documents(
     words = documents.distinct_words()
     topics = read_topics(state.assignments, state.averages, config.word_concentration, words)
     prior = document_prior(state.doc_concentration * weights, topics.dtype)
-    return infer_shares(documents, Expectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase))
+    return infer_shares(
+        documents, DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    )
 
 
 def read_topics(

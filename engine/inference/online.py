@@ -13,7 +13,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_corpus_concentration,
 )
-from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents, fit_until_settled
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents, fit_until_settled
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
     Statistics,
@@ -58,7 +58,7 @@ def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator
 
 
 def local(
-    config: object, expectations: Expectations, documents: Documents, rng: np.random.Generator | None = None
+    config: object, expectations: DocumentExpectations, documents: Documents, rng: np.random.Generator | None = None
 ) -> Statistics:
     """Statistics of some of the batch's documents, each with one Dirichlet over topics.
 

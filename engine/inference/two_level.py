@@ -28,7 +28,7 @@ WITHOUT_PRIORS = {"wang-code": 3}
 TOLERANCE = 1e-3
 
 
-class Expectations(NamedTuple):
+class SlotExpectations(NamedTuple):
     """What the local step reads: a batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,), α₀."""
 
     words: np.ndarray
@@ -41,15 +41,15 @@ class Expectations(NamedTuple):
     temperature: float = 1.0
 
 
-ExpectWords = Callable[[Any, Any, np.ndarray, Phase], Expectations]
+ExpectWords = Callable[[Any, Any, np.ndarray, Phase], SlotExpectations]
 
 
 def expect_slots(
     config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase
-) -> Expectations:
+) -> SlotExpectations:
     """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks."""
     topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
-    return Expectations(
+    return SlotExpectations(
         words=words,
         topics=topics,
         prior=document_prior(config.doc_concentration * expected_weights(sticks), topics.dtype),
@@ -77,7 +77,7 @@ def limits_of(config: SlotConfig) -> Limits:
 
 def fit_slots(
     documents: Documents,
-    expectations: Expectations,
+    expectations: SlotExpectations,
     limits: Limits,
     is_learning: bool,
     has_bound: bool = False,
@@ -109,7 +109,7 @@ def fit_slots(
     return statistics, shares, bounds.sum()
 
 
-def infer_slots(documents: Documents, expectations: Expectations, limits: Limits) -> np.ndarray:
+def infer_slots(documents: Documents, expectations: SlotExpectations, limits: Limits) -> np.ndarray:
     """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
 
     After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that start a document.
@@ -119,7 +119,7 @@ def infer_slots(documents: Documents, expectations: Expectations, limits: Limits
     return fit_slots(documents, expectations, limits, is_learning=False)[1]
 
 
-def _prior_of(expectations: Expectations) -> Prior:
+def _prior_of(expectations: SlotExpectations) -> Prior:
     order = np.argsort(-expectations.prior, kind="stable")
     return Prior(concentrations=expectations.prior, expected_log_weights=expectations.expected_log_weights, order=order)
 
@@ -159,7 +159,7 @@ def trace_slots(
 
 
 def _fit_each(
-    document: Documents, expectations: Expectations, limits: Limits, num_iterations: int
+    document: Documents, expectations: SlotExpectations, limits: Limits, num_iterations: int
 ) -> list[tuple[np.ndarray, Slots, float]]:
     """Ids (A,), Slots and `bound_slots` of one document after 1, 2, ... iterations of Eq. 18, 15-16 and 17.
 

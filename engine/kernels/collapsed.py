@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
 
 # A share below e^-41 is set to zero: it is negligible, and arithmetic on denormal float32 is slow.
@@ -102,7 +102,7 @@ def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> No
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sweep_documents(
-    documents: Documents,
+    documents: DocumentArrays,
     priors: SweepPriors,
     out_word_counts: np.ndarray,
     out_total_counts: np.ndarray,
@@ -194,7 +194,7 @@ def add_entry(c: float, q: np.ndarray, out_doc: np.ndarray, out_word: np.ndarray
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def measure_documents(
-    documents: Documents, q: np.ndarray, a: np.ndarray, out_word_counts: np.ndarray, out_tables: np.ndarray
+    documents: DocumentArrays, q: np.ndarray, a: np.ndarray, out_word_counts: np.ndarray, out_tables: np.ndarray
 ) -> tuple[float, float]:
     """Add all documents to the sums (V, 3, K) of words' counts and to the expected tables (K,).
 
@@ -245,7 +245,12 @@ def weigh_known_topics(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def infer_documents(
-    documents: Documents, log_topics: np.ndarray, prior: np.ndarray, most: int, tolerance: float, out_tokens: np.ndarray
+    documents: DocumentArrays,
+    log_topics: np.ndarray,
+    prior: np.ndarray,
+    most: int,
+    tolerance: float,
+    out_tokens: np.ndarray,
 ) -> None:
     """Write the expected tokens (S, K) of new documents, whose words index log φ (U, K).
 

@@ -13,7 +13,7 @@ import numpy as np
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Documents(Protocol):
+class DocumentArrays(Protocol):
     """What kernels read of `corpora.documents.Documents`, which they do not import: see there."""
 
     @property

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, exp_digamma_minus, fast_exp
 from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
@@ -63,7 +63,7 @@ class WordEntries(NamedTuple):
     docs: np.ndarray
 
 
-def room_for(documents: Documents, most_topics: int, precision: DTypeLike) -> DocumentCounts:
+def room_for(documents: DocumentArrays, most_topics: int, precision: DTypeLike) -> DocumentCounts:
     """Empty DocumentCounts with space for most_topics topics per document."""
     num_documents = len(documents.starts) - 1
     return DocumentCounts(

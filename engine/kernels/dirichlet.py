@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, exp_digamma, fast_digamma
 from stickbreaker.engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
 
@@ -87,7 +87,7 @@ def make_room(longest: int, topics: np.ndarray) -> Room:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def load_document(documents: Documents, j: int, topics: np.ndarray, out_room: Room) -> int:
+def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_room: Room) -> int:
     """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_words, num_topics = round_up(last - first), topics.shape[1]
@@ -295,7 +295,7 @@ def add_tables(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def longest_document(documents: Documents) -> int:
+def longest_document(documents: DocumentArrays) -> int:
     """Distinct words of the longest document, padded."""
     longest = 1
     for j in range(documents.starts.shape[0] - 1):
@@ -305,7 +305,7 @@ def longest_document(documents: Documents) -> int:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fit_dirichlet(
-    documents: Documents,
+    documents: DocumentArrays,
     topics: np.ndarray,
     prior: np.ndarray,
     sweeps: Sweeps,

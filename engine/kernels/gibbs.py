@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 
 
 class TokenTopics(NamedTuple):
@@ -49,7 +49,7 @@ class TopicPool(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out_token_topics: TokenTopics) -> None:
+def lay_out(documents: DocumentArrays, assignments: np.ndarray, num_topics: int, out_token_topics: TokenTopics) -> None:
     """Fill out_token_topics, whose word_starts and doc_starts are set, from the topics (N,) in document order."""
     places = out_token_topics.word_starts.copy()
     in_document = np.zeros(num_topics, np.int32)
@@ -76,7 +76,7 @@ def lay_out(documents: Documents, assignments: np.ndarray, num_topics: int, out_
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def read_out(
-    documents: Documents,
+    documents: DocumentArrays,
     token_topics: TokenTopics,
     new_places: np.ndarray,
     out_assignments: np.ndarray,

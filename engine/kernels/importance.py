@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST
 
 # Share of the draws that come from the prior. It bounds the weights by p(words | φ) over this share: finite variance.
@@ -69,7 +69,7 @@ def sample_counts(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def weigh_documents(
-    documents: Documents,
+    documents: DocumentArrays,
     topics: np.ndarray,
     prior: np.ndarray,
     effort: Effort,

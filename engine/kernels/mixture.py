@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 
 # A word of a larger count is computed by log Γ, others as products of this number of factors. Each factor is between
 # 1e-6 and 1e15, so a product of sixteen stays within float64.
@@ -43,7 +43,12 @@ class MixturePrior(NamedTuple):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_logs(
-    documents: Documents, d: int, words: np.ndarray, totals: np.ndarray, out_product: np.ndarray, out_logs: np.ndarray
+    documents: DocumentArrays,
+    d: int,
+    words: np.ndarray,
+    totals: np.ndarray,
+    out_product: np.ndarray,
+    out_logs: np.ndarray,
 ) -> None:
     """Write log E[p(document d | θ_k)] of each component (C,), where q(θ_k) is Dirichlet with these parameters.
 
@@ -110,7 +115,7 @@ def scale_to_one(out_logs: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def move_document(
-    documents: Documents, d: int, k: int, sign: int, out_components: Components, word_concentration: float
+    documents: DocumentArrays, d: int, k: int, sign: int, out_components: Components, word_concentration: float
 ) -> None:
     """Add document d to component k, or remove it with sign -1."""
     out_components.documents[k] += sign
@@ -133,7 +138,7 @@ def find_free(components: Components, num_known: int) -> int:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sample_components(
-    documents: Documents,
+    documents: DocumentArrays,
     out_components: Components,
     prior: MixturePrior,
     first: int,
@@ -174,7 +179,9 @@ def sample_components(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_components(documents: Documents, z: np.ndarray, out_components: Components, out_counts: np.ndarray) -> None:
+def count_components(
+    documents: DocumentArrays, z: np.ndarray, out_components: Components, out_counts: np.ndarray
+) -> None:
     """Add the tokens of a sample to out_counts (U, C), and mark its components as counted."""
     for d in range(z.shape[0]):
         out_components.is_counted[z[d]] = True
@@ -184,7 +191,7 @@ def count_components(documents: Documents, z: np.ndarray, out_components: Compon
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_documents(
-    documents: Documents, words: np.ndarray, totals: np.ndarray, log_weights: np.ndarray, out_shares: np.ndarray
+    documents: DocumentArrays, words: np.ndarray, totals: np.ndarray, log_weights: np.ndarray, out_shares: np.ndarray
 ) -> None:
     """Write p(z = k | document) of each document (S, K), under fixed components and log weights (K,)."""
     product = np.empty(totals.shape[0])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine.kernels.bounds import bound_slots
-from stickbreaker.engine.kernels.compiled import Documents, njit
+from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.concentrations import add_stick_logs
 from stickbreaker.engine.kernels.counts import DocumentCounts, next_block
 from stickbreaker.engine.kernels.dirichlet import (
@@ -172,7 +172,7 @@ def choose_topics(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def load_chosen(
-    documents: Documents,
+    documents: DocumentArrays,
     j: int,
     topics: np.ndarray,
     prior: Prior,
@@ -317,7 +317,7 @@ def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, ou
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fit_document(
-    documents: Documents,
+    documents: DocumentArrays,
     j: int,
     topics: np.ndarray,
     prior: Prior,
@@ -350,7 +350,7 @@ def fit_document(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fit_one(
-    documents: Documents, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
+    documents: DocumentArrays, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
 ) -> tuple[np.ndarray, Slots, float]:
     """Run the local step on the first document; return its topic ids (A,), its slots and its `bound_slots`."""
     longest, num_topics = longest_document(documents), topics.shape[1]
@@ -362,7 +362,7 @@ def fit_one(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fit_two_level(
-    documents: Documents,
+    documents: DocumentArrays,
     topics: np.ndarray,
     prior: Prior,
     sweeps: Sweeps,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from stickbreaker.app.frames.prose import Piece, order_topics, snippet, tint
+from stickbreaker.app.frames.prose import ProsePiece, order_topics, snippet, tint
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 
 WORDS = ("é", "new york", "peace", "war")
@@ -26,20 +26,20 @@ def test_each_counted_word_has_its_likeliest_topic_and_the_text_stays(reading):
     pieces = tint(reading, 0, text)
     assert "".join(piece.text for piece in pieces) == text
     assert [piece for piece in pieces if piece.topic_id is not None] == [
-        Piece("PEACE", 7),
-        Piece("war", 9),
-        Piece("New", 9),
-        Piece("York", 9),
+        ProsePiece("PEACE", 7),
+        ProsePiece("war", 9),
+        ProsePiece("New", 9),
+        ProsePiece("York", 9),
     ]
     assert order_topics(pieces) == [9, 7]
 
 
 def test_letters_and_marks_are_joined_before_words_are_compared(reading):
-    assert tint(reading, 0, "e\u0301") == [Piece("é", 7)]
+    assert tint(reading, 0, "e\u0301") == [ProsePiece("é", 7)]
 
 
 def test_a_text_without_counted_words_is_one_piece(reading):
-    assert tint(reading, 0, "of 1812") == [Piece("of 1812", None)]
+    assert tint(reading, 0, "of 1812") == [ProsePiece("of 1812", None)]
     assert tint(reading, 0, "") == []
     assert order_topics([]) == []
 

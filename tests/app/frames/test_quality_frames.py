@@ -10,7 +10,7 @@ from stickbreaker.app.frames.quality_frames import LOW, describe_quality, qualit
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, ReadingJob
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.views.topic_quality import TopicQuality
+from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.engine.algorithm import TopicSummary
 from tests.app.browser_messages import send
 from tests.app.small_runs import HDP, small_config
@@ -61,7 +61,7 @@ def test_one_sentence_sums_the_topics_up(reading):
 
 def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(reading):
     selection = Selection()
-    view = TopicQuality(selection)
+    view = TopicQualityView(selection)
     view.read(ReadingJob("ready", 1.0, reading), Progress())
     send(view.table, {"key": 8})
     assert (selection.topic, view.table.chosen) == (8, 8)

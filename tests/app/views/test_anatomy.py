@@ -8,7 +8,7 @@ import pytest
 
 from stickbreaker.app.frames.anatomy_captions import explain_end
 from stickbreaker.app.frames.anatomy_frames import arrow_frame, bound_frame, slot_frame, slot_rows, stick_frame
-from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, Question
+from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
@@ -65,7 +65,7 @@ def answer(learn):
 
     def ask(name="hdp", **chosen):
         runner, anatomist = learn(name), Anatomist(lambda: None)
-        anatomist.ask(Question(runner.model(), **chosen))
+        anatomist.ask(AnatomyQuestion(runner.model(), **chosen))
         anatomist.join()
         assert anatomist.job.status == "ready"
         return anatomist.job.dissection

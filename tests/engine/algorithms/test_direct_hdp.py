@@ -10,7 +10,7 @@ from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -101,7 +101,7 @@ def test_tables_equal_the_expected_number_that_the_tokens_of_a_topic_open():
     topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
     document = Documents(np.array([0, 2]), np.array([0, 1], np.int32), counts)
     statistics, _ = fit_documents(
-        document, Expectations(np.arange(2), topics, prior, 0, "learning"), Sweeps(50, 0.0, 0.0), True
+        document, DocumentExpectations(np.arange(2), topics, prior, 0, "learning"), Sweeps(50, 0.0, 0.0), True
     )
     opened = [sum(prior[k] / (prior[k] + i) for i in range(counts[k])) for k in range(2)]
     np.testing.assert_allclose(statistics.tables, [*opened, 0.0], rtol=1e-9, atol=1e-9)

@@ -14,7 +14,7 @@ from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -125,7 +125,7 @@ def test_no_sweep_lowers_the_bound_of_a_document(highest_count):
     words = np.sort(rng.choice(V, 12, replace=False)).astype(np.int32)
     c = rng.integers(1, highest_count + 1, 12)
     document = Documents(np.array([0, 12]), words, c.astype(np.int32))
-    expectations = Expectations(np.arange(V), np.exp(logs), prior, 0, "learning")
+    expectations = DocumentExpectations(np.arange(V), np.exp(logs), prior, 0, "learning")
     bounds = []
     for num_sweeps in range(1, 60):
         statistics, shares = fit_documents(document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True)

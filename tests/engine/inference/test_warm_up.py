@@ -6,7 +6,7 @@ from scipy.stats import expon, gamma, kstest, uniform
 
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet import Expectations, fit_documents
+from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.warm_up import (
     COOLING,
     HIGHEST_TEMPERATURE,
@@ -57,7 +57,7 @@ def draw_expectations(sharpness, num_topics=20, vocab_size=60):
     """Topics that differ more for a larger sharpness."""
     rng = np.random.default_rng(1)
     topics = np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
-    return Expectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
+    return DocumentExpectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
 
 
 def draw_batch(num_documents=50, vocab_size=60):
