@@ -21,7 +21,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.panel_fixes import are_drawn, find_roots, fix_notebook
+from stickbreaker.app.panel_fixes import are_drawn, draw_without_webgl, find_roots, fix_notebook
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -49,8 +49,7 @@ def load_panel() -> None:
 def _load_extensions() -> None:
     pn.extension(inline=INLINE)
     hv.extension("bokeh", inline=INLINE, logo=False)
-    # Without a graphics card, browsers log a warning for each WebGL plot.
-    hv.renderer("bokeh").webgl = False
+    draw_without_webgl(hv.renderer("bokeh"))
 
 
 def _label_once(label_with: Labeller | None) -> Labeller | None:

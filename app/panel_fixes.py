@@ -1,4 +1,4 @@
-"""Every workaround for Panel, Bokeh or panel-material-ui: what it fixes, why, and the versions it was checked with.
+"""Every workaround for Panel, Bokeh, HoloViews or panel-material-ui: what it fixes, why, and the checked versions.
 
 Where no address of an issue is given, no issue of the library is known. `tests/app/test_panel_fixes*.py` fail if the
 versions change, and as soon as a workaround is no longer needed. The scripts are in `panel_scripts`.
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import bokeh.server.urls
+import pandas as pd
 import panel as pn
 import panel.auth
 import panel.command.serve
@@ -41,7 +42,14 @@ from panel.util.parameters import edit_readonly
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
 
-CHECKED_WITH = {"bokeh": "3.9", "panel": "1.9", "tornado": "6.6", "panel_material_ui": "0.16", "pyviz_comms": "3.0"}
+CHECKED_WITH = {
+    "bokeh": "3.9",
+    "panel": "1.9",
+    "tornado": "6.6",
+    "panel_material_ui": "0.16",
+    "pyviz_comms": "3.0",
+    "holoviews": "1.23",
+}
 SCRIPTS = Path(__file__).with_name("panel_scripts")
 
 
@@ -128,7 +136,7 @@ def keep_requests_private(options: dict[str, Any]) -> None:
     """Leave the headers and cookies of a request out of the token of its page.
 
     The HTML of a page shows its token. By default Bokeh 3.9 writes all headers and cookies into it, and it refuses a
-    list of those to write next to a list of those to leave out (no issue known).
+    list of those to write next to a list of those to leave out. Related: https://github.com/bokeh/bokeh/issues/11301.
     """
     for name in ("exclude_headers", "exclude_cookies"):
         options.pop(name, None)
@@ -205,7 +213,7 @@ def replace_route(route: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class LoginPage(BasicLoginHandler):
-    """What a login page takes from Panel, with four changes (Panel 1.9, no issues known).
+    """What a login page takes from Panel, with four changes (Panel 1.9).
 
     Panel compares passwords with `==`, which takes longer the more characters are right, and answers at once for an
     unknown user. It shows any text that the address has as `error`. It loads its style from a CDN. After a wrong
@@ -504,9 +512,9 @@ class BrowserHistory(pn.custom.JSComponent):
     """Makes the browser's back button follow the pages and documents that a user has opened.
 
     Panel 1.9 adds an entry to the browser's history at every change of the address, and changes nothing on the page
-    when the user goes back. Here another page, topic, document or span of time adds an entry. A change of the settings
-    replaces the present one, and so does the first topic, which a page selects by itself. `on_back(query)` is called
-    with the query of the entry that the user goes to.
+    when the user goes back (https://github.com/holoviz/panel/issues/7357). Here another page, topic, document or span
+    of time adds an entry. A change of the settings replaces the present one, and so does the first topic, which a page
+    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to.
     """
 
     _esm = read_fix("browser_history")
@@ -586,6 +594,23 @@ def offer(select: Any, options: dict[str, Any], value: Any) -> None:
     if options:
         select.param.update(options=options, value=value)
         select.param.trigger("value")
+
+
+def use_plain_texts(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return a frame whose columns of texts are Python strings.
+
+    HoloViews 1.23 cannot arrange pandas' own column of texts. Related:
+    https://github.com/holoviz/holoviews/issues/6308.
+    """
+    return frame.astype(dict.fromkeys(columns, object))
+
+
+def draw_without_webgl(renderer: Any) -> None:
+    """Let a renderer of HoloViews 1.23 draw without WebGL (no issue known).
+
+    Without a graphics card, a browser logs a warning for each plot with it.
+    """
+    renderer.webgl = False
 
 
 _PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg

@@ -15,6 +15,8 @@ import numpy as np
 Result = TypeVar("Result")
 # Work on fewer array elements takes less time than passing it to a thread, about 60 µs.
 LEAST_NUMBERS = 2**17
+# As many as the most shards of a mini-batch.
+NUM_FIXED_SPANS = 8
 
 
 class _ThreadState(threading.local):
@@ -76,6 +78,15 @@ def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
     Only for work whose result does not depend on the spans, since their number depends on the cores.
     """
     return _cut(starts, count_cores())
+
+
+def split_alike(num_rows: int) -> list[tuple[int, int]]:
+    """Spans (first, last) of rows of similar lengths, the same for any number of cores: for sums, which depend on them.
+
+    >>> split_alike(16)[:3]
+    [(0, 2), (2, 4), (4, 6)]
+    """
+    return _cut(np.arange(num_rows + 1), NUM_FIXED_SPANS)
 
 
 def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:

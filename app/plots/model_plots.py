@@ -8,6 +8,7 @@ import pandas as pd
 from bokeh.models import HoverTool
 
 from stickbreaker.app.frames.reading_frames import REST
+from stickbreaker.app.panel_fixes import use_plain_texts
 from stickbreaker.app.plots.reading_plots import HOVER, LARGEST_DOT, MAP_PADDING, RAMP, SMALLEST_DOT
 
 HALF_WIDTH, HEIGHT = 460, 420
@@ -62,8 +63,7 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
     periods = list(dict.fromkeys(frame["period"]))
     step = -(-len(periods) // MOST_PERIOD_LABELS) or 1
     tooltips = [*HOVER, (measure, "@value{0.0 %}")]
-    # HoloViews (1.23) cannot arrange columns of pandas' own string type.
-    cells = frame[::-1].astype({"period": object, "title": object})
+    cells = use_plain_texts(frame[::-1], "period", "title")
     return hv.HeatMap(cells, ["place", "title"], ["value", "period", "documents"]).opts(
         cmap=list(RAMP),
         colorbar=True,

@@ -341,7 +341,7 @@ class Controls(pn.viewable.Viewer):
         sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
         parts = (_note("Applied from the next mini-batch on."), *sliders, self._sketch, self._choices)
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
-        # It starts open: Bokeh does not draw a figure that is hidden at first.
+        # It starts open: these are the settings that people try first.
         return pmui.Accordion(
             ("Learning settings", panel), active=[0], title_variant="subtitle1", sizing_mode="stretch_width"
         )

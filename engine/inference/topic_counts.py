@@ -22,7 +22,7 @@ from stickbreaker.engine.kernels.counts import (
     share_out_rows,
     weigh_rows,
 )
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
+from stickbreaker.engine.parallel import map_on_threads, split_alike, split_evenly
 
 # Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12
@@ -211,7 +211,7 @@ class DecayedCounts:
             total: np.ndarray = array[slice(*span)].sum(0, dtype=np.float64)
             return total
 
-        totals = sum(map_on_threads(share_out, split_evenly(np.arange(self.vocab_size + 1))))
+        totals = sum(map_on_threads(share_out, split_alike(self.vocab_size)))
         rows = _Rows(array, self.vocab_size)
         places = np.arange(self.vocab_size, dtype=np.int32)
         kept = self._with(_rows=rows, _places=places, totals=self.scale * totals)

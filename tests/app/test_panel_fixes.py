@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import bokeh
 import bokeh.server.urls
+import holoviews as hv
 import panel as pn
 import panel.auth
 import panel.command.serve
@@ -56,6 +57,7 @@ def test_the_workarounds_were_checked_with_these_versions():
         "panel_material_ui": pmui.__version__,
         "tornado": tornado.version,
         "pyviz_comms": pyviz_comms.__version__,
+        "holoviews": hv.__version__,
     }
     found = {name: ".".join(version.split(".")[:2]) for name, version in versions.items()}
     skip_older_versions(found, CHECKED_WITH)

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import bokeh
+import holoviews as hv
+import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import pytest
@@ -21,12 +23,14 @@ from pyviz_comms import Comm, JupyterCommJS
 from stickbreaker.app.panel_fixes import (
     TOOLS_STYLE,
     Seed,
+    draw_without_webgl,
     find_roots,
     fix_notebook,
     hide_tools,
     hideable,
     is_drawn,
     offer,
+    use_plain_texts,
 )
 
 BOKEH_JS = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
@@ -164,3 +168,23 @@ def test_panel_still_has_no_public_record_of_where_a_view_is_shown():
     root = column.get_root(Document(), Comm())
     views = SimpleNamespace(__panel__=lambda: column), SimpleNamespace(__panel__=pn.Column)
     assert [found for _, found, _, _ in find_roots(views).values()] == [root]
+
+
+def test_holoviews_still_cannot_arrange_texts_of_pandas_and_arranges_plain_ones():
+    hv.extension("bokeh")
+    frame = pd.DataFrame({"place": [0, 1, 0, 1], "title": list("aabb"), "period": list("xyxy"), "value": 1.0})
+    frame = frame.astype({"title": "string", "period": "string"})
+
+    def draw(cells):
+        return hv.render(hv.HeatMap(cells, ["place", "title"], ["value", "period"]))
+
+    with pytest.raises((NotImplementedError, TypeError)):
+        draw(frame)
+    assert draw(use_plain_texts(frame, "title", "period")).renderers
+
+
+def test_holoviews_still_draws_with_webgl_unless_told_otherwise():
+    renderer = hv.renderer("bokeh").instance(webgl=hv.renderer("bokeh").param["webgl"].default)
+    assert renderer.webgl
+    draw_without_webgl(renderer)
+    assert not renderer.webgl

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stickbreaker.engine import parallel
 from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, Removal, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from tests import naive
@@ -157,3 +158,13 @@ def test_the_tokens_of_a_removed_topic_go_word_by_word_to_the_topics_of_its_mixt
     np.testing.assert_allclose(left.totals, expected.sum(0), rtol=1e-5)
     np.testing.assert_array_equal(counts.dense(), dense)
     assert counts.remove(removal._replace(topics=removal.topics[:0])) is counts
+
+
+def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
+    counts = decayed_counts(np.random.default_rng(0).gamma(0.3, size=(1_001, 5)).astype(np.float32))
+    removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
+    totals = []
+    for num_threads in (1, 2, 3, 5):
+        monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
+        totals.append(counts.remove(removal).totals.tobytes())
+    assert len(set(totals)) == 1
