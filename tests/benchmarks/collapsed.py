@@ -1,6 +1,6 @@
 """The error of the approximations of CV-HDP, how often its bound falls, and the topics it finds from its own start.
 
-python -m tests.benchmarks.collapsed [errors] [falls] [recovery] [--seeds 3] [--sweeps 100]
+python -m tests.benchmarks.collapsed [errors] [falls] [recovery] [--seeds 3] [--sweeps 100] [--json FILE]
 
 errors: Eq. 12 and 18 against counts enumerated, on five tokens and on documents of State of the Union.
 falls: sweeps of State of the Union after which the bound is lower; seconds per sweep, also for CV-LDA with equal K.
@@ -8,6 +8,7 @@ recovery: topics of simulated corpora within 1.5 times the error of known assign
 """
 
 import argparse
+import json
 import time
 
 import numpy as np
@@ -111,9 +112,16 @@ def main():
     parser.add_argument("parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--sweeps", type=int, default=100)
+    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
+    rows = {}
     for part in arguments.parts:
-        print(f"### {part}\n\n{to_markdown(PARTS[part](arguments.seeds, arguments.sweeps).reset_index())}\n")
+        table = PARTS[part](arguments.seeds, arguments.sweeps).reset_index()
+        rows[part] = table.to_dict("records")
+        print(f"### {part}\n\n{to_markdown(table)}\n")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
 
 
 if __name__ == "__main__":

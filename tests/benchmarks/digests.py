@@ -1,6 +1,6 @@
 """SHA-256 of what each algorithm has learned, with each choice of its settings, to compare two versions bit for bit.
 
-    python -m tests.benchmarks.digests [SYSTEM ...] > before.txt
+    python -m tests.benchmarks.digests [SYSTEM ...] [--json FILE] > before.txt
     python -m tests.benchmarks.digests [SYSTEM ...] | diff before.txt -     # after a change of the code
 
 Run both on one machine, since the digests depend on its processor and on the versions of NumPy, SciPy and numba. Each
@@ -11,6 +11,7 @@ the topic shares and the score of held-out documents.
 
 import argparse
 import hashlib
+import json
 from dataclasses import fields, replace
 
 import numpy as np
@@ -65,13 +66,19 @@ def main(arguments=None):
     """Print a line for each system and choice."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="names of algorithms; all by default")
-    systems = parser.parse_args(arguments).systems or [algorithm.name for algorithm in REGISTRY]
-    corpus = simulate_corpus()
+    parser.add_argument("--json", metavar="FILE")
+    arguments = parser.parse_args(arguments)
+    systems = arguments.systems or [algorithm.name for algorithm in REGISTRY]
+    corpus, rows = simulate_corpus(), []
     for algorithm in map(find_algorithm, systems):
         for chosen in list_choices(algorithm):
             steps, digest = digest_run(algorithm, make_config(algorithm, chosen), corpus)
             named = " ".join(f"{name}={value}" for name, value in chosen.items()) or "defaults"
             print(f"{algorithm.name:17} {named:28} {steps:4} {digest}", flush=True)
+            rows.append({"system": algorithm.name, "choice": named, "steps": steps, "digest": digest})
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
 
 
 if __name__ == "__main__":
