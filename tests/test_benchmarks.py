@@ -21,6 +21,7 @@ from tests.benchmarks import (
     digests,
     heldout,
     local_steps,
+    overfitting,
     profile,
     race,
     robust,
@@ -212,6 +213,13 @@ def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_m
     assert {"importance_sampling", "within_documents"} <= {row["protocol"] for row in rows}
     assert all(-10 < row["nats_per_word"] < -5 for row in rows)
     assert len(systems.tabulate(rows)) == 1
+
+
+def test_the_gap_of_the_overfitting_table_is_between_unread_and_read_documents(only_few):
+    rows = [overfitting.measure(NAME, None, 5, word, 0) for word in (0.01, 0.5)]
+    assert all(row["gap"] == row["tokens_90_10"] - row["within_documents"] for row in rows)
+    assert rows[0]["tokens_90_10"] != rows[1]["tokens_90_10"]
+    assert overfitting.tabulate(rows)["η"].tolist() == [0.01, 0.5]
 
 
 def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
