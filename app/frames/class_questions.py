@@ -1,4 +1,4 @@
-"""The questions that a class can be asked about a run: the intruder, the first column of a word, a passage's period."""
+"""The questions that a class can be asked about a run: the intruder, a word's first column, a passage's period, κ."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,16 +8,28 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, date_text
 from stickbreaker.app.frames.reading_frames import fitting_unit
-from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, PERIOD, ClassTaskError, Result, Task
+from stickbreaker.app.model.class_tasks import (
+    FIRST,
+    INTRUDER,
+    PERIOD,
+    RATE,
+    ClassState,
+    ClassTaskError,
+    Result,
+    Task,
+)
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.doc_shares import divide
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.intrusion import ask_words
+from stickbreaker.engine.schedules import live_settings
 
 NUM_PERIODS = 6
+RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NUM_SHOWN, LEAST_SHOWN = 20, 10
 # A phone shows about so much of a passage with its options.
 MOST_LETTERS = 900
@@ -26,6 +38,12 @@ HIDDEN_YEAR = "[year]"
 NUM_FREQUENT, NUM_SUGGESTED = 400, 12
 ABSENT = "Not in this run"
 NO_TOPICS = "No topic can be asked about yet: let the run continue."
+NO_RATE = "This algorithm has no forgetting rate κ: choose another algorithm, or ask another question."
+NO_SCORES = "This run has no held-out scores: set some under Advanced settings, or ask another question."
+RATE_HINT = (
+    "With a low κ each mini-batch changes the model much, also late in the run. "
+    "With a high κ the changes soon become small."
+)
 NO_PERIODS = "The documents of this corpus have no dates that differ: ask another question."
 
 
@@ -145,6 +163,40 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[
         shown=passage or ", ".join(corpus.vocabulary[int(word)] for word in words[order]),
         correct=correct,
     )
+
+
+def ask_rate(progress: Progress, config: object) -> Task:
+    """Ask which forgetting rate κ predicts held-out words best at the end of a run; runs give the answer.
+
+    Raises ClassTaskError if the algorithm has no κ or the run no held-out scores.
+    """
+    if "forgetting_rate" not in live_settings(config):
+        raise ClassTaskError(NO_RATE)
+    if progress.settings is None or not (progress.settings.num_evaluations and progress.settings.num_test):
+        raise ClassTaskError(NO_SCORES)
+    return Task(
+        kind=RATE,
+        question="Which forgetting rate κ predicts held-out words best at the end of the run?",
+        options=tuple(f"κ = {rate:g}" for rate in RATES),
+        shown=RATE_HINT,
+        run_id=progress.run_id,
+        rates=RATES,
+        is_prediction=True,
+    )
+
+
+def rate_frame(state: ClassState, chosen: int = -1) -> pd.DataFrame:
+    """Held-out curves of the runs for a question about κ: columns x, y (arrays), label, color, is_chosen.
+
+    chosen: the option of this page, whose curve is drawn thick. The label has the number of answers.
+    """
+    rows = []
+    for place, (point, answers) in enumerate(zip(state.points, state.counts, strict=False)):
+        if point.heldout is not None:
+            label = f"κ = {point.config_value('forgetting_rate'):g}, {count(answers, 'answer')}"
+            x, y = np.array(point.documents_seen), np.array(point.nats_per_word)
+            rows.append((x, y, label, topic_color(place), place == chosen))
+    return pd.DataFrame(rows, columns=["x", "y", "label", "color", "is_chosen"])
 
 
 def hide_years(text: str) -> str:

@@ -1,11 +1,16 @@
 """Tasks for a class: a question with options, the answers of a class, and how often each option was chosen. Pure."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-INTRUDER, FIRST, PERIOD = KINDS = ("word intrusion", "first column of a word", "period of a passage")
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
+
+KINDS = ("word intrusion", "first column of a word", "period of a passage", "best forgetting rate")
+INTRUDER, FIRST, PERIOD, RATE = KINDS
 # Pages are cheap to open, so one browser could answer often: more answers to one task are refused.
 MAX_ANSWERS = 500
 MAX_RESULTS = 500
@@ -21,7 +26,8 @@ class Task:
 
     kind: one of `KINDS`. shown: the words or the passage that it asks about. correct: the place of the right option;
     None while it is not known. run_id, topic_id and label say what it was made from; topic_id is None if no topic is
-    asked about. word and columns (documents seen, one per option but the last) belong to `FIRST`.
+    asked about. word and columns (documents seen, one per option but the last) belong to `FIRST`, and rates (κ, one per
+    option) to `RATE`.
     is_prediction: the answer was not known when the question was asked, so answers end when it is.
     """
 
@@ -35,6 +41,7 @@ class Task:
     label: str = ""
     word: int = -1
     columns: tuple[int, ...] = ()
+    rates: tuple[float, ...] = ()
     is_prediction: bool = False
 
 
@@ -51,7 +58,8 @@ class ClassState:
     """The task that a class works on and those before it; replaced as a whole.
 
     number: of the present task, from 1; 0 before the first. answers: the chosen option by the token of a page.
-    results: earlier tasks with at least one answer, the oldest first.
+    results: earlier tasks with at least one answer, the oldest first. plan: the runs that give the answer to a `RATE`
+    task, one per option, once they have been started; points: those of them that have ended.
     """
 
     number: int = 0
@@ -59,6 +67,8 @@ class ClassState:
     is_revealed: bool = False
     answers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     results: tuple[Result, ...] = ()
+    plan: tuple[RunSpec, ...] = ()
+    points: tuple[SweepPoint, ...] = ()
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -68,9 +78,15 @@ class ClassState:
 
     @property
     def is_open(self) -> bool:
-        """Whether answers are taken: the task is not revealed, and a prediction has not come true."""
+        """Whether answers are taken: not once the task is revealed, a prediction has come true, or its runs begin."""
         task = self.task
-        return task is not None and not self.is_revealed and not (task.is_prediction and task.correct is not None)
+        is_over = self.is_revealed or bool(self.plan)
+        return task is not None and not is_over and not (task.is_prediction and task.correct is not None)
+
+    @property
+    def needs_runs(self) -> bool:
+        """Whether the answer to the present task is found by runs that have not ended."""
+        return self.task is not None and self.task.kind == RATE and self.task.correct is None
 
     @property
     def all_results(self) -> tuple[Result, ...]:
@@ -96,6 +112,20 @@ class ClassState:
         if not is_valid or (page not in self.answers and len(self.answers) >= MAX_ANSWERS):
             return self
         return replace(self, answers=MappingProxyType({**self.answers, page: int(str(option))}))
+
+    def begin(self, plan: tuple[RunSpec, ...]) -> "ClassState":
+        """The state once the runs that give the answer are started; answers end."""
+        return replace(self, plan=plan, points=()) if self.needs_runs else self
+
+    def follow(self, sweep: SweepState) -> "ClassState":
+        """The state after the runs that a sweep has ended; the last one settles which option is right."""
+        if not self.needs_runs or not self.plan or sweep.plan != self.plan:
+            return self
+        state = self if sweep.points == self.points else replace(self, points=sweep.points)
+        if sweep.status != "finished":
+            return state
+        scores = [-math.inf if point.heldout is None else point.heldout for point in sweep.points]
+        return state.settle(scores.index(max(scores))) if max(scores) > -math.inf else state
 
     def settle(self, correct: int) -> "ClassState":
         """The state once the right option of the present task is known."""

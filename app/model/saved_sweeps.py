@@ -99,4 +99,5 @@ def _read_spec(written: Mapping[str, Any]) -> RunSpec:
 
 
 def _read_point(written: Mapping[str, Any], spec: RunSpec) -> SweepPoint:
-    return SweepPoint(**{**written, "config": spec.algorithm.config(**written["config"])})
+    curve = {name: tuple(written.get(name, ())) for name in ("documents_seen", "nats_per_word")}
+    return SweepPoint(**{**written, **curve, "config": spec.algorithm.config(**written["config"])})

@@ -25,7 +25,10 @@ class SweepError(ValueError):
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """How one run of a sweep ended; each setting of its config has a value."""
+    """How one run of a sweep ended; each setting of its config has a value.
+
+    documents_seen, nats_per_word: the held-out curve of a run that has finished.
+    """
 
     title: str
     label: str
@@ -33,6 +36,8 @@ class SweepPoint:
     status: str
     message: str
     heldout: float | None
+    documents_seen: tuple[int, ...] = ()
+    nats_per_word: tuple[float, ...] = ()
 
     def config_value(self, name: str) -> float | int | None:
         """The value of a setting; None where the system lacks it."""
@@ -109,15 +114,18 @@ def plan_sweep(
 
 def end_point(spec: RunSpec, progress: Progress) -> SweepPoint:
     """Write down how a run of a sweep ended."""
-    nats = progress.heldout["nats_per_word"]
-    heldout = float(nats[-1]) if len(nats) and progress.status == "finished" else None
+    is_scored = len(progress.heldout["nats_per_word"]) > 0 and progress.status == "finished"
+    documents_seen = tuple(map(int, progress.heldout["documents_seen"])) if is_scored else ()
+    nats_per_word = tuple(map(float, progress.heldout["nats_per_word"])) if is_scored else ()
     return SweepPoint(
         title=spec.algorithm.title,
         label=progress.label,
         config=progress.config,
         status=progress.status,
         message=progress.message,
-        heldout=heldout,
+        heldout=nats_per_word[-1] if is_scored else None,
+        documents_seen=documents_seen,
+        nats_per_word=nats_per_word,
     )
 
 

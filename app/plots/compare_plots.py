@@ -51,6 +51,23 @@ def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
     return fig
 
 
+def rate_plot(frame: pd.DataFrame) -> figure:
+    """Draw the held-out curves of a class's values of κ, with a legend; see `class_questions.rate_frame`."""
+    fig = _score_figure("Held-out log likelihood with each κ")
+    set_x_axis(fig, "documents")
+    for place, row in enumerate(frame.itertuples()):
+        source = ColumnDataSource({"x": row.x, "y": row.y})
+        style = {"line_width": 5 if row.is_chosen else 2, "line_dash": DASHES[place % len(DASHES)]}
+        line = fig.line("x", "y", source=source, color=row.color, legend_label=row.label, **style)
+        marker = MARKERS[place % len(MARKERS)]
+        fig.scatter("x", "y", source=source, color=row.color, size=8, marker=marker, legend_label=row.label)
+        tips = [("run", _as_literal(row.label)), ("held-out", "@y{0.0000} nats per word")]
+        fig.add_tools(HoverTool(renderers=[line], tooltips=tips))
+    fig.add_layout(fig.legend[0], "below")
+    fig.legend.orientation, fig.legend.ncols = "horizontal", 2
+    return fig
+
+
 def _as_literal(text: str) -> str:
     """Escape a name so that a tooltip shows it as text, not as a column or markup."""
     if text.startswith("@y"):

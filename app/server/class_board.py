@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 
 from stickbreaker.app.model.class_tasks import ClassState, Task
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.sweep_plan import SweepState
 
 
 class ClassBoard:
@@ -24,6 +26,14 @@ class ClassBoard:
     def settle(self, number: int, correct: int) -> None:
         """Note the right option of the present task, once it is known."""
         self._change(lambda state: state.settle(correct) if state.number == number else state)
+
+    def begin(self, plan: tuple[RunSpec, ...]) -> None:
+        """Note that these runs, which give the answer to the present task, are started."""
+        self._change(lambda state: state.begin(plan))
+
+    def follow(self, sweep: SweepState) -> None:
+        """Note how far they are."""
+        self._change(lambda state: state.follow(sweep))
 
     def reveal(self) -> None:
         """Show the right option to the class, if it is known; answers end."""

@@ -5,16 +5,28 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from stickbreaker.app.frames.class_questions import ask_first, ask_intruder, ask_period, find_first, suggest_words
+from stickbreaker.app.frames.class_questions import (
+    ask_first,
+    ask_intruder,
+    ask_period,
+    ask_rate,
+    find_first,
+    suggest_words,
+)
 from stickbreaker.app.model.class_tasks import FIRST, ClassState, ClassTaskError, Task
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.service import Run
 from stickbreaker.app.server.visitors import for_presenters
 from stickbreaker.app.session.tabs import CLASS, open_page
 from stickbreaker.app.views.class_tasks import ClassActions, ClassTasks
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.texts import Texts
+from stickbreaker.engine.schedules import live_settings
 
+OTHER_SWEEP = "A sweep is running on the page Compare: wait until it has ended, or cancel it there."
+OTHER_RUN = "The question is about an earlier run: ask it again."
 NO_MODEL = "The run has not learned anything yet: let it read some documents first."
 
 
@@ -43,6 +55,8 @@ class Classroom:
                 intruder=self.intruder,
                 first=self.first,
                 period=self.period,
+                rate=self.rate,
+                start_runs=self.start_runs,
                 suggest=self.suggest,
                 reveal=self.reveal,
                 answer=self.answer,
@@ -63,7 +77,8 @@ class Classroom:
     def find_shown(self) -> object:
         """What this page shows of the tasks; it does not change for watchers when others answer."""
         state = self.state
-        return (state.number, state.is_open, state.is_revealed) if self._is_watching else state
+        shown = (state.number, state.is_open, state.is_revealed, len(state.points))
+        return shown if self._is_watching else state
 
     def look(self) -> None:
         """Show the tasks; a new one opens on the page of a watcher."""
@@ -72,13 +87,14 @@ class Classroom:
             return
         self._settle(run)
         state = run.board.state
-        self.view.update(state, run.num_watching, self._token)
+        self.view.update(state, run.num_watching, run.sweep.state, self._token)
         if self._is_watching and state.number > self._number and not state.is_revealed:
             open_page(self._tabs, CLASS)
         self._number = state.number
 
     def _settle(self, run: Run) -> None:
-        """Note when the run has answered the question itself."""
+        """Note when the run, or the runs of a sweep, have answered the question."""
+        run.board.follow(run.sweep.state)
         state = run.board.state
         if state.task is not None and state.task.kind == FIRST and state.task.correct is None:
             correct = find_first(state.task, run.runner.progress)
@@ -103,6 +119,38 @@ class Classroom:
                 model.corpus, self.state.number, run.runner.progress.seed, partial(self._read_text, model.corpus.name)
             )
         )
+
+    @for_presenters
+    def rate(self) -> None:
+        """Ask which κ predicts held-out words best."""
+        self._ask(lambda run, model: ask_rate(run.runner.progress, model.config))
+
+    @for_presenters
+    def start_runs(self) -> None:
+        """Run each value of κ that the present task offers; answers end."""
+        run = self._find_run()
+        model = run.runner.model() if run is not None else None
+        task = self.state.task
+        if run is None or model is None or task is None or not self.state.needs_runs:
+            return
+        if run.sweep.is_running:
+            self.notify(OTHER_SWEEP)
+            return
+        settings = run.runner.progress.settings
+        if task.run_id != model.run_id or settings is None:
+            self.notify(OTHER_RUN)
+            return
+        base = RunSpec(
+            corpus_name=model.corpus.name,
+            algorithm=model.algorithm,
+            config=model.config,
+            settings=settings,
+            chosen=frozenset(live_settings(model.config)),
+        )
+        plan = plan_sweep(base, [], {"forgetting_rate": task.rates})
+        run.board.begin(plan)
+        run.sweep.start(plan)
+        run.notify()
 
     def _read_text(self, corpus_name: str, row: int) -> str:
         """The text of a document; empty where the corpus is stored without its text, or it cannot be read."""

@@ -9,8 +9,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from stickbreaker.app.frames.class_questions import rate_frame
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
+from stickbreaker.app.plots.compare_plots import rate_plot
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.qr_code import qr_code_html
 from stickbreaker.app.widgets.scripts import read_script
@@ -18,10 +21,14 @@ from stickbreaker.app.widgets.scripts import read_script
 HELP = (
     "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
     "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
+    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Run the values</b> ends the answers and runs the "
+    "corpus with each of them, with the other settings as they are. The curves appear on all pages, and each watcher "
+    "sees the curve of the chosen value thicker. The runs are kept, and Compare lists them.</p>"
     "<p>The page Export has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
 WAITING = "No task yet. It will open here."
+NOT_RUN = "When all have answered, run the values."
 NOT_KNOWN = "The right answer is not known yet: let the run continue."
 CODE_STYLE = """
 :host { display: block; } img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
@@ -37,13 +44,16 @@ SIDES_STYLE = """
 class ClassActions:
     """What the page can do.
 
-    intruder(), first(word), period(): ask the class. suggest() -> words to ask about. reveal(): show the right answer.
+    intruder(), first(word), period(), rate(): ask the class. start_runs(): run the values of κ. suggest() -> words to
+    ask about. reveal(): show the right answer.
     answer(number, option): of a watcher, to the task of this number.
     """
 
     intruder: Callable[[], None]
     first: Callable[[str], None]
     period: Callable[[], None]
+    rate: Callable[[], None]
+    start_runs: Callable[[], None]
     suggest: Callable[[], Sequence[str]]
     reveal: Callable[[], None]
     answer: Callable[[object, object], None]
@@ -87,6 +97,9 @@ class ClassTasks(pn.viewable.Viewer):
         self.word = pmui.TextInput(label="Word", value="", size="small", width=190, max_length=60)
         self.first = _make_button("When does it appear?", "timeline", lambda event: actions.first(self.word.value))
         self.period = _make_button("Guess the period", "event", lambda event: actions.period())
+        self.rate = _make_button("Choose κ", "tune", lambda event: actions.rate())
+        self.start_runs = _make_button("Run the values", "play_arrow", lambda event: actions.start_runs())
+        self.start_runs.visible = False
         self.reveal = pmui.Button(
             label="Reveal the answer",
             icon="visibility",
@@ -95,14 +108,26 @@ class ClassTasks(pn.viewable.Viewer):
             on_click=lambda event: actions.reveal(),
         )
         self.buttons = pn.FlexBox(
-            self.intruder, self.period, self.word, self.first, self.reveal, align_items="center", gap="8px", margin=0
+            self.intruder,
+            self.period,
+            self.rate,
+            self.word,
+            self.first,
+            self.start_runs,
+            self.reveal,
+            align_items="center",
+            gap="8px",
+            margin=0,
         )
+        self._drawn: object = None
+        self.curves = pn.Column(sizing_mode="stretch_width", margin=(6, 10))
         self.code = pn.pane.HTML("", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10))
         self._heading = make_heading("Tasks for the class", HELP)
         self._sides = pn.Column(
             self.question, self.code, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
         )
-        self._layout = pn.Column(self._heading, self.buttons, self._sides, sizing_mode="stretch_width", margin=0)
+        parts = (self._heading, self.buttons, self._sides, self.curves)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -124,8 +149,8 @@ class ClassTasks(pn.viewable.Viewer):
             helper = f"For example {', '.join(words[1:4])}" if len(words) > 1 else ""
             self.word.param.update(value=words[0] if words else "", helper_text=helper)
 
-    def update(self, state: ClassState, num_watching: int, page: str = "") -> None:
-        """Show the present task; page: the token by which this page answers."""
+    def update(self, state: ClassState, num_watching: int, sweep: SweepState, page: str = "") -> None:
+        """Show the present task; sweep: of the run, page: the token by which this page answers."""
         task = state.task
         if task is None:
             self.question.said = NO_TASK if self._may_act else WAITING
@@ -141,21 +166,35 @@ class ClassTasks(pn.viewable.Viewer):
             chosen=state.answers.get(page, -1),
             correct=correct,
             is_open=state.is_open,
-            said=describe_answers(state, num_watching) if self._may_act else describe_own(state, page),
+            said=describe_answers(state, num_watching, sweep) if self._may_act else describe_own(state, page),
         )
         self.reveal.disabled = state.is_revealed or task.correct is None
+        is_at_work = sweep.status == "running" and sweep.plan == state.plan
+        self.start_runs.visible = self._may_act and state.needs_runs and not is_at_work
+        self._draw(state, page)
+
+    def _draw(self, state: ClassState, page: str) -> None:
+        """Draw the curves of a question about κ, again only when one is added."""
+        drawn = (state.number, len(state.points))
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        frame = rate_frame(state, state.answers.get(page, -1))
+        self.curves[:] = [] if frame.empty else [pn.pane.Bokeh(rate_plot(frame), sizing_mode="stretch_width")]
 
 
-def describe_answers(state: ClassState, num_watching: int) -> str:
+def describe_answers(state: ClassState, num_watching: int, sweep: SweepState) -> str:
     """Say how many watchers have answered, how many answers are right once that is shown, and what is missing.
 
-    >>> describe_answers(ClassState(), 3)
+    >>> describe_answers(ClassState(), 3, SweepState())
     '0 answers, 3 watchers.'
     """
     task, number = state.task, len(state.answers)
     said = f"{count(number, 'answer')}, {count(num_watching, 'watcher')}."
     if task is None:
         return said
+    if state.needs_runs:
+        return f"{said} {describe_sweep(sweep) if state.plan and sweep.plan == state.plan else NOT_RUN}"
     if task.correct is None:
         return f"{said} {NOT_KNOWN}"
     if state.is_revealed and number:
@@ -170,6 +209,7 @@ def describe_own(state: ClassState, page: str) -> str:
     task = state.task
     if task is not None and state.is_open:
         end = "the right answer is known" if task.is_prediction else "the presenter reveals the answer"
+        end = "the presenter runs the values" if state.needs_runs else end
         return f"Answer sent. You can change it until {end}." if page in state.answers else "Tap your answer."
     if not state.is_revealed:
         return "You cannot change your answer any more. The right answer will appear here."

@@ -13,6 +13,7 @@ from stickbreaker.app.frames.class_questions import (
     ask_first,
     ask_intruder,
     ask_period,
+    ask_rate,
     find_first,
     hide_years,
     suggest_words,
@@ -155,3 +156,13 @@ def test_the_table_of_answers_has_a_row_per_option_with_the_key_and_the_topic(re
     assert frame.loc[frame["is_correct"], "answers"].tolist() == [2 + (task.correct == 0)]
     assert set(frame["topic_id"]) == {str(task.topic_id)}
     assert not len(answer_frame(()))
+
+
+def test_kappa_is_asked_about_only_where_an_algorithm_has_it_and_scores_are_planned(record):
+    progress, model = record[0].progress(2), record[0].model()
+    task = ask_rate(progress, model.config)
+    assert (len(task.options), task.correct) == (len(task.rates), None)
+    with pytest.raises(ClassTaskError, match="no forgetting rate"):
+        ask_rate(progress, engine.find_algorithm("gibbs-hdp").config())
+    with pytest.raises(ClassTaskError, match="no held-out scores"):
+        ask_rate(replace(progress, settings=replace(progress.settings, num_evaluations=0)), model.config)

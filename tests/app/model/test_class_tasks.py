@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, MAX_ANSWERS, ClassState, Result, Task
+from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, MAX_ANSWERS, RATE, ClassState, Result, Task
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.views.class_tasks import describe_own
+from tests.app.small_runs import small_spec
 
 TASK = Task(INTRUDER, "Which word?", ("war", "peace", "cotton"), correct=2, topic_id=7, label="war, peace")
 ASKED = ClassState().ask(TASK)
@@ -86,3 +88,17 @@ def test_a_watcher_reads_until_when_the_answer_can_be_changed():
 )
 def test_without_a_task_nothing_happens(act):
     assert act() == ClassState()
+
+
+def test_runs_of_which_all_failed_settle_nothing():
+    asked = ClassState().ask(Task(RATE, "Which?", ("κ = 0.5", "κ = 1"), rates=(0.5, 1.0), is_prediction=True))
+    plan = (small_spec(forgetting_rate=0.5), small_spec(forgetting_rate=1.0))
+    point = SweepPoint(title="", label="", config=plan[0].config, status="failed", message="", heldout=None)
+    sweep = SweepState(status="finished", plan=plan, points=(point, point))
+    assert asked.follow(sweep) is asked
+    begun = asked.begin(plan)
+    assert not begun.is_open
+    assert begun.follow(sweep).needs_runs
+    better = replace(point, heldout=-7.0)
+    assert begun.follow(replace(sweep, points=(point, better))).task.correct == 1
+    assert begun.follow(replace(sweep, plan=plan[:1])) is begun

@@ -3,17 +3,22 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import panel as pn
 import pytest
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
+from bokeh.models import Line
 from panel.io.location import Location
 from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
+from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.claims import GUEST, Claims
 from stickbreaker.app.server.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
 from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
+from stickbreaker.app.session import classroom
+from stickbreaker.app.session.classroom import OTHER_SWEEP
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import CLASS
@@ -429,7 +434,7 @@ def test_the_right_answer_is_not_sent_to_watchers_before_it_is_revealed(class_of
 
 def test_a_watcher_asks_and_reveals_nothing_and_a_presenter_does_not_answer(class_of_two):
     presenter, ben, _ = class_of_two
-    for act in (ben.classroom.intruder, ben.classroom.period, ben.classroom.reveal):
+    for act in (ben.classroom.intruder, ben.classroom.period, ben.classroom.rate, ben.classroom.reveal):
         act()
     ben.classroom.first("word3")
     assert presenter.run.board.state.number == 0
@@ -467,6 +472,63 @@ def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_re
     ben.look()
     assert "word" in ben.classroom.view.question.shown
     assert "the file is damaged" in presenter.said[-1]
+
+
+def test_each_watcher_chooses_a_forgetting_rate_and_all_see_the_curves_of_the_runs_with_each_value(
+    class_of_two, until, monkeypatch
+):
+    presenter, ben, other = class_of_two
+    # Each run reads the corpus once, not fifty times.
+    monkeypatch.setattr(
+        classroom, "plan_sweep", lambda base, *more: plan_sweep(replace(base, settings=SETTINGS), *more)
+    )
+    presenter.classroom.rate()
+    for session in class_of_two:
+        session.look()
+    assert presenter.classroom.view.start_runs.visible
+    tap(ben, 1)
+    tap(other, 5)
+    other.classroom.start_runs()
+    assert not presenter.run.sweep.is_running
+    presenter.classroom.start_runs()
+    assert not presenter.run.board.state.is_open
+    tap(ben, 2)
+    until(lambda: presenter.run.sweep.state.status == "finished")
+    for session in class_of_two:
+        session.look()
+    state = presenter.run.board.state
+    assert state.counts == (0, 1, 0, 0, 0, 1)
+    scores = [point.heldout for point in state.points]
+    assert len(set(scores)) == len(state.task.rates)
+    assert state.task.correct == int(np.argmax(scores))
+    assert [point.config.forgetting_rate for point in state.points] == list(state.task.rates)
+    assert all(point.nats_per_word[-1] == point.heldout for point in state.points)
+    assert [len(session.classroom.view.curves) for session in class_of_two] == [1, 1, 1]
+    widths = [line.glyph.line_width for line in lines_of(ben.classroom.view.curves[0].object)]
+    assert widths == [2, 5, 2, 2, 2, 2]
+    assert not presenter.classroom.view.start_runs.visible
+    presenter.classroom.period()
+    presenter.look()
+    assert len(presenter.classroom.view.curves) == 0
+
+
+def lines_of(figure):
+    return [each for each in figure.renderers if isinstance(each.glyph, Line)]
+
+
+def test_the_values_of_a_class_do_not_run_while_another_sweep_runs_and_can_run_again_after_a_cancellation(class_of_two):
+    presenter, *_ = class_of_two
+    presenter.classroom.rate()
+    presenter.run.sweep.start((replace(make_spec(), settings=replace(SETTINGS, passes=1_000)),))
+    presenter.classroom.start_runs()
+    assert presenter.said[-1] == OTHER_SWEEP
+    assert presenter.run.board.state.is_open
+    presenter.run.sweep.cancel()
+    presenter.classroom.start_runs()
+    presenter.run.sweep.cancel()
+    presenter.look()
+    assert presenter.classroom.view.start_runs.visible
+    assert presenter.run.board.state.needs_runs
 
 
 def test_a_question_that_cannot_be_asked_says_why(class_of_two):
