@@ -177,7 +177,7 @@ def ask_rate(progress: Progress, config: object) -> Task:
     return Task(
         kind=RATE,
         question="Which forgetting rate κ predicts held-out words best at the end of the run?",
-        options=tuple(f"κ = {rate:g}" for rate in RATES),
+        options=tuple(f"κ = {rate:.1f}" for rate in RATES),
         shown=RATE_HINT,
         run_id=progress.run_id,
         rates=RATES,
@@ -193,7 +193,7 @@ def rate_frame(state: ClassState, chosen: int = -1) -> pd.DataFrame:
     rows = []
     for place, (point, answers) in enumerate(zip(state.points, state.counts, strict=False)):
         if point.heldout is not None:
-            label = f"κ = {point.config_value('forgetting_rate'):g}, {count(answers, 'answer')}"
+            label = f"κ = {point.config_value('forgetting_rate'):.1f}, {count(answers, 'answer')}"
             x, y = np.array(point.documents_seen), np.array(point.nats_per_word)
             rows.append((x, y, label, topic_color(place), place == chosen))
     return pd.DataFrame(rows, columns=["x", "y", "label", "color", "is_chosen"])

@@ -160,7 +160,7 @@ class ClassTasks(pn.viewable.Viewer):
         self.question.param.update(
             number=state.number,
             question=task.question,
-            shown=task.shown,
+            shown="" if state.points else task.shown,
             options=list(task.options),
             counts=list(state.counts) if shows_counts else [],
             chosen=state.answers.get(page, -1),
