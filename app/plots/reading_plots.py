@@ -51,6 +51,9 @@ CHIP = {
     "padding": 2,
 }
 MOST_LABEL, MOST_PHONE_LABEL = 40, 18
+# Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.
+MAP_PIXELS = (520.0, 420.0)
+LINE_PIXELS, LETTER_PIXELS = 17.0, 6.6
 # Long topic names must not use up the width of a phone.
 TELL_POINTED = """
 const [index] = cb_obj.event_name === "mouseleave" ? [] : source.inspected.indices
@@ -191,6 +194,29 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
     return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None)
 
 
+def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequence[str]) -> list[float]:
+    """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
+
+    x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
+    above its dot; a later one is above or below its dot, or a line further away, where it covers least of those before.
+
+    >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
+    [-10.0, 27.0]
+    """
+    widths = LETTER_PIXELS * np.array([len(text) + 1 for text in texts])
+    bottoms = np.empty(0)
+    offsets = []
+    for place in range(len(texts)):
+        radius, before = sizes[place] / 2, slice(0, place)
+        tries = np.array([-radius, radius + LINE_PIXELS, -radius - LINE_PIXELS, radius + 2 * LINE_PIXELS])
+        across = (widths[before] + widths[place]) / 2 - np.abs(x[before] - x[place])
+        down = LINE_PIXELS - np.abs(bottoms - (y[place] + tries[:, None]))
+        covered = (np.maximum(across, 0.0) * np.maximum(down, 0.0)).sum(1)
+        offsets.append(float(tries[covered.argmin()]))
+        bottoms = np.append(bottoms, y[place] + offsets[-1])
+    return offsets
+
+
 class MapPlot:
     """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`.
 
@@ -260,12 +286,14 @@ class MapPlot:
         )
         self.source.data = frame.to_dict("list")
         named = frame.nlargest(NUM_NAMED_DOTS, "share")
-        self.labels.data = {
-            "x": named["x"].tolist(),
-            "y": named["y"].tolist(),
-            "text": list(map(_cut(named["title"].tolist(), MOST_PHONE_LABEL).get, named["title"])),
-            "offset": (-named["size"] / 2).tolist(),
-        }
+        texts = [_cut([title], MOST_PHONE_LABEL)[title] for title in named["title"]]
+        spans = [np.ptp(frame[axis]) if len(frame) else 0.0 for axis in ("x", "y")]
+        scale = min(
+            pixels / max((1 + MAP_PADDING) * span, 1e-30) for pixels, span in zip(MAP_PIXELS, spans, strict=True)
+        )
+        x, y, size = (named[name].to_numpy(float) for name in ("x", "y", "size"))
+        offsets = place_labels(scale * x, -scale * y, size, texts)
+        self.labels.data = {"x": x.tolist(), "y": y.tolist(), "text": texts, "offset": offsets}
         self.seed.stand_in(frame.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:

@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from stickbreaker.app.session.tabs import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
+from stickbreaker.app.session.tabs import CLASS, COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
+from tests.browser.test_looks import find_barriers
 
 MOST_STOPS = 200
 SETTLE_MILLISECONDS = 300
@@ -17,6 +18,7 @@ LANDMARKS = {
     COMPARE: ("checkbox", re.compile("^Show the curve of ")),
     EXPORT: ("button", "Save figure"),
     HOOD: ("button", re.compile("^select topic: slot")),
+    CLASS: ("button", "Find the intruder"),
 }
 # The control that has the focus, through all shadow roots.
 FOCUSED = """
@@ -158,6 +160,21 @@ def act_by_keys(dashboard):
     expect(bring).to_be_focused()
 
 
+def set_a_task_by_keys(dashboard):
+    """Share the run, open the page Class, which is then the last one, and ask a question; everything can be reached."""
+    page = dashboard.page
+    dashboard.button("Share").press("Enter")
+    expect(dashboard.button(CLASS)).to_be_visible()
+    dashboard.button(HOOD).focus()
+    turn_by_keys(dashboard, CLASS)
+    dashboard.button("Choose κ").press("Enter")
+    expect(page.get_by_role("region", name="Task for the class").get_by_text("κ = 0.7")).to_be_visible()
+    dashboard.button(CLASS).focus()
+    around = Round(page)
+    assert (around.go(is_whole=False), around.not_seen()) == ([], [])
+    assert find_barriers(page) == []
+
+
 def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_does(dashboard):
     page = dashboard.page
     dashboard.button("Pause").press("Enter")
@@ -177,6 +194,7 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
         found[name] = (around.go(is_whole=name == LIVE), around.not_seen())
         dashboard.button(name).focus()
     assert found == {name: ([], []) for name in PAGES}
+    set_a_task_by_keys(dashboard)
     dashboard.button(TOPICS).press("Enter")
     act_by_keys(dashboard)
     page.get_by_role("button", name=re.compile("^open: ")).first.press("Enter")
