@@ -313,6 +313,37 @@ def map_then(frame: pd.DataFrame, moment: Checkpoint | None) -> pd.DataFrame:
     return frame.assign(share=frame["topic_id"].map(weights), whole="of the weight in the model at that moment")
 
 
+class TopicLines(NamedTuple):
+    """The topics of the map over calendar time: `lines` (topic_id, title, color, xs, ys), and the unit of a period.
+
+    xs: starts of the periods in milliseconds since 1970; ys: the topic's share of the tokens of each period.
+    """
+
+    lines: pd.DataFrame
+    unit: str
+
+
+def topic_lines(reading: Reading, title: Title) -> TopicLines | None:
+    """Follow the topics in use over calendar time; None without two periods or before all documents are read."""
+    unit = fitting_unit(reading.corpus.dates)
+    periods = divide(reading.corpus.dates, unit)
+    if reading.doc_shares is None or len(periods.names) < 2:
+        return None
+    values = add_up(reading.doc_shares, reading.doc_tokens, periods, "share of tokens")
+    # A period without documents has no point: the line goes on to the next one.
+    has_documents = ~np.isnan(values).any(1)
+    xs = periods.starts[has_documents].astype("datetime64[ms]").astype(float).tolist()
+    ids = [int(reading.summary.topic_ids[k]) for k in reading.used]
+    lines = {
+        "topic_id": ids,
+        "title": list(map(title, ids)),
+        "color": list(map(topic_color, ids)),
+        "xs": [xs] * len(ids),
+        "ys": [values[has_documents, k].tolist() for k in reading.used],
+    }
+    return TopicLines(lines=pd.DataFrame(lines), unit=unit)
+
+
 class TopicTree(NamedTuple):
     """Topics by similarity: `leaves` (topic_id, title, color, y) from bottom to top, and the branches as lines.
 

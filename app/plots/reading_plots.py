@@ -25,12 +25,13 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicTree
+from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicLines, TopicTree
 from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.plots.curve_plots import set_x_axis
 from stickbreaker.app.theme import DARK_BACKGROUND, EARLIER_RUN, NOTE, ON_CHIP, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
-HEIGHT, PANEL_HEIGHT, MAP_HEIGHT = 460, 150, 460
+HEIGHT, PANEL_HEIGHT, MAP_HEIGHT, LINES_HEIGHT = 460, 150, 460, 170
 # From the smallest to the largest value; readable on light and dark backgrounds.
 RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
@@ -305,6 +306,53 @@ class MapPlot:
         """What a browser says counts only if it is a topic of the map."""
         said = list(new.get("topic_id", ()))[:1]
         self._on_point(next((int(each) for each in self.source.data["topic_id"] if [each] == said), None))
+
+
+class LinesPlot:
+    """Topics over calendar time as faint lines: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
+
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
+        self.lines = ColumnDataSource(
+            {name: [] for name in ("topic_id", "title", "color", "xs", "ys", "width", "alpha")}
+        )
+        self.figure = figure(
+            height=LINES_HEIGHT,
+            sizing_mode="stretch_width",
+            tools="",
+            toolbar_location=None,
+            x_range=DataRange1d(range_padding=0.02),
+            y_range=DataRange1d(start=0.0),
+        )
+        self.seed = Seed(self.figure)
+        set_x_axis(self.figure, "dates")
+        self.figure.xaxis.axis_label = None
+        self.figure.yaxis.formatter = NumeralTickFormatter(format="0 %")
+        self.figure.yaxis.ticker.desired_num_ticks = 3
+        self.figure.xgrid.grid_line_color = None
+        line = MultiLine(xs="xs", ys="ys", line_color="color", line_width="width", line_alpha="alpha")
+        lines = self.figure.add_glyph(self.lines, line, nonselection_glyph=line)
+        self.figure.add_tools(HoverTool(renderers=[lines], tooltips=[("topic", "@title")]), TapTool(renderers=[lines]))
+        self._on_pick = on_pick
+        self.lines.selected.on_change("indices", self._tap)
+
+    def light(self, topic_ids: Collection[int | None]) -> None:
+        """Draw the lines of these topics thick, and the others faint."""
+        are_lit = [each in topic_ids for each in self.lines.data["topic_id"]]
+        alphas = [1.0 if is_lit else FAINT_ALPHA for is_lit in are_lit]
+        if alphas != list(self.lines.data["alpha"]):
+            widths = [3.0 if is_lit else 1.0 for is_lit in are_lit]
+            self.lines.patch({"alpha": [(slice(len(alphas)), alphas)], "width": [(slice(len(widths)), widths)]})
+
+    def show(self, topics: TopicLines) -> None:
+        """Draw lines, all faint."""
+        self.figure.title.text = f"Share of the words of each {topics.unit}"
+        self.lines.data = topics.lines.assign(width=1.0, alpha=FAINT_ALPHA).to_dict("list")
+        self.seed.stand_in(topics.lines.empty)
+
+    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            self._on_pick(int(self.lines.data["topic_id"][new[0]]))
+            self.lines.selected.indices = []
 
 
 class TreePlot:

@@ -1,4 +1,4 @@
-"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree below it."""
+"""Topics by similarity: a map, on which topics move little from reading to reading; below it their lines and a tree."""
 
 from typing import Any
 
@@ -6,13 +6,22 @@ import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.reading_frames import NUM_LEAVES, TopicTree, find_holders, map_frame, map_then, topic_tree
+from stickbreaker.app.frames.reading_frames import (
+    NUM_LEAVES,
+    TopicLines,
+    TopicTree,
+    find_holders,
+    map_frame,
+    map_then,
+    topic_lines,
+    topic_tree,
+)
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.panel_fixes import hideable
-from stickbreaker.app.plots.reading_plots import MapPlot, TreePlot
+from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
 from stickbreaker.app.widgets.help_button import make_heading
 
 HELP = (
@@ -21,15 +30,17 @@ HELP = (
     "<p>The area of a dot shows the topic's share of all words. Until the corpus has been read, it shows the topic's "
     "weight in the model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a "
     "word in a list to see its topics.</p>"
+    "<p>The lines show each topic's share of the words of a period. The lines of the selected topic and of topics that "
+    "you point at are thick.</p>"
     f"<p>The tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average linkage of "
     "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )
 
 
 class TopicMap(Viewer):
-    """The map of topics and the tree. They follow and set the selected topic.
+    """The map of topics, their lines through time and the tree. They follow and set the selected topic.
 
-    A topic or word that the pointer is on, here or in a list, stands out: the dots of other topics are faint.
+    A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
     """
 
     def __init__(self, selection: Selection, **params: Any) -> None:
@@ -42,13 +53,18 @@ class TopicMap(Viewer):
         self._is_replayed = False
         selection.param.watch(lambda event: self._draw(), "topic")
         selection.param.watch(lambda *events: self._light(), ["pointed_topic", "pointed_word"])
+        self.lines = LinesPlot(self._pick)
+        self._topic_lines: TopicLines | None = None
         self._tree_plot = TreePlot(self._pick)
         self._tree: TopicTree | None = None
         self._chart = hideable(self.plot.figure, margin=0)
+        self.lines_chart = hideable(self.lines.figure, margin=0)
+        self.lines_chart.visible = False
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
         self._layout = pn.Column(
             make_heading("Map of topics", HELP),
             self._chart,
+            self.lines_chart,
             self._tree_chart,
             sizing_mode="stretch_width",
             margin=0,
@@ -69,6 +85,9 @@ class TopicMap(Viewer):
         self._shown = shown
         self._frame = map_frame(reading, progress.topic_title, last)
         self._tree = topic_tree(reading, progress.topic_title)
+        self._topic_lines = topic_lines(reading, progress.topic_title)
+        if self._topic_lines is not None:
+            self.lines.show(self._topic_lines)
         self._draw()
 
     def replay(self, progress: Progress) -> None:
@@ -83,6 +102,7 @@ class TopicMap(Viewer):
             frame = map_then(self._frame, self._moment) if self._is_replayed else self._frame
             self.plot.show(frame, self._selection.topic)
             self._chart.visible = len(self._frame) > 0
+        self.lines_chart.visible = self._topic_lines is not None
         self._tree_chart.visible = self._tree is not None
         if self._tree is not None:
             self._tree_plot.show(self._tree, self._selection.topic)
@@ -91,7 +111,9 @@ class TopicMap(Viewer):
     def _light(self) -> None:
         topic_ids = self._find_pointed()
         self.plot.light(topic_ids)
-        self._tree_plot.light({self._selection.topic, *(topic_ids or ())})
+        lit = {self._selection.topic, *(topic_ids or ())}
+        self.lines.light(lit)
+        self._tree_plot.light(lit)
 
     def _find_pointed(self) -> set[int] | None:
         """The topics that stand out; None where no topic and no word is pointed at."""

@@ -11,11 +11,13 @@ import pytest
 from stickbreaker.app.frames import reading_frames
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
+    REST,
     calendar_frame,
     find_documents,
     holder_rows,
     map_frame,
     nearest_rows,
+    topic_lines,
     topic_tree,
     typical_rows,
     word_rows,
@@ -399,6 +401,33 @@ def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_r
     assert view.plot.source.data["share"] == [1.0]
     view.replay(progress)
     assert len(view.plot.source.data["topic_id"]) == shown
+
+
+def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_pointed_topic_is_thick(job, progress):
+    selection = Selection()
+    view = TopicMap(selection)
+    view.read(job, progress)
+    reading = job.reading
+    lines, unit = topic_lines(reading, progress.topic_title)
+    assert view.lines_chart.visible
+    frame = calendar_frame(reading, unit, "share of tokens", None, progress.topic_title).dropna()
+    for row in lines.itertuples():
+        of_topic = frame[frame["topic_id"] == row.topic_id]
+        assert of_topic.empty or row.ys == pytest.approx(of_topic["value"].tolist())
+    assert set(lines["topic_id"]) >= set(frame["topic_id"]) - {REST}
+    drawn = view.lines.lines.data
+    pointed = drawn["topic_id"][-1]
+    selection.pointed_topic = pointed
+    assert [topic_id for topic_id, width in zip(drawn["topic_id"], drawn["width"], strict=True) if width > 1] in (
+        [pointed],
+        [selection.topic, pointed],
+    )
+
+
+def test_topics_without_dates_have_no_lines_through_time(job, progress):
+    undated = replace(job.reading.corpus, dates=np.full(job.reading.corpus.num_documents, "NaT", "datetime64[D]"))
+    reading = replace(job.reading, model=replace(job.reading.model, corpus=undated))
+    assert topic_lines(reading, progress.topic_title) is None
 
 
 def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, progress, monkeypatch):
