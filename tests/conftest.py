@@ -116,9 +116,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(tier)
         if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
-        if tier == "browser" and not os.environ.get("STICKBREAKER_NO_RERUN"):
-            # Until ten runs in a row pass without it (decision 0093): a failing test runs once more, and is named.
-            item.add_marker(pytest.mark.flaky(reruns=1))
     # Playwright leaves its event loop running. Notebooks and asyncio tests fail while it runs, so browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
