@@ -38,7 +38,7 @@ MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
 LEAF, LEAF_CHOSEN = 8, 14
-DOT_ALPHA, FAINT_ALPHA = 0.7, 0.15
+DOT_ALPHA, FAINT_ALPHA, LINE_ALPHA = 0.7, 0.15, 0.3
 # Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
 LABEL_GAP, BAR_HEIGHT = 4, 14
@@ -338,7 +338,7 @@ class LinesPlot:
     def light(self, topic_ids: Collection[int | None]) -> None:
         """Draw the lines of these topics thick, and the others faint."""
         are_lit = [each in topic_ids for each in self.lines.data["topic_id"]]
-        alphas = [1.0 if is_lit else FAINT_ALPHA for is_lit in are_lit]
+        alphas = [1.0 if is_lit else LINE_ALPHA for is_lit in are_lit]
         if alphas != list(self.lines.data["alpha"]):
             widths = [3.0 if is_lit else 1.0 for is_lit in are_lit]
             self.lines.patch({"alpha": [(slice(len(alphas)), alphas)], "width": [(slice(len(widths)), widths)]})
@@ -346,7 +346,7 @@ class LinesPlot:
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
         self.figure.title.text = f"Share of the words of each {topics.unit}"
-        self.lines.data = topics.lines.assign(width=1.0, alpha=FAINT_ALPHA).to_dict("list")
+        self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
         self.seed.stand_in(topics.lines.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
