@@ -80,6 +80,11 @@ def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
     return _cut(starts, count_cores())
 
 
+def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:
+    """The same for `num_rows` rows of `width` numbers each; fewer spans if each core would have little work."""
+    return _cut(np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS)))
+
+
 def split_alike(num_rows: int) -> list[tuple[int, int]]:
     """Spans (first, last) of rows of similar lengths, the same for any number of cores: for sums, which depend on them.
 
@@ -87,11 +92,6 @@ def split_alike(num_rows: int) -> list[tuple[int, int]]:
     [(0, 2), (2, 4), (4, 6)]
     """
     return _cut(np.arange(num_rows + 1), NUM_FIXED_SPANS)
-
-
-def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:
-    """The same for `num_rows` rows of `width` numbers each; fewer spans if each core would have little work."""
-    return _cut(np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS)))
 
 
 def _cut(starts: np.ndarray, number: int) -> list[tuple[int, int]]:

@@ -9,10 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OWN_PACKAGES = {"stickbreaker", "tests", "data", "notebooks", "app", "engine"}
-COMMAND = re.compile(r"python -m (?P<module>[a-z_]+(?:\.[a-z_]+)+)(?P<rest>[^`\n|#]*)")
-
-
 FOLDERS = (".docs", ".github", "app", "data", "engine", "notebooks", "tests")
+COMMAND = re.compile(r"python -m (?P<module>[a-z_]+(?:\.[a-z_]+)+)(?P<rest>[^`\n|#]*)")
 
 
 def list_sources():
@@ -23,11 +21,7 @@ def list_sources():
 
 
 def find_commands(text):
-    """The module and the options of each command of ours in a text.
-
-    >>> find_commands("`python -m tests.benchmarks.race [--minutes 2]` and `python -m http.server`")
-    [('tests.benchmarks.race', ['--minutes'])]
-    """
+    """The module and the options of each command of ours in a text."""
     ours = (each for each in COMMAND.finditer(text) if each["module"].partition(".")[0] in OWN_PACKAGES)
     return [(each["module"], re.findall(r"(?<![\w-])--[a-z][a-z-]*", each["rest"])) for each in ours]
 
@@ -44,6 +38,14 @@ def read_options(path):
     calls = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call))
     added = (call for call in calls if getattr(call.func, "attr", "") == "add_argument")
     return {each.value for call in added for each in call.args if isinstance(each, ast.Constant)}
+
+
+def test_a_command_that_does_not_exist_is_found():
+    # Not written out: this file is read as well.
+    run = "python -m"
+    text = f"`{run} tests.benchmarks.race [--hours 2]`, `{run} tests.benchmarks.gone`, `{run} http.server`"
+    (race, options), gone = find_commands(text)
+    assert (set(options) - read_options(find_file(race)), find_file(gone[0])) == ({"--hours"}, None)
 
 
 @pytest.mark.parametrize("source", list_sources())

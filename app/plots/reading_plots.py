@@ -287,7 +287,8 @@ class MapPlot:
         )
         self.source.data = frame.to_dict("list")
         named = frame.nlargest(NUM_NAMED_DOTS, "share")
-        texts = [_cut([title], MOST_PHONE_LABEL)[title] for title in named["title"]]
+        short = _cut(named["title"].tolist(), MOST_PHONE_LABEL)
+        texts = [short[title] for title in named["title"]]
         spans = [np.ptp(frame[axis]) if len(frame) else 0.0 for axis in ("x", "y")]
         scale = min(
             pixels / max((1 + MAP_PADDING) * span, 1e-30) for pixels, span in zip(MAP_PIXELS, spans, strict=True)

@@ -173,7 +173,7 @@ def test_panel_still_has_no_public_record_of_where_a_view_is_shown():
 def test_holoviews_still_cannot_arrange_texts_of_pandas_and_arranges_plain_ones():
     hv.extension("bokeh")
     frame = pd.DataFrame({"place": [0, 1, 0, 1], "title": list("aabb"), "period": list("xyxy"), "value": 1.0})
-    frame = frame.astype({"title": "string", "period": "string"})
+    frame = frame.astype({"title": "string[pyarrow]", "period": "string[pyarrow]"})
 
     def draw(cells):
         return hv.render(hv.HeatMap(cells, ["place", "title"], ["value", "period"]))

@@ -4,14 +4,13 @@ python -m tests.benchmarks.active_topics [--seeds 3] [--json FILE]
 """
 
 import argparse
-import json
 
 import pandas as pd
 
 from stickbreaker.engine.inference.held_words import split_words
 from tests.benchmarks.contestants import HDP
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import learn, score_both, to_markdown
+from tests.benchmarks.heldout import learn, score_both, to_markdown, write_json
 
 CORPUS = "state-of-the-union"
 SIZES = (150, 64, 32, 16)
@@ -44,9 +43,7 @@ def main():
     table["cost against all 150"], table["its standard error"] = cost.mean(axis=1).round(4), cost.sem(axis=1).round(4)
     table["seconds"] = frame["seconds"].groupby("M").mean().round(2)
     print(to_markdown(table.loc[list(SIZES)].reset_index()))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

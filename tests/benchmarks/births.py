@@ -12,7 +12,6 @@ Simulated corpora have 10,000 documents (`topic_count`). A seed's runs alternate
 """
 
 import argparse
-import json
 from contextlib import contextmanager
 
 import numpy as np
@@ -28,7 +27,7 @@ from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import topic_count
 from tests.benchmarks.contestants import Ours
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import learn, score_both, to_markdown, to_matrix
+from tests.benchmarks.heldout import learn, score_both, to_markdown, to_matrix, write_json
 
 # Corpus, order and number of documents.
 REAL = {
@@ -138,9 +137,7 @@ def main():
         for seed in range(arguments.seeds):
             rows += measure(name, arguments.limits, seed)
     print(to_markdown(tabulate(rows)))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pandas as pd
 
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 from tests.benchmarks.reported import CLAIMS
-from tests.benchmarks.systems import write
 from tests.benchmarks.trials import Outcomes, attempt
 
 
@@ -72,7 +71,7 @@ def main():
         laboratory = Laboratory(pool, arguments)
         for claim in choose(arguments.claims):
             rows.append(tell(claim, laboratory))
-            write(rows, arguments.json)
+            write_json(arguments.json, rows)
     print(to_markdown(pd.DataFrame(rows)))
 
 

@@ -25,7 +25,7 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.contestants import GensimHDP, GensimLDA, Ours, ScikitLearnLDA, TomotopyHDP, TomotopyLDA
 from tests.benchmarks.corpora import load
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 SIZE, SWEEPS, PASSES = 100, 600, 10
 TOKENS_OF_A_TOPIC = 1.0
@@ -179,9 +179,7 @@ def main():
             rows += json.load(file)
     for corpus, system, seed in product(arguments.corpora, arguments.systems, range(arguments.seeds)):
         rows.append(measure(corpus, arguments.documents or DEFAULT_SIZES.get(corpus), system, seed))
-        if arguments.json:
-            with open(arguments.json, "w", encoding="utf-8") as file:
-                json.dump(rows, file, indent=1)
+        write_json(arguments.json, rows)
     print(to_markdown(tabulate(pd.DataFrame(rows))))
 
 

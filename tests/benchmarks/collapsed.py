@@ -8,7 +8,6 @@ recovery: topics of simulated corpora within 1.5 times the error of known assign
 """
 
 import argparse
-import json
 import time
 
 import numpy as np
@@ -19,7 +18,7 @@ from stickbreaker.engine.algorithms import cv_hdp
 from stickbreaker.engine.evaluation.held_out import count_topics
 from tests import naive
 from tests import naive_collapsed as twin
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 from tests.collapsed_ascent import FIXED, LEARNED, ascend
 from tests.recovery.true_topics import LARGEST_RATIO, VOCAB_SIZE, measure_ratios, simulate
 
@@ -119,9 +118,7 @@ def main():
         table = PARTS[part](arguments.seeds, arguments.sweeps).reset_index()
         rows[part] = table.to_dict("records")
         print(f"### {part}\n\n{to_markdown(table)}\n")
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

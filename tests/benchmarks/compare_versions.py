@@ -30,7 +30,7 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 from tests.benchmarks.soak import PLACES, SEEK
 from tests.browser.conftest import ROOT, TOKEN, list_paths, serving
 from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
@@ -201,9 +201,7 @@ def main():
     if "page" in asked.tables:
         rows += compare_pages(roots, asked.rounds)
     print(to_markdown(summarize(rows).round(3)))
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(asked.json, rows)
 
 
 if __name__ == "__main__":

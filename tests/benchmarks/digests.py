@@ -11,7 +11,6 @@ the topic shares and the score of held-out documents.
 
 import argparse
 import hashlib
-import json
 from dataclasses import fields, replace
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.runs.checkpoint import flatten
 from stickbreaker.engine.simulate import simulate_hdp
+from tests.benchmarks.heldout import write_json
 
 SMALL = {"max_topics": 15, "initial_topics": 15}
 # A run with births starts with 200 topics, so that K must be larger.
@@ -76,9 +76,7 @@ def main(arguments=None):
             named = " ".join(f"{name}={value}" for name, value in chosen.items()) or "defaults"
             print(f"{algorithm.name:17} {named:28} {steps:4} {digest}", flush=True)
             rows.append({"system": algorithm.name, "choice": named, "steps": steps, "digest": digest})
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ The kernels' cache is a new, empty folder, so earlier compilations do not count.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import time
 
 import pandas as pd
 
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 TARGETS = {"cold": 40.0, "warm": 3.0}
 TASK = """
@@ -64,9 +63,7 @@ def main():
     asked = parser.parse_args()
     rows = measure(asked.corpus, asked.rounds)
     print(to_markdown(pd.DataFrame(rows).round(2)))
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(asked.json, rows)
 
 
 if __name__ == "__main__":

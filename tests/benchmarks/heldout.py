@@ -275,6 +275,13 @@ def to_markdown(frame):
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def write_json(path, rows):
+    """Write what a benchmark has measured to a file, where one is asked for."""
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
 def report(rows):
     """Every table as text."""
     frame, parts = prepare(rows), []
@@ -313,9 +320,7 @@ def main():
     for name in arguments.beside:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
     print(report(rows))
 
 

@@ -13,7 +13,6 @@ B = E[topic] unless the line says otherwise; all steps start a document's slots 
 """
 
 import argparse
-import json
 from contextlib import contextmanager
 
 import numba
@@ -37,7 +36,7 @@ from stickbreaker.engine.kernels.two_level import add_sums, fit_document, make_s
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import Ours
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import learn, score_both, to_markdown
+from tests.benchmarks.heldout import learn, score_both, to_markdown, write_json
 
 STEPS = {
     "bound": ("hdp", {}),
@@ -168,9 +167,7 @@ def main():
     for seed in range(arguments.seeds):
         rows += measure(arguments.corpus, arguments.documents, seed)
     print(to_markdown(tabulate(rows)))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

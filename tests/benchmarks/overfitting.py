@@ -7,12 +7,11 @@ both are held out, so a gap shows topics that fit the words they were made of an
 """
 
 import argparse
-import json
 
 import pandas as pd
 
 from tests.benchmarks import systems
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 NUM_TOPICS, WORD_CONCENTRATIONS = (20, 100), (0.01, 0.1, 0.5)
 PROTOCOLS = ["tokens_90_10", "within_documents"]
@@ -53,9 +52,7 @@ def main(arguments=None):
         for seed in range(arguments.seeds)
     ]
     print(to_markdown(tabulate(rows)))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ run.
 """
 
 import argparse
-import json
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -33,7 +32,7 @@ from stickbreaker.engine.inference import two_level
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.run import _Run
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 from tests.benchmarks.machine import best_in_turn
 
 NUM_BATCHES, NUM_ROUNDS = 4, 30
@@ -157,9 +156,7 @@ def main():
     frame = pd.DataFrame(rows)
     frame["seconds"], frame["share"] = frame["seconds"].round(3), frame["share"].map("{:.1%}".format)
     print(to_markdown(frame))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ over. The best score of each is reported in any case.
 """
 
 import argparse
-import json
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.contestants import HDP, ScikitLearnLDA, TomotopyHDP
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import SIZES, learn, score_both, to_markdown
+from tests.benchmarks.heldout import SIZES, learn, score_both, to_markdown, write_json
 
 NUM_PASSES, SWEEPS_AT_ONCE, LEAST_GAIN = 3, 10, 30
 
@@ -101,9 +100,7 @@ def main():
     rows = measure(arguments.corpus, arguments.minutes)
     frame = pd.DataFrame(rows).round(3)
     print(to_markdown(frame.astype(object).where(frame.notna(), "never")))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ be within `TOLERANCE` of the best of them; the others took too few or too small 
 """
 
 import argparse
-import json
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 
@@ -18,7 +17,7 @@ import pandas as pd
 from stickbreaker.engine.inference.held_words import split_words
 from tests.benchmarks.contestants import Ours
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import learn, score_both, to_markdown
+from tests.benchmarks.heldout import learn, score_both, to_markdown, write_json
 
 GRID = {
     "forgetting_rate": (0.51, 0.6, 0.8, 1.0),
@@ -107,9 +106,7 @@ def main():
     grid = judge(rows[num_truncations:])
     parts = [to_markdown(tabulate(grid)), summarize(grid), to_markdown(compare_truncations(rows[:num_truncations]))]
     print("\n\n".join(parts))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

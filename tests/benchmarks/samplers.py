@@ -9,7 +9,6 @@ topics and only speed is compared; both numbers of topics are given.
 """
 
 import argparse
-import json
 import time
 
 import numpy as np
@@ -17,7 +16,7 @@ import pandas as pd
 
 from stickbreaker.engine import find_algorithm, load_corpus
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 WORD_CONCENTRATION, NUM_TOPICS, LEAST_RATIO = 0.01, 100, 1.0
 # LDA at Teh's α, 0.1 in total; at the HDP's first α; and at tomotopy's own default, 0.1 a topic.
@@ -118,9 +117,7 @@ def main():
     corpus = load_corpus(arguments.corpus)
     rows = [{"corpus": arguments.corpus, **measure(race, corpus, arguments.sweeps, arguments.rounds)} for race in RACES]
     print(to_markdown(pd.DataFrame(rows).round(2)))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

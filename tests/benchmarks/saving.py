@@ -9,7 +9,6 @@ and gives one ratio; a run before the first round does not count. Run it on a qu
 """
 
 import argparse
-import json
 import sys
 import tempfile
 import threading
@@ -27,7 +26,7 @@ from stickbreaker.app.server.runner import Runner, Storage
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.engine import REGISTRY, RunSettings, load_corpus
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 TARGET = 1.02
 KEY, TOKEN = "benchmark", "benchmark to watch"
@@ -120,9 +119,7 @@ def main():
     rows = measure(asked.corpus, asked.rounds, asked.passes)
     table = pd.DataFrame(rows).round(3).astype(object)
     print(to_markdown(table.where(table.notna(), "-")))
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(asked.json, rows)
 
 
 if __name__ == "__main__":

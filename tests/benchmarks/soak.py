@@ -41,7 +41,7 @@ from playwright.sync_api import sync_playwright
 from stickbreaker import engine
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 from tests.browser.conftest import SECONDS_UNUSED, serving
 from tests.browser.dashboard import FIRST_SECONDS, PHONE, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
@@ -387,9 +387,7 @@ def main():
     if {"soak", "engine"} <= tables.keys():
         tables["summary"] = summarize(tables["soak"], tables["engine"])
         print(f"\nsummary\n\n{to_markdown(tidy([tables['summary']]))}")
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(tables, file, indent=1)
+    write_json(arguments.json, tables)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ many times slower.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -41,7 +40,7 @@ from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import race
 from tests.benchmarks.contestants import GensimHDP, Ours, ScikitLearnLDA
 from tests.benchmarks.floor import Sizes, count_all, count_kept
-from tests.benchmarks.heldout import score_both, to_markdown
+from tests.benchmarks.heldout import score_both, to_markdown, write_json
 from tests.benchmarks.machine import best_seconds, compute_seconds, copy_rate, gemm_rate
 
 CORPORA = {"state-of-the-union": 20_000, "rfc": 20_000}
@@ -360,9 +359,7 @@ def main():
         minutes = 0.5 if arguments.quick else RACE_MINUTES
         rows.append(race.summarize(race.measure("state-of-the-union", minutes), minutes))
     print(tabulate(rows), describe_machine(rows), sep="\n\n")
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ is one paper's own; what a paper leaves open is the default. Rows are written as
 
 import argparse
 import inspect
-import json
 import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -36,7 +35,7 @@ from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import prepare_training
 from tests.benchmarks.corpora import divide
-from tests.benchmarks.heldout import WANG, WANG_AS_RUN, to_markdown, to_matrix
+from tests.benchmarks.heldout import WANG, WANG_AS_RUN, to_markdown, to_matrix, write_json
 
 SCHEDULE = {"delay": 64.0, "batch_size": 256}
 BATCH_WANG = {"start": "wang", "topic_expectation": "geometric"}
@@ -232,20 +231,13 @@ def read_arguments():
     return parser.parse_args()
 
 
-def write(rows, path):
-    """Rows as JSON, where a file is asked for."""
-    if path:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
-
-
 def main():
     """Read the command line, measure, write what there is after each run, and print."""
     arguments = read_arguments()
     rows = []
     for found in measure_all(arguments):
         rows += found
-        write(rows, arguments.json)
+        write_json(arguments.json, rows)
     print(to_markdown(tabulate(rows)))
 
 

@@ -11,7 +11,6 @@ whose matched topic is within 1.5 times the error of known assignments.
 """
 
 import argparse
-import json
 from functools import lru_cache
 from itertools import product
 
@@ -24,7 +23,7 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.simulate import simulate_hdp
-from tests.benchmarks.heldout import to_markdown
+from tests.benchmarks.heldout import to_markdown, write_json
 
 SIMULATED = tuple(f"simulated-{topics}x{words}" for topics in (10, 40, 150) for words in (80, 300))
 CORPORA = (*SIMULATED, "state-of-the-union", "rfc")
@@ -124,9 +123,7 @@ def main():
             settings["later_passes"] = arguments.later_passes
             rows += measure(name, size or None, seed, settings, arguments.passes)
     print(to_markdown(tabulate(pd.DataFrame(rows))))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -415,6 +415,13 @@ def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_po
         of_topic = frame[frame["topic_id"] == row.topic_id]
         assert of_topic.empty or row.ys == pytest.approx(of_topic["value"].tolist())
     assert set(lines["topic_id"]) >= set(frame["topic_id"]) - {REST}
+    # The first period of the first topic in use, added up document by document.
+    corpus, tokens = reading.corpus, reading.doc_tokens
+    first = min(corpus.dates[~np.isnat(corpus.dates)]).astype(f"datetime64[{'Y' if unit != 'month' else 'M'}]")
+    end = first + (10 - int(first.astype(int)) % 10 if unit == "decade" else 1)
+    rows = np.flatnonzero(corpus.dates < end.astype("datetime64[D]"))
+    shares = reading.doc_shares.toarray()[rows, reading.used[0]]
+    assert lines["ys"].iloc[0][0] == pytest.approx((shares * tokens[rows]).sum() / tokens[rows].sum())
     drawn = view.lines.lines.data
     pointed = drawn["topic_id"][-1]
     selection.pointed_topic = pointed
