@@ -21,9 +21,10 @@ from stickbreaker.app.widgets.scripts import read_script
 HELP = (
     "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
     "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
-    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Run the values</b> ends the answers and runs the "
-    "corpus with each of them, with the other settings as they are. The curves appear on all pages, and each watcher "
-    "sees the curve of the chosen value thicker. The runs are kept, and Compare lists them.</p>"
+    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Run the values</b> ends the answers and starts a "
+    "run with each value and the other settings of this run. The curves appear on all pages, and each watcher sees the "
+    "curve of the chosen value thicker.</p><p>All these runs have the same seed: with another one, curves that are "
+    "close can change places. The runs are kept, and Compare lists them.</p>"
     "<p>The page Export has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
