@@ -64,7 +64,7 @@ def rate_plot(frame: pd.DataFrame) -> figure:
         tips = [("run", _as_literal(row.label)), ("held-out", "@y{0.0000} nats per word")]
         fig.add_tools(HoverTool(renderers=[line], tooltips=tips))
     fig.add_layout(fig.legend[0], "below")
-    fig.legend.update(location="center", orientation="horizontal", ncols=2)
+    fig.legend.update(location="center", orientation="horizontal", ncols=2, label_text_font_size="12px")
     return fig
 
 
