@@ -188,14 +188,14 @@ def ask_rate(progress: Progress, config: object) -> Task:
 def rate_frame(state: ClassState, chosen: int = -1) -> pd.DataFrame:
     """Held-out curves of the runs for a question about κ: columns x, y (arrays), label, color, is_chosen.
 
-    chosen: the option of this page, whose curve is drawn thick. The label has the number of answers.
+    chosen: the option of this page, whose curve is drawn thick.
     """
-    rows = []
-    for place, (point, answers) in enumerate(zip(state.points, state.counts, strict=False)):
-        if point.heldout is not None:
-            label = f"κ = {point.config_value('forgetting_rate'):.1f}, {count(answers, 'answer')}"
-            x, y = np.array(point.documents_seen), np.array(point.nats_per_word)
-            rows.append((x, y, label, topic_color(place), place == chosen))
+    options = state.task.options if state.task is not None else ()
+    rows = [
+        (np.array(point.documents_seen), np.array(point.nats_per_word), option, topic_color(place), place == chosen)
+        for place, (point, option) in enumerate(zip(state.points, options, strict=False))
+        if point.heldout is not None
+    ]
     return pd.DataFrame(rows, columns=["x", "y", "label", "color", "is_chosen"])
 
 

@@ -57,14 +57,15 @@ def rate_plot(frame: pd.DataFrame) -> figure:
     set_x_axis(fig, "documents")
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
-        style = {"line_width": 5 if row.is_chosen else 2, "line_dash": DASHES[place % len(DASHES)]}
+        dash = DASHES[place % len(DASHES)]
+        style = {"line_width": 5, "line_dash": "solid"} if row.is_chosen else {"line_width": 2, "line_dash": dash}
         line = fig.line("x", "y", source=source, color=row.color, legend_label=row.label, **style)
         marker = MARKERS[place % len(MARKERS)]
         fig.scatter("x", "y", source=source, color=row.color, size=8, marker=marker, legend_label=row.label)
         tips = [("run", _as_literal(row.label)), ("held-out", "@y{0.0000} nats per word")]
         fig.add_tools(HoverTool(renderers=[line], tooltips=tips))
     fig.add_layout(fig.legend[0], "below")
-    fig.legend.update(location="center", orientation="horizontal", ncols=2, label_text_font_size="12px")
+    fig.legend.update(location="center", orientation="horizontal", ncols=3)
     return fig
 
 
