@@ -1,6 +1,7 @@
 """Routes to a number of topics that does not follow the limit K, compared on the same documents in one pass.
 
-    python -m tests.benchmarks.births [--corpus NAME ...] [--limits K ...] [--seeds N] [--json FILE]
+    python -m tests.benchmarks.births [--corpus NAME ...] [--routes NAME ...] [--limits K ...] [--seeds N]
+                                      [--json FILE]
 
 Real corpora are scored on validation documents, a tenth of the training documents; no test document takes part.
 Simulated corpora have 10,000 documents (`topic_count`). A seed's runs alternate between the routes.
@@ -35,6 +36,10 @@ REAL = {
     "state-of-the-union, chronological": ("state-of-the-union", "chronological", None),
     "rfc": ("rfc", "shuffled", 20_000),
     "rfc-documents": ("rfc-documents", "shuffled", 4000),
+    "rfc, all": ("rfc", "shuffled", None),
+    "rfc, all, chronological": ("rfc", "chronological", None),
+    "rfc-documents, all": ("rfc-documents", "shuffled", None),
+    "rfc-documents, all, chronological": ("rfc-documents", "chronological", None),
 }
 CORPORA = (*REAL, "simulated-10x80", "simulated-40x80", "simulated-150x80")
 ROUTES = ("start", "small start", "warm-up", "births")
@@ -66,7 +71,7 @@ def divide_corpus(name, seed):
         train, validation = split_corpus(corpus, RunSettings(order="shuffled", seed=seed))
         return train, validation, count_topics(simulation.topic_words().sum(1).astype(float))
     corpus, order, documents = REAL[name]
-    train, _ = divide(corpus, order, seed, documents, "document" if name == "rfc" else None)
+    train, _ = divide(corpus, order, seed, documents, "document" if corpus == "rfc" else None)
     return *split_corpus(train, RunSettings(order=order, seed=0)), None
 
 
@@ -77,14 +82,14 @@ def enter(route, limit, train, seed):
     return Ours("hdp", train, seed, max_topics=size, topic_creation=creation)
 
 
-def measure(name, limits, seed):
+def measure(name, limits, routes, seed):
     """A row for each limit and route."""
     train, validation, true_topics = divide_corpus(name, seed)
     held_out = split_words(validation.documents(), validation.doc_ids, seed)
     reference = to_matrix(train.documents(), train.vocab_size)
     rows = []
     for limit in limits:
-        for route in ROUTES:
+        for route in routes:
             with warm_up_target(START_TOPICS if route == "warm-up" else np.inf):
                 contestant = enter(route, limit, train, seed)
                 learn(contestant, train, seed)
@@ -99,15 +104,16 @@ def measure(name, limits, seed):
 
 
 def tabulate(rows):
-    """A line for each corpus and route: topics and likelihood by limit, NPMI, and time over that of "start"."""
+    """A line for each corpus and route: topics and likelihood by limit, NPMI, seconds, and time over that of "start"."""
     frame = pd.DataFrame(rows)
     table = []
     for name in frame["corpus"].unique():
         of_corpus = frame[frame["corpus"] == name]
         usual = of_corpus[of_corpus["route"] == "start"].set_index(["seed", "limit"])["seconds"]
-        for route in ROUTES:
+        for route in of_corpus["route"].unique():
             some = of_corpus[of_corpus["route"] == route]
             by_limit = some.groupby("limit")[["topics", "own"]].mean()
+            spread = some.groupby("limit")["own"].std()
             ratios = some.set_index(["seed", "limit"])["seconds"] / usual
             true_topics = some["true_topics"].astype(float).mean()
             table.append(
@@ -117,7 +123,9 @@ def tabulate(rows):
                     "true number": "-" if np.isnan(true_topics) else round(true_topics, 1),
                     "topics": " / ".join(f"{value:.0f}" for value in by_limit["topics"]),
                     "own": " / ".join(f"{value:.3f}" for value in by_limit["own"]),
+                    "deviation of own": " / ".join(f"{value:.3f}" for value in spread),
                     "NPMI, by tokens": round(some["npmi"].mean(), 3),
+                    "seconds": " / ".join(f"{value:.2f}" for value in some.groupby("limit")["seconds"].median()),
                     "time": " / ".join(f"{value:.2f}" for value in ratios.groupby("limit").median()),
                 }
             )
@@ -128,6 +136,7 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", nargs="+", choices=CORPORA, default=CORPORA)
+    parser.add_argument("--routes", nargs="+", choices=ROUTES, default=ROUTES)
     parser.add_argument("--limits", nargs="+", type=int, default=LIMITS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--json")
@@ -135,7 +144,7 @@ def main():
     rows = []
     for name in arguments.corpus:
         for seed in range(arguments.seeds):
-            rows += measure(name, arguments.limits, seed)
+            rows += measure(name, arguments.limits, arguments.routes, seed)
     print(to_markdown(tabulate(rows)))
     write_json(arguments.json, rows)
 
