@@ -320,7 +320,7 @@ def test_routes_to_a_number_of_topics_give_the_same_run_at_a_limit_below_the_sta
     train, validation = split_corpus(few(NAME), RunSettings())
     monkeypatch.setattr(births, "divide_corpus", lambda name, seed: (train, validation, None))
     usual = births.warm_up.cool_to
-    rows = pd.DataFrame(births.measure(NAME, (20, 250), 0))
+    rows = pd.DataFrame(births.measure(NAME, (20, 250), births.ROUTES, 0))
     assert births.warm_up.cool_to is usual
     assert rows[rows["limit"] == 20]["own"].nunique() == 1
     larger = rows[rows["limit"] == 250].set_index("route")

@@ -16,13 +16,15 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale
-from stickbreaker.engine.inference.held_words import split_halves
+from stickbreaker.engine.inference.held_words import draw_judges, split_halves
 from stickbreaker.engine.inference.redundancy import Infer, score_documents
 from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 
 # A run with births starts with at most this number of topics, and each round fits at most FRESH_TOPICS.
 START_TOPICS, FRESH_TOPICS = 200, 64
+# With room for fewer topics below K there are no further rounds: they cost as much, and few topics are accepted.
+LEAST_ROOM = 16
 # Documents of a round, as a share of the corpus, and their maximum number.
 COLLECTED_SHARE, MOST_COLLECTED = 0.2, 8192
 # Passes of the fresh topics over the collected documents, and mini-batches in each.
@@ -66,7 +68,7 @@ def create_topics(
     judged in the state `before` the step, for which the documents of the batch are new.
     """
     room = resolved(config.max_topics) - len(after.tables)
-    if after.phase == Phase.WARM_UP or room <= 0 or before.documents_read >= batch.corpus_size:
+    if after.phase == Phase.WARM_UP or room < LEAST_ROOM or before.documents_read >= batch.corpus_size:
         return after._replace(collected=NO_DOCUMENTS)
     collected = before.collected
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
@@ -139,7 +141,8 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     topics in proportion to its shares of them. The corpus would gain D/S times as much, to which the prior γ^n of n
     topics adds log γ for each.
     """
-    split = split_halves(batch.documents, batch.doc_ids, state.step)
+    judged = draw_judges(batch, state.step)
+    split = split_halves(judged.documents, judged.doc_ids, state.step)
     if not len(split.scored):
         return np.zeros(len(born.tokens), bool)
     before = score_documents(config, state, split, infer)
@@ -147,5 +150,5 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     shares = after.shares[:, len(state.tables) :].astype(np.float64)
     shares /= np.maximum(shares.sum(1, keepdims=True), LEAST_SHARE)
     gains = (after.scores - before.scores)[:, None] * shares
-    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) / batch_scale(batch) > 0
+    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) / batch_scale(judged) > 0
     return is_accepted

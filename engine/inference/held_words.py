@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
 HELD_OUT_SHARE = 0.1
+# The held-out words of at most this number of documents decide about births and removals of topics.
+MOST_JUDGES = 1024
 
 
 class Split(NamedTuple):
@@ -71,6 +73,15 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
         counts=np.append(one.counts, other.counts),
         scored=np.append(one.scored, other.scored),
     )
+
+
+def draw_judges(batch: Batch, seed: int) -> Batch:
+    """At most MOST_JUDGES documents of a mini-batch, drawn at random, in their order."""
+    number = batch.documents.num_documents
+    if number <= MOST_JUDGES:
+        return batch
+    places = np.sort(np.random.default_rng([seed, number]).permutation(number)[:MOST_JUDGES])
+    return batch._replace(doc_ids=batch.doc_ids[places], documents=batch.documents.select(places))
 
 
 def select_rows(split: Split, is_chosen: np.ndarray) -> Split:

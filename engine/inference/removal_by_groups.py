@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.global_step import batch_scale
-from stickbreaker.engine.inference.held_words import Split, select_rows, split_halves
+from stickbreaker.engine.inference.held_words import Split, draw_judges, select_rows, split_halves
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,
     CERTAIN_REREAD,
@@ -44,8 +44,9 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     the changes of its documents, in proportion to its share of what is removed from each. The corpus would change by
     D/S times as much, to which a prior γ^n of n topics (the Chinese restaurant process) adds -log γ for each topic: a
     higher γ keeps more topics. A mini-batch that is not typical of the corpus, as in chronological order, tests all at
-    once (`choose_together`).
+    once (`choose_together`). Of a large mini-batch some documents are drawn.
     """
+    batch = draw_judges(batch, state.step)
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN
     removal, is_candidate = find_removal(counts, certain), np.ones(len(counts), bool)

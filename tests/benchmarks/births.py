@@ -104,7 +104,7 @@ def measure(name, limits, routes, seed):
 
 
 def tabulate(rows):
-    """A line for each corpus and route: topics and likelihood by limit, NPMI, seconds, and time over that of "start"."""
+    """A line for each corpus and route: topics, likelihood and time by limit, and NPMI."""
     frame = pd.DataFrame(rows)
     table = []
     for name in frame["corpus"].unique():
@@ -115,6 +115,7 @@ def tabulate(rows):
             by_limit = some.groupby("limit")[["topics", "own"]].mean()
             spread = some.groupby("limit")["own"].std()
             ratios = some.set_index(["seed", "limit"])["seconds"] / usual
+            median_ratios = ratios.groupby("limit").median()
             true_topics = some["true_topics"].astype(float).mean()
             table.append(
                 {
@@ -126,7 +127,7 @@ def tabulate(rows):
                     "deviation of own": " / ".join(f"{value:.3f}" for value in spread),
                     "NPMI, by tokens": round(some["npmi"].mean(), 3),
                     "seconds": " / ".join(f"{value:.2f}" for value in some.groupby("limit")["seconds"].median()),
-                    "time": " / ".join(f"{value:.2f}" for value in ratios.groupby("limit").median()),
+                    "time": "-" if usual.empty else " / ".join(f"{value:.2f}" for value in median_ratios),
                 }
             )
     return pd.DataFrame(table)

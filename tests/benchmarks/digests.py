@@ -21,8 +21,8 @@ from stickbreaker.engine.simulate import simulate_hdp
 from tests.benchmarks.heldout import write_json
 
 SMALL = {"max_topics": 15, "initial_topics": 15}
-# A run with births starts with 200 topics, so that K must be larger.
-BIRTHS = {"max_topics": 215}
+# A run with births starts with 200 topics, so that K must be larger by 16 or more.
+BIRTHS = {"max_topics": 230}
 SETTINGS = RunSettings(passes=4, num_test=30)
 
 

@@ -6,7 +6,7 @@ import pytest
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.inference.births import Born, add_topics
+from stickbreaker.engine.inference.births import LEAST_ROOM, Born, add_topics
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.settings import RunSettings
@@ -38,16 +38,24 @@ def read(corpus, **settings):
 
 @pytest.mark.usefixtures("five_at_the_start")
 def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus):
-    _, states = read(corpus, max_topics=12, duplicates="keep")
+    _, states = read(corpus, max_topics=25, duplicates="keep")
     sizes = [len(state.tables) for state in states]
     assert sizes[0] == 5
-    assert 5 < sizes[-1] <= 12
+    assert 5 < sizes[-1] <= 25
     assert sizes == sorted(sizes)
     born = next(place for place, size in enumerate(sizes) if size > 5)
     assert (states[born].expected_tokens[5:] > 0).all()
     old, new = (state.topic_counts.dense()[:, :5] for state in states[born - 1 : born + 1])
     similar = (old / np.linalg.norm(old, axis=0)).T @ (new / np.linalg.norm(new, axis=0))
     assert (similar.argmax(1) == np.arange(5)).all()
+
+
+@pytest.mark.usefixtures("five_at_the_start")
+def test_no_documents_are_collected_where_there_is_room_for_few_topics(corpus):
+    _, states = read(corpus, max_topics=5 + LEAST_ROOM - 1)
+    assert not any(state.collected.num_documents for state in states)
+    _, states = read(corpus, max_topics=5 + LEAST_ROOM)
+    assert any(state.collected.num_documents for state in states)
 
 
 def test_a_limit_at_the_size_of_the_start_gives_the_same_run_as_without_births(corpus):
@@ -97,7 +105,7 @@ def test_appended_topics_leave_the_counts_of_the_others_unchanged():
 
 @pytest.mark.usefixtures("five_at_the_start")
 def test_a_run_resumed_from_a_checkpoint_equals_one_uninterrupted(corpus, tmp_path):
-    config, states = read(corpus, max_topics=12)
+    config, states = read(corpus, max_topics=25)
     place = next(n for n, state in enumerate(states) if state.collected.num_documents)
     batches = list(corpus.batches(config.batch_size))
     checkpoint.save(
