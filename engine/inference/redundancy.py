@@ -124,18 +124,29 @@ def choose_together(infer: Infer, config: Any, state: OnlineHDPState, batch: Bat
     """
     counts = sampled_counts(state)
     certain = find_removal(counts, CERTAIN_REREAD if is_rereading else CERTAIN)
-    if is_rereading:
-        return certain
-    split = split_words(batch.documents, batch.doc_ids, state.step)
     kept = remove_topics(state, certain)
-    before = score_documents(config, kept, split, infer)
-    counts[~_is_present(kept, split, before.shares)] = 0.0
-    uncertain = find_removal(counts, UNCERTAIN)
+    return certain if is_rereading else add_uncertain(infer, config, state, Certain(certain, kept, counts), batch)
+
+
+class Certain(NamedTuple):
+    """A removal of topics that needs no held-out words, the state after it, and its `sampled_counts` (K, U)."""
+
+    removal: Removal
+    kept: OnlineHDPState
+    counts: np.ndarray
+
+
+def add_uncertain(infer: Infer, config: Any, state: OnlineHDPState, certain: Certain, batch: Batch) -> Removal:
+    """The certain removal, with the topics up to UNCERTAIN if held-out words agree; its counts are overwritten."""
+    split = split_words(batch.documents, batch.doc_ids, state.step)
+    before = score_documents(config, certain.kept, split, infer)
+    certain.counts[~_is_present(certain.kept, split, before.shares)] = 0.0
+    uncertain = find_removal(certain.counts, UNCERTAIN)
     if uncertain.is_empty:
-        return certain
-    both = certain.followed_by(uncertain)
+        return certain.removal
+    both = certain.removal.followed_by(uncertain)
     gains = score_documents(config, remove_topics(state, both), split, infer).scores - before.scores
-    return both if gains.sum() >= LEAST_ERRORS * gains.std() * np.sqrt(len(gains)) else certain
+    return both if gains.sum() >= LEAST_ERRORS * gains.std() * np.sqrt(len(gains)) else certain.removal
 
 
 def _is_present(state: OnlineHDPState, split: Split, shares: np.ndarray) -> np.ndarray:

@@ -15,9 +15,10 @@ from stickbreaker.engine.inference.held_words import Split, draw_judges, select_
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,
     CERTAIN_REREAD,
+    Certain,
     Infer,
     Scored,
-    choose_together,
+    add_uncertain,
     find_removal,
     remove_topics,
     sampled_counts,
@@ -44,7 +45,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     the changes of its documents, in proportion to its share of what is removed from each. The corpus would change by
     D/S times as much, to which a prior γ^n of n topics (the Chinese restaurant process) adds -log γ for each topic: a
     higher γ keeps more topics. A mini-batch that is not typical of the corpus, as in chronological order, tests all at
-    once (`choose_together`). Of a large mini-batch some documents are drawn.
+    once (`add_uncertain`). Of a large mini-batch some documents are drawn.
     """
     batch = draw_judges(batch, state.step)
     counts = sampled_counts(state)
@@ -54,7 +55,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     kept = remove_topics(state, removal)
     now = score_documents(config, kept, split, infer)
     if not _is_typical(kept, split, now.shares):
-        return choose_together(infer, config, state, batch, is_rereading)
+        return removal if is_rereading else add_uncertain(infer, config, state, Certain(removal, kept, counts), batch)
     gain_of_prior = -np.log(state.concentrations.corpus) / batch_scale(batch)
     for ratio in (each for each in RATIOS if each > certain):
         left = counts.copy()
