@@ -31,7 +31,7 @@ MOST_PARENTS = 6
 # because later documents may separate topics. For two samples of one topic the ratio is 1 if all words are frequent,
 # and 1.1 to 1.4 if most are rare; topics that share each token have less.
 CERTAIN, CERTAIN_REREAD = 0.3, 1.5
-# In the first pass topics up to this ratio are removed together if held-out words agree (`choose_together`): the gain
+# In the first pass topics up to this ratio are removed together if held-out words agree (`add_uncertain`): the gain
 # in standard errors at which they agree, and the share of its usual tokens that a topic needs there.
 UNCERTAIN, LEAST_ERRORS, LEAST_PRESENT = 1.0, 1.0, 0.25
 # Number of passes after which two topics have had time to become different.
