@@ -125,7 +125,8 @@ def choose_together(infer: Infer, config: Any, state: OnlineHDPState, batch: Bat
     counts = sampled_counts(state)
     certain = find_removal(counts, CERTAIN_REREAD if is_rereading else CERTAIN)
     kept = remove_topics(state, certain)
-    return certain if is_rereading else add_uncertain(infer, config, state, Certain(certain, kept, counts), batch)
+    found = Certain(removal=certain, kept=kept, counts=counts)
+    return certain if is_rereading else add_uncertain(infer, config, state, found, batch)
 
 
 class Certain(NamedTuple):

@@ -55,7 +55,8 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     kept = remove_topics(state, removal)
     now = score_documents(config, kept, split, infer)
     if not _is_typical(kept, split, now.shares):
-        return removal if is_rereading else add_uncertain(infer, config, state, Certain(removal, kept, counts), batch)
+        certain_removal = Certain(removal=removal, kept=kept, counts=counts)
+        return removal if is_rereading else add_uncertain(infer, config, state, certain_removal, batch)
     gain_of_prior = -np.log(state.concentrations.corpus) / batch_scale(batch)
     for ratio in (each for each in RATIOS if each > certain):
         left = counts.copy()
