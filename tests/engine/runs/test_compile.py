@@ -38,8 +38,8 @@ for line in sys.stdin:
     settings = engine.RunSettings(passes=min(algorithm.passes, 3))
     for update in engine.run(engine.prepare(algorithm, replace(config, **smaller), corpus, settings)):
         pass
-    print(before, count_signatures(), end=" ")
-    sys.exit()
+    print(before, count_signatures(), end=" ", flush=True)
+    os._exit(0)
 """
 
 
