@@ -1,6 +1,8 @@
 """What the server does before the first page: refuse wrong settings, and compile the kernels once for all pages."""
 
+import gc
 import sys
+from importlib import import_module
 from typing import Any
 
 from tornado.httputil import HTTPServerRequest
@@ -40,9 +42,15 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Make the service, which starts compiling in the background."""
+    """Make the service, which starts compiling in the background, and import what the first page needs.
+
+    Panel collects garbage when a page closes, and all pages wait meanwhile. What is imported is never garbage.
+    """
     open_log()
     find_service()
+    import_module("stickbreaker.app.session.page")
+    gc.collect()
+    gc.freeze()
 
 
 def on_server_unloaded(server_context: Any) -> None:
