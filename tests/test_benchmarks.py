@@ -20,6 +20,7 @@ from tests.benchmarks import (
     corpora,
     digests,
     heldout,
+    junk,
     local_steps,
     overfitting,
     profile,
@@ -220,6 +221,18 @@ def test_the_gap_of_the_overfitting_table_is_between_unread_and_read_documents(o
     assert all(row["gap"] == row["tokens_90_10"] - row["within_documents"] for row in rows)
     assert rows[0]["tokens_90_10"] != rows[1]["tokens_90_10"]
     assert overfitting.tabulate(rows)["η"].tolist() == [0.01, 0.5]
+
+
+def test_words_of_junk_are_added_to_a_corpus_and_the_topics_that_have_them_are_counted(few):
+    corpus = few(NAME).select(np.arange(0, 200, 4))
+    scanned, is_junk = junk.add_junk(corpus, "scanning", 0)
+    assert scanned.num_tokens == corpus.num_tokens > scanned.counts[:, is_junk].sum() > 0
+    marked, is_markup = junk.add_junk(corpus, "markup", 0)
+    assert marked.num_tokens == corpus.num_tokens + marked.counts[:, is_markup].sum() > corpus.num_tokens
+    rows = junk.measure(corpus, "both", 0)
+    assert [row["passes"] for row in rows] == list(junk.PASSES)
+    assert all(0 <= row["topics of junk"] + row["others"] <= row["topics"] for row in rows)
+    assert len(junk.tabulate(rows)) == len(junk.PASSES)
 
 
 def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
