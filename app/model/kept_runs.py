@@ -71,8 +71,8 @@ class KeptRun:
     name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where it was left.
     config, settings: the last ones of the run; changes: those made while it learned, as [documents seen, text].
     heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text, those
-    that a person has given; topic_labels: the other titles. quality: `OverallQuality` on the run's corpus, by name;
-    empty where there is no topic, or where an older version kept the run.
+    that a person has given; topic_labels: the other titles. quality: `OverallQuality` on the run's corpus, by name,
+    with the model's weights of the topics; empty where there is no topic, or where an older version kept the run.
     """
 
     key: str
@@ -268,8 +268,9 @@ class KeptRuns:
             self.version += 1
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words, and their coherence by these; no error if it has gone.
+        """Give the topics of a run their shares of all words; no error if it has gone.
 
+        Its coherence keeps the model's weights of the topics, so that it can be compared with runs that were not read.
         Raises KeptRunError where it cannot be read or written.
         """
         if self._place(key).exists():
@@ -277,7 +278,7 @@ class KeptRuns:
             ids = reading.summary.topic_ids.tolist()
             shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
             kept = np.array([shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float)
-            self._change(key, kept, quality=sum_up(reading.quality)._asdict() if len(reading.used) else {})
+            self._change(key, kept)
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         """Give the topics of a run these names, by id, in place of earlier ones; a run that has gone is no error.

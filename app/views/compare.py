@@ -53,6 +53,8 @@ HELP = (
     "pass</b> continues it. If models take too much space, the oldest are removed; the results stay.</p>"
     f"<p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, type over its settings.</p>"
     f"<p>{SCORE_HELP}</p>"
+    "<p>The number of topics, NPMI and diversity are those of the model at the end of the run. The page Topics shows "
+    "them after all documents have been read with the model, so its numbers differ a little.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HELP = (
