@@ -131,6 +131,7 @@ def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_r
     reader = Reader(lambda: None, lambda: None)
     doc_shares = csr_array(np.tile([0.5, 0.3, 0.2], (model.corpus.num_documents, 1)))
     reading = reader.complete(reader.begin(model), doc_shares)
+    reading = dataclasses.replace(reading, quality=reading.quality._replace(npmi=reading.quality.npmi + 1.0))
     run = kept.keep(make_progress(), model)
     assert not kept.load(run.key).is_read
     link.take_reading(replace_model(reading, documents_seen=50))
