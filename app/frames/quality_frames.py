@@ -46,8 +46,11 @@ def describe_quality(reading: Reading) -> str:
         return ""
     overall, number = sum_up(quality), int((quality.npmi < 0).sum())
     low_share = float(quality.shares[quality.npmi < 0].sum())
+    in_use = f"{count(len(quality.npmi), 'topic')} in use: they cover 99 % {name_whole(reading)}. "
+    if reading.num_weighted != len(quality.npmi):
+        in_use += f"(The page Live counts {reading.num_weighted}, by the model's weights now.) "
     return (
-        f"{count(len(quality.npmi), 'topic')} in use: they cover 99 % {name_whole(reading)}. "
+        f"{in_use}"
         f"Mean NPMI, weighted by tokens: {write_npmi(overall.weighted_npmi)}. "
         f"{count(number, 'topic')} with low coherence: {percent(low_share)} of the tokens. "
         f"Diversity: {overall.diversity:.2f}."

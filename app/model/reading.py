@@ -56,6 +56,7 @@ class Reading:
     of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the order of the
     corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
     first: documents as the run first read them; None where it has kept none. labels: of the topics, by id.
+    num_weighted: the number of topics in use by the model's own weights, as on the page Live.
     """
 
     model: Model
@@ -65,6 +66,7 @@ class Reading:
     quality: TopicQuality
     word_shares: np.ndarray
     doc_tokens: np.ndarray
+    num_weighted: int
     doc_shares: csr_array | None = None
     first: FirstReading | None = None
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -191,6 +193,7 @@ class Reader:
             quality=quality,
             word_shares=word_shares,
             doc_tokens=doc_tokens,
+            num_weighted=len(used),
             labels=model.labels,
         )
 

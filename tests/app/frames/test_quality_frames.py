@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from stickbreaker import engine
 from stickbreaker.app.frames.quality_frames import LOW, describe_quality, quality_rows
@@ -54,9 +55,17 @@ def test_one_sentence_sums_the_topics_up(reading):
     low = quality.npmi < 0
     text = describe_quality(reading)
     assert text.startswith("3 topics in use: they cover 99 % of the model's weight now")
+    assert "Live" not in text
     assert f"{low.sum()} topic" in text
     assert f"{100 * quality.shares[low].sum():.1f} % of the tokens" in text
     assert describe_quality(replace(reading, quality=quality._replace(npmi=np.zeros(0)))) == ""
+
+
+def test_a_number_of_topics_that_differs_from_the_one_on_the_page_live_is_explained(reading):
+    only_one = csr_array(np.eye(len(SUMMARY.topic_ids))[[0]].repeat(reading.corpus.num_documents, 0))
+    read = Reader(lambda: None, lambda: None).complete(reading, only_one)
+    text = describe_quality(read)
+    assert text.startswith("1 topic in use: they cover 99 % of all words. (The page Live counts 3, by the model's")
 
 
 def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(reading):
