@@ -254,7 +254,7 @@ def draw_learning(
 ) -> tuple[pd.DataFrame, Any]:
     """Draw curves for the values of one setting: the HDP as printed, and ours next to it."""
     parts = []
-    for name, system in (("HDP of SVI 2013, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
+    for name, system in (("HDP, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
         requested = {"max_topics": 150, **fixed, **PAPER_RATES}
         study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
