@@ -38,10 +38,10 @@ LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
-HELDOUT_LABEL = "nats per held-out word,\ndisjoint_words, own"
+HELDOUT_LABEL = "nats per held-out word\n(disjoint_words)"
 SCORE_HELP = (
-    "disjoint_words: a tenth of a document's distinct words is predicted from the rest. own: by the algorithm's own "
-    "inference."
+    "A tenth of the distinct words of a document is predicted from its other words (protocol disjoint_words), with the "
+    "algorithm's own inference."
 )
 X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
 
@@ -63,15 +63,15 @@ CURVE_KINDS = {
         y_label=HELDOUT_LABEL,
         number="{:.3f} nats",
         tick="0.00",
-        hover=("held-out", "@y{0.0000} nats per word (disjoint_words, own)"),
+        hover=("held-out", "@y{0.0000} nats per word (disjoint_words)"),
         from_zero=False,
     ),
     "next_batch": CurveKind(
         title="Next-batch log likelihood",
-        y_label="nats per held-out word,\nnext_batch, own",
+        y_label="nats per held-out word\n(next_batch)",
         number="{:.3f} nats",
         tick="0.00",
-        hover=("next batch", "@y{0.0000} nats per word (next_batch, own)"),
+        hover=("next batch", "@y{0.0000} nats per word (next_batch)"),
         from_zero=False,
     ),
     "num_topics": CurveKind(

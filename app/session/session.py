@@ -9,12 +9,11 @@ from typing import Any
 import panel as pn
 
 from stickbreaker import engine
-from stickbreaker.app.frames.summary_texts import describe_reading
 from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.replay import rewind
-from stickbreaker.app.model.run_spec import RunSpec, title_corpus
+from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
 from stickbreaker.app.panel_fixes import (
@@ -33,6 +32,7 @@ from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters,
 from stickbreaker.app.session.address import Address
 from stickbreaker.app.session.classroom import Classroom
 from stickbreaker.app.session.links import read_link
+from stickbreaker.app.session.opening import describe_opening
 from stickbreaker.app.session.pages import Pages, Readers, lay_at_end, lay_side_by_side
 from stickbreaker.app.session.tabs import (
     ALL_PAGES,
@@ -61,6 +61,7 @@ from stickbreaker.app.views.sharing import WATCHING, Sharing
 from stickbreaker.app.views.sweep import SweepActions, SweepPanel
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
+from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
@@ -103,8 +104,7 @@ class Session:
             extend=self.extend,
         )
         self.header = Header(actions)
-        self.sketch = RateSketch()
-        self.controls = self._make_controls(corpora)
+        self.watched_settings = WatchedSettings()
         self.bring = self._make_bring()
         self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
         self.count_note = CountNote(self.check_count, self.cancel_check)
@@ -123,23 +123,27 @@ class Session:
         self.hood = self._make_hood()
         self._follow_choices()
         self.side = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.views = (self.header, self.controls, self.sketch, self.player)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self._first = service.preview(self._visitor, self._link.spec)
         self.header.update(self._first)
 
-    def describe_opening(self) -> dict[str, str]:
-        """Name the corpus and describe the run, for the text that a browser shows until the page is drawn."""
-        name = self._first.corpus_name or self._link.spec.corpus_name
-        return {"corpus": title_corpus(name), "sentence": describe_reading(self._first)}
+    def describe_opening(self) -> dict[str, Any]:
+        """Describe the run for what a browser shows until the page is drawn."""
+        return describe_opening(self._first, self._link.spec.corpus_name)
 
-    def _make_controls(self, corpora: tuple[str, ...]) -> Controls:
-        """Make the settings of the next run, as the link gives them."""
+    @cached_property
+    def controls(self) -> Controls:
+        """The settings of the next run, as the link gives them; a watcher has none."""
         actions = ControlActions(
             configure=self.configure, restart=self.restart, clear=self.clear, bring=self.open_bring, weigh=self.weigh
         )
-        return Controls(self._link.spec, corpora, self._algorithms, self.sketch, actions)
+        return Controls(self._link.spec, engine.list_corpora(self._library), self._algorithms, self.sketch, actions)
+
+    @cached_property
+    def sketch(self) -> RateSketch:
+        """The learning rates, next to the settings."""
+        return RateSketch()
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
@@ -231,14 +235,14 @@ class Session:
         """Draw the open page and the settings in one message, after the browser has the state of the run."""
         with pn.io.hold(self.document):
             self._turn()
-            self.side.objects = [self.controls]
+            self.side.objects = [self.watched_settings if self.is_watching else self.controls]
             self.header.bar.is_unfolded = True
 
     def _take_role(self, is_watching: bool) -> None:
         """Show the controls to a presenter, and hide them from a watcher."""
         self.is_watching = is_watching
         made = [vars(self)[name] for name in ("compare", "sweep") if name in vars(self)]
-        views = (self.header, self.controls, self.readers, self.count_note, self.names_note, self.classroom)
+        views = (self.header, self.readers, self.count_note, self.names_note, self.classroom)
         for view in (*views, *made):
             view.let_act(not is_watching)
 
@@ -277,7 +281,8 @@ class Session:
             if before is not None and 0 < before[0].run_id != progress.run_id:
                 self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
             if has_moved:
-                for view in self.views:
+                settings = (self.watched_settings,) if self.is_watching else (self.controls, self.sketch)
+                for view in (self.header, *settings, self.player):
                     self._attempt(view.update, progress, earlier)
             self.sharing.update(self.is_watching, *present)
             self._attempt(self.classroom.look)

@@ -100,13 +100,6 @@ class Controls(pn.viewable.Viewer):
         self._layout = self._lay_out()
         self.preview()
 
-    def let_act(self, may_act: bool) -> None:
-        """Let the user change settings; a watcher only sees those that act at once."""
-        for widget in (self.corpus, self.algorithm, *self.sliders.values()):
-            widget.disabled = not may_act
-        for part in (self.bring, self._choices, self._complete, self.advanced, self.clear):
-            part.visible = may_act
-
     def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
         """List these corpora in the menu and select one for the user."""
         if chosen is not None:

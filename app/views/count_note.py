@@ -12,6 +12,7 @@ from stickbreaker.app.model.checked_count import NUM_SWEEPS, NUM_TOKENS, CountJo
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
+from stickbreaker.app.widgets.layouts import fill_if_shown
 
 LABEL = "Check the count"
 HELP = (
@@ -38,12 +39,14 @@ class CountNote(Viewer):
         self.start = pmui.Button(label=LABEL, variant="text", size="small", disabled=True, margin=0)
         self.start.on_click(lambda event: start())
         help = pn.pane.HTML(help_button(LABEL, HELP), stylesheets=[HELP_STYLE], margin=(4, 4))
-        self.button = pn.Row(self.start, help, margin=(0, 0, 0, 10), css_classes=["check-count"])
+        self._button_parts = (self.start, help)
+        self.button = pn.Row(margin=(0, 0, 0, 10), css_classes=["check-count"])
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: cancel())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
         self.bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 10), visible=False)
-        self._layout = pn.FlexBox(self.text, self.bar, self.cancel, align_items="center", visible=False, gap="0")
+        self._parts = (self.text, self.bar, self.cancel)
+        self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
         self.read(CountJob(), Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -52,7 +55,7 @@ class CountNote(Viewer):
     def let_act(self, may_act: bool) -> None:
         """Let the user start a check; a watcher only sees its result."""
         self._may_act = may_act
-        self.button.visible = self.button.visible and may_act
+        fill_if_shown(self.button, self._button_parts, self.button.visible and may_act)
         self.cancel.visible = self.cancel.visible and may_act
 
     def read(self, job: CountJob, progress: Progress) -> None:
@@ -62,8 +65,9 @@ class CountNote(Viewer):
         if html != self.text.object:
             self.text.object = html
         is_active = bool(text) and job.is_active
-        self._layout.visible = bool(text)
+        fill_if_shown(self._layout, self._parts, bool(text))
         self.bar.param.update(visible=is_active, value=round(100 * job.share))
         self.cancel.visible = is_active and self._may_act
-        self.button.visible = self._may_act and progress.status != REPLAYED and offers_check(progress)
+        offers = self._may_act and progress.status != REPLAYED and offers_check(progress)
+        fill_if_shown(self.button, self._button_parts, offers)
         self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)

@@ -16,6 +16,7 @@ from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.panel_fixes import FREE_WIDTH
 from stickbreaker.app.theme import STATUS_COLORS
+from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.schedules import FEWEST_BATCHES
 
@@ -163,14 +164,14 @@ class Header(pn.viewable.Viewer):
             visible=False,
             on_click=lambda event: actions.extend(),
         )
-        buttons = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
-        self.buttons = pn.FlexBox(*buttons, align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
+        self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
+        self.buttons = pn.FlexBox(align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: actions.toggle())
 
     def let_act(self, may_act: bool) -> None:
         """Show the buttons; a watcher has none."""
-        self.buttons.visible = may_act
+        fill_if_shown(self.buttons, self._parts, may_act)
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; only changes are sent."""

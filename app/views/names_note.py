@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_names
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.widgets.layouts import fill_if_shown
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
 
@@ -26,7 +27,8 @@ class NamesNote(Viewer):
         self.undo.on_click(lambda event: undo())
         self.close = pmui.Button(label="Close", variant="text", size="small", margin=0)
         self.close.on_click(self._close)
-        self._layout = pn.FlexBox(self.text, self.undo, self.close, align_items="center", visible=False, gap="0")
+        self._parts = (self.text, self.undo, self.close)
+        self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -43,7 +45,8 @@ class NamesNote(Viewer):
         html = f'<p role="status">{escape(text)}</p>' if text else ""
         if html != self.text.object:
             self.text.object = html
-        self._layout.visible = is_on_page and bool(text) and self._said != self._closed
+        is_shown = is_on_page and bool(text) and self._said != self._closed
+        fill_if_shown(self._layout, self._parts, is_shown)
         self.undo.visible = self._may_act and bool(progress.returned.given)
 
     def _close(self, event: Any) -> None:

@@ -12,8 +12,9 @@ a browser takes to draw is lost to the engine, as for a reader with a server at 
   settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
 * controls: milliseconds from the press to the visible answer, while a run learns.
 * class: seconds until each of some phones that open the link of a run at the same time, in browsers of their size,
-  shows the state of the run and its first curve; then milliseconds of the presenter's ticks while some watchers without
-  browsers are connected, and the run learns at ten mini-batches a second.
+  shows its words and curve as text, and the state of the run and its first curve on the page itself; then milliseconds
+  of the presenter's ticks while some watchers without browsers are connected, and the run learns at ten mini-batches a
+  second.
 * the engine: documents per second of the same run, at full speed, alone in a process, and on the server with one page
   and with all pages open. The three alternate, and a ratio compares neighbours.
 * the soak: all browsers open separate runs, run them again at full speed, open each page and close, many times. A tick
@@ -26,6 +27,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import tempfile
 import time
 import urllib.request
@@ -37,7 +39,7 @@ from threading import Event
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from stickbreaker import engine
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -59,6 +61,8 @@ PERCENTILES = (50, 95, 99)
 PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": [".MuiSlider-root"]}
 # The settings of a phone are in a drawer.
 PHONE_PLACES = {name: path for name, path in PLACES.items() if name != "settings"}
+# Before the page is drawn, a browser shows the run as text.
+PHONE_PLACES = {"words and curve, as text": ["#opening polyline"], **PHONE_PLACES}
 SEEK = """places => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
@@ -194,6 +198,8 @@ def measure_class(browser, server, num_phones, num_watchers):
     presenter = open_page(browser, server.address)
     presenter.button("Share").click()
     link = presenter.page.get_by_label("Link to watch this run").input_value()
+    # A class joins a run that has a curve.
+    expect(presenter.documents).to_have_text(re.compile(r"^[2-9],"))
     phones = [browser.new_context(viewport=PHONE).new_page() for _ in range(num_phones)]
     for page in phones:
         page.add_init_script(f"({SEEK})({json.dumps(PHONE_PLACES)})")

@@ -16,7 +16,8 @@ FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r
 # The settings come in one message with the open page, which is the last one of an opening.
 IS_DRAWN = """() => {
   const roots = Bokeh.documents.flatMap(d => d.roots())
-  return roots.some(r => [...r.references()].some(m => m.attributes?.label === "Corpus"))
+  const isSetting = ({label, text}) => label === "Corpus" || text?.includes?.("Settings of this run")
+  return roots.some(r => [...r.references()].some(m => isSetting(m.attributes)))
     && Bokeh.index.roots.every(root => root.is_idle)
 }"""
 FIND_STEPS = """() => {

@@ -22,7 +22,8 @@ def test_a_watcher_follows_the_presenter_on_a_separate_page_without_controls(vis
     for name in ("Run", "Pause", "Step", "Restart", "Share", "Bring your own text", "Restart with these"):
         expect(watcher.button(name)).to_have_count(0)
     for setting in SLIDERS:
-        expect(watcher.slider(setting)).to_be_disabled()
+        expect(watcher.slider(setting)).to_have_count(0)
+    expect(watcher.page.get_by_text("Learning with κ")).to_be_visible()
     expect(presenter.page.get_by_text("1 watcher now.")).to_be_visible()
 
     watcher.page.locator("body").press("Space")

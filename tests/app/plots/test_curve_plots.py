@@ -48,7 +48,7 @@ def test_an_empty_plot_has_axes_to_draw(name):
 def test_the_axis_of_a_likelihood_names_its_protocol():
     for name, protocol in {"heldout": "disjoint_words", "next_batch": "next_batch"}.items():
         label = curve_plot(name, Range1d(0, 1)).figure.yaxis.axis_label
-        assert label.split() == ["nats", "per", "held-out", "word,", f"{protocol},", "own"]
+        assert label.split() == ["nats", "per", "held-out", "word", f"({protocol})"]
 
 
 @pytest.mark.parametrize("axis", AXES)

@@ -23,6 +23,7 @@ from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import CLASS
 from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
+from stickbreaker.app.views.watched_settings import list_settings
 from stickbreaker.app.widgets.qr_code import ALT
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -160,20 +161,17 @@ def test_the_server_refuses_the_requests_of_a_watcher_s_browser(presenter, visit
         assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
 
 
-def test_every_button_of_a_watcher_s_page_is_hidden_or_its_request_is_refused(presenter, visit):
+def test_every_button_of_a_watcher_s_page_is_missing_or_its_request_is_refused(presenter, visit):
     watcher = visit(link_of(presenter), "ben")
-    assert not watcher.header.buttons.visible
-    assert all(slider.disabled for slider in watcher.controls.sliders.values())
-    assert watcher.controls.corpus.disabled
-    assert watcher.controls.algorithm.disabled
-    assert not watcher.controls.advanced.visible
-    assert not watcher.controls.bring.visible
+    watcher.look()
+    watcher.unfold()
+    assert not watcher.header.buttons.objects
+    assert [part.object for part in watcher.side] == [watcher.watched_settings.__panel__().object]
+    assert "controls" not in vars(watcher)
     assert watcher.readers.explorer.name_field.disabled
     assert not watcher.sweep.asked.visible
     number = presenter.run.runner.requests.number
-    for name, slider in watcher.controls.sliders.items():
-        watcher.controls.move(name, type("Event", (), {"new": slider.value}))
-    for button in (watcher.header.run, watcher.header.step, watcher.header.restart, watcher.controls.clear):
+    for button in (watcher.header.run, watcher.header.step, watcher.header.restart):
         button.param.trigger("clicks")
     watcher.header.pace.value = 0.0
     watcher.sweep.start.param.trigger("clicks")
@@ -201,7 +199,10 @@ def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(p
     presenter.configure({"delay": 8.0})
     until(lambda: presenter.run.runner.progress.config.delay == 8.0)
     watcher.look()
-    assert watcher.controls.sliders["delay"].value == 8.0
+    assert list_settings(watcher.run.runner.progress)[-2:] == [
+        "Learning with κ 0.6, τ₀ 8, S 10.",
+        "The presenter can change them.",
+    ]
     assert f"watch={presenter.run.watch}&page=Export&topic=2" in watcher.address.query
 
 

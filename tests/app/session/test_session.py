@@ -252,7 +252,8 @@ def test_the_memory_of_a_sampler_is_estimated_for_the_corpus_of_the_run(session,
 
 
 def test_the_text_before_the_page_is_drawn_names_the_corpus_and_comes_before_the_scripts(session):
-    assert session.describe_opening() == {"corpus": "State of the Union", "sentence": OPENING}
+    opening = session.describe_opening()
+    assert (opening["corpus"], opening["sentence"]) == ("State of the Union", OPENING)
     template = (Path(page.__file__).parent / "page.html").read_text(encoding="utf-8")
     assert template.count("{{ bokeh_js }}") == 1
     assert template.index("{{ opening.sentence | e }}") < template.index("{{ bokeh_js }}")

@@ -1,0 +1,70 @@
+"""What a browser shows of a run until the page itself is drawn: text and one curve, without a script. Pure."""
+
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.app.frames.progress_frames import axis_span, curve_columns, default_topics
+from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.plots.curve_plots import curve_title
+from stickbreaker.app.views.topics_now import topic_rows
+from stickbreaker.app.views.word_table import table_blocks, table_columns
+
+MOST_COLUMNS = 12
+# More do not fit on a phone.
+PHONE_COLUMNS = 4
+CURVE_WIDTH, CURVE_HEIGHT = 400, 140
+
+
+def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
+    """Describe a run for the template of the page.
+
+    Returns
+    -------
+    dict
+        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the largest topics.
+        `columns` and `blocks`: the newest columns of the word lists, `blocks[i]["words"][rank][column]`; columns
+        before `first_on_phone` are for wide windows. `curve`: the held-out likelihood, None before its second value.
+        A run that has not learned yet has no rows, columns or blocks.
+    """
+    columns, blocks = _describe_lists(progress)
+    return {
+        "corpus": title_corpus(progress.corpus_name or corpus_name),
+        "sentence": describe_reading(progress),
+        "figures": [tuple(figure) for figure in list_figures(progress)] if progress.documents_seen else [],
+        "topics": topic_rows(progress, ()),
+        "columns": columns,
+        "blocks": blocks,
+        "first_on_phone": len(columns) - PHONE_COLUMNS,
+        "curve": _describe_curve(progress),
+    }
+
+
+def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the heads of the newest columns and the word lists of the topics that the page shows at first."""
+    reached = len(progress.checkpoints)
+    kept = slice(max(0, reached - MOST_COLUMNS), reached)
+    blocks = [
+        {
+            "title": block["title"],
+            "color": block["color"],
+            "words": [[cell[0] if cell else "" for cell in row[kept]] for row in block["cells"]],
+        }
+        for block in table_blocks(progress, default_topics(progress.checkpoints, None), False)
+    ]
+    return table_columns(progress)[kept], blocks
+
+
+def _describe_curve(progress: Progress) -> dict[str, Any] | None:
+    """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and highest value."""
+    columns, span = curve_columns(progress, "heldout"), axis_span((progress,), "documents")
+    x, y = columns["x"], columns["y"]
+    if len(y) < 2 or span is None or y.max() == y.min():
+        return None
+    across = CURVE_WIDTH * (x - span[0]) / (span[1] - span[0])
+    down = CURVE_HEIGHT * (y.max() - y) / (y.max() - y.min())
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
+    low, high = (f"{value:.2f}".replace("-", "−") for value in (np.min(y), np.max(y)))
+    return {"title": curve_title("heldout", y[-1]), "points": points, "low": low, "high": high}

@@ -1,0 +1,45 @@
+"""The settings of a run as text, for a page that watches it."""
+
+from collections.abc import Sequence
+from html import escape
+
+import panel as pn
+from panel.viewable import Viewer
+
+from stickbreaker.app.model.presets import describe_rates
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.run_spec import describe_algorithm, title_corpus
+
+STYLE = """
+h2 { font-size: 16px; margin: 8px 0; } p { font-size: 14px; line-height: 1.4; margin: 0 0 8px; }
+:host { color: var(--panel-on-surface-color, inherit); }
+"""
+
+
+class WatchedSettings(Viewer):
+    """Stands in the place of the controls, which a watcher does not have. `update` shows a new progress."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pane = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 18))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._pane
+
+    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+        """Show the settings of this run; only a change is sent."""
+        text = "".join(f"<p>{escape(line)}</p>" for line in list_settings(progress))
+        html = f"<h2>Settings of this run</h2>{text}"
+        if html != self._pane.object:
+            self._pane.object = html
+
+
+def list_settings(progress: Progress) -> list[str]:
+    """Say in sentences which corpus is read with which algorithm and learning rates."""
+    lines = [f"Corpus: {title_corpus(progress.corpus_name)}."] if progress.corpus_name else []
+    algorithm = progress.algorithm_record
+    if algorithm is not None:
+        lines.append(f"Algorithm: {algorithm.title}. {describe_algorithm(algorithm)}")
+    if progress.schedule is not None:
+        lines.append(f"Learning with {describe_rates(progress.schedule)}.")
+    return [*lines, "The presenter can change them."]
