@@ -10,6 +10,7 @@ from stickbreaker.app.model.kept_runs import MODEL_SUFFIX, KeptRuns, Size
 from stickbreaker.app.model.limits import (
     ALL_CORPORA,
     ALL_KEPT_MODELS,
+    ALL_SAVED_READINGS,
     ALL_SAVED_RUNS,
     CORPORA,
     KEPT_MODELS,
@@ -23,7 +24,7 @@ from stickbreaker.app.model.topic_names import FOLDER
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
-OPEN_RUNS, KEPT_RUNS = "open-runs", "runs"
+OPEN_RUNS, KEPT_RUNS, READINGS = "open-runs", "runs", "readings"
 FULL = (
     "This corpus needs about {}, but a user may have {} of corpora on this server (STICKBREAKER_CORPORA), and yours "
     "take {}: delete one under Bring your own text, or take a sample."
@@ -74,6 +75,11 @@ def limit_saved_runs(folders: Iterable[Path]) -> None:
     _limit([list_newest(folder / OPEN_RUNS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
 
 
+def limit_saved_readings(folders: Iterable[Path]) -> None:
+    """Remove readings until those of all users fit. folders: of the data of each user."""
+    _limit([list_newest(folder / READINGS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_READINGS))
+
+
 def limit_kept_models(folders: Iterable[Path]) -> None:
     """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
     places, allowed = [folder / KEPT_RUNS for folder in folders], find_limit(ALL_KEPT_MODELS)
@@ -120,6 +126,11 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
         Item(
             name="Runs that can be continued",
             size=measure_folder(data / OPEN_RUNS),
+            remedy="the oldest are removed automatically",
+        ),
+        Item(
+            name="Readings: topic shares of documents",
+            size=measure_folder(data / READINGS),
             remedy="the oldest are removed automatically",
         ),
         Item(name="Names of topics", size=measure_folder(data / FOLDER), remedy="empty them on the page Topics"),

@@ -30,9 +30,11 @@ ALL_KEPT_MODELS = Limit(variable="STICKBREAKER_ALL_KEPT_MODELS", default=20.0)
 # Pages that are open at the same time, of all users and of one who has logged in.
 PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
 PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
-# What saved runs, corpora and uploads may take on disk. "All" is the sum over all users.
+# What saved runs, saved readings, corpora and uploads may take on disk. "All" is the sum over all users.
 SAVED_RUNS = Limit(variable="STICKBREAKER_SAVED_RUNS", default=2.0)
 ALL_SAVED_RUNS = Limit(variable="STICKBREAKER_ALL_SAVED_RUNS", default=40.0)
+SAVED_READINGS = Limit(variable="STICKBREAKER_SAVED_READINGS", default=1.0)
+ALL_SAVED_READINGS = Limit(variable="STICKBREAKER_ALL_SAVED_READINGS", default=20.0)
 CORPORA = Limit(variable="STICKBREAKER_CORPORA", default=10.0)
 ALL_CORPORA = Limit(variable="STICKBREAKER_ALL_CORPORA", default=100.0)
 UPLOAD = Limit(variable="STICKBREAKER_UPLOAD", default=0.2)
@@ -46,7 +48,7 @@ READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", s
 READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
 LIMITS = (
     *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
-    *(CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
+    *(SAVED_READINGS, ALL_SAVED_READINGS, CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
     *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, READINGS, READINGS_PER_USER),
 )
 

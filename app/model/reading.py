@@ -105,10 +105,18 @@ class Turn(NamedTuple):
     leave: Callable[[], None] = lambda: None
 
 
+class Saved(NamedTuple):
+    """Readings on disk. find(model) -> the shares of all documents, None if there are none. write(model, shares)."""
+
+    find: Callable[[Model], csr_array | None] = lambda model: None
+    write: Callable[[Model, csr_array], None] = lambda model, shares: None
+
+
 class Reader:
     """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
 
     take_reading: gets each reading when all documents are read. turn: when it may begin; at once by default.
+    saved: readings on disk, so that a corpus is not read twice with one model.
     """
 
     def __init__(
@@ -117,9 +125,10 @@ class Reader:
         notify: Callable[[], None],
         take_reading: Callable[[Reading], None] = lambda reading: None,
         turn: Turn | None = None,
+        saved: Saved | None = None,
     ):
         self._take_model, self._notify, self._take_reading = take_model, notify, take_reading
-        self._turn = turn or Turn()
+        self._turn, self._saved = turn or Turn(), saved or Saved()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -153,15 +162,20 @@ class Reader:
 
     def _work(self, model: Model) -> None:
         try:
-            if not self._wait():
+            shares = self._saved.find(model)
+            if shares is None and not self._wait():
                 return
             reading = self.begin(model)
-            self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
-            shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
+            is_new = shares is None
+            if is_new:
+                self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
+                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
             if shares is not None:
                 reading = self.complete(reading, shares)
                 self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
                 self._take_reading(reading)
+                if is_new:
+                    self._saved.write(model, shares)
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))

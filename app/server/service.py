@@ -13,15 +13,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import panel as pn
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import KEPT_RUNS, OPEN_RUNS, limit_kept_models, limit_saved_runs
+from stickbreaker.app.model.disk_space import (
+    KEPT_RUNS,
+    OPEN_RUNS,
+    READINGS,
+    limit_kept_models,
+    limit_saved_readings,
+    limit_saved_runs,
+)
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reader
+from stickbreaker.app.model.reading import Model, Reader, Saved
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.topic_names import FOLDER, TopicNames
@@ -322,7 +331,14 @@ class Service:
             find_names=names.read,
         )
         runner = make_runner(notify, storage)
-        reader = Reader(runner.model, notify, link.take_reading, self._reading_queue.make_turn(user))
+        readings = SavedReadings(find_data(user) / READINGS)
+
+        def keep_reading(model: Model, shares: csr_array) -> None:
+            readings.write(model, shares)
+            limit_saved_readings(list_data())
+
+        turn, saved_shares = self._reading_queue.make_turn(user), Saved(find=readings.find, write=keep_reading)
+        reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None

@@ -23,6 +23,7 @@ import pandas as pd
 
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.engine import verified_files
@@ -64,6 +65,13 @@ def save_sweep(folder: Path) -> None:
     SavedSweeps(folder).write("one", stored.make_sweep(1))
 
 
+def save_reading(folder: Path) -> None:
+    """Save the second reading under the first model."""
+    first, second = stored.make_read_models()
+    shares = SavedReadings(folder).find(second)
+    SavedReadings(folder).write(first, shares)
+
+
 def build(folder: Path) -> None:
     """Build a third corpus."""
     build_own(BuildRequest(stored.write_notes(folder.parent, 2), "three"), folder=folder)
@@ -95,6 +103,7 @@ ACTIONS = (
     Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
     Action("study", KIND["study cell"], study_cells),
     Action("saved sweep", KIND["saved sweep"], save_sweep),
+    Action("reading", KIND["reading"], save_reading),
 )
 
 

@@ -13,7 +13,9 @@ import numpy as np
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.progress import Curve
+from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
 from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
@@ -23,6 +25,7 @@ from stickbreaker.engine.corpora.library import find_own, list_own, load_own
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
+from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.runs import checkpoint, study
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.study import Study, run_study
@@ -191,6 +194,34 @@ def read_saved_runs(folder: Path) -> Found:
     return found
 
 
+@cache
+def make_read_models() -> tuple[Model, ...]:
+    """Two models of one run."""
+    algorithm = engine.find_algorithm("hdp")
+    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
+    years = np.datetime64("1900", "Y") + np.arange(40)
+    corpus = engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)])
+    return tuple(
+        Model(1, algorithm, each.config, each.state, corpus, corpus, each.documents_seen) for each in make_positions()
+    )
+
+
+def save_readings(folder: Path) -> None:
+    """The corpus read with two models."""
+    for model in make_read_models():
+        SavedReadings(folder).write(model, read_shares(model.algorithm, model.config, model.state, model.corpus))
+
+
+def read_saved_readings(folder: Path) -> Found:
+    """The saved readings, by the names of their files."""
+    found: Found = {}
+    for model in make_read_models():
+        shares = SavedReadings(folder).find(model)
+        left_out = Refusal("The corpus is read again, with a warning in the log.")
+        found[digest_model(model)] = left_out if shares is None else digest(shares.toarray())
+    return found
+
+
 def make_sweep(num_ended: int) -> SweepState:
     """A sweep of three runs, of which some have ended."""
     algorithm = engine.find_algorithm("hdp")
@@ -287,4 +318,5 @@ KINDS = (
     Kind("stored corpus", store_corpora, read_stored_corpora),
     Kind("study cell", write_cells, read_cells),
     Kind("saved sweep", save_sweeps, read_saved_sweeps),
+    Kind("reading", save_readings, read_saved_readings),
 )

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 
+from stickbreaker.app.model import reading
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service, find_saved
 from stickbreaker.app.server.subscribers import Wakeup
@@ -201,13 +202,16 @@ def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     assert (looks, document.callbacks) == ([], [])
 
 
-def test_a_run_continues_after_a_restart_of_the_server(until):
+def test_a_run_continues_after_a_restart_of_the_server(until, monkeypatch):
     service = Service(load_small, Compiled(), 2)
     run = join(service, None, Page(), small_spec)
     until(lambda: run.runner.progress.documents_seen)
     run.runner.pause()
     until(lambda: run.runner.progress.status == "paused")
     seen = run.runner.progress.documents_seen
+    run.reader.ask()
+    until(lambda: run.reader.job.status == "ready")
+    run.reader.join()
     service.close()
     again = Service(load_small, Compiled(), 2)
     try:
@@ -218,6 +222,9 @@ def test_a_run_continues_after_a_restart_of_the_server(until):
         assert (restored.key, restored.watch, restored.num_watching) == (run.key, run.watch, 1)
         until(lambda: restored.runner.progress.status == "paused")
         assert restored.runner.progress.documents_seen == seen
+        monkeypatch.setattr(reading, "read_shares", None)
+        restored.reader.ask()
+        until(lambda: restored.reader.job.status == "ready")
         restored.runner.set_pace(0.0)
         restored.runner.resume()
         until(lambda: restored.runner.progress.status == "finished")

@@ -1,0 +1,74 @@
+"""Readings on disk: the topic shares of all documents, found again by the model and the corpus that they belong to."""
+
+import logging
+from contextlib import suppress
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.app.model.limits import SAVED_READINGS, find_limit
+from stickbreaker.app.model.saved_runs import SUFFIX, keep_newest
+from stickbreaker.engine.runs.checkpoint import fingerprint, flatten
+from stickbreaker.engine.verified_files import Kind, read_parts, write_parts
+from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
+
+if TYPE_CHECKING:
+    from stickbreaker.app.model.reading import Model
+
+PARTS = ("data", "indices", "indptr")
+READING = Kind(name="reading", format=1, remedy="delete it; the corpus is read again")
+
+_log = logging.getLogger(__name__)
+
+
+class SavedReadings:
+    """The readings of one user, the newest ones up to `STICKBREAKER_SAVED_READINGS`.
+
+    A file has the digest of its model and corpus as its name, so that every run with this model finds it.
+    """
+
+    def __init__(self, folder: str | PathLike[str]):
+        self._folder = Path(folder)
+        remove_leftovers(self._folder)
+
+    def write(self, model: "Model", doc_shares: csr_array) -> None:
+        """Save the shares (D, K) of all documents. A fault is logged: the corpus is then read again later."""
+        parts = {name: getattr(doc_shares, name) for name in PARTS}
+        name = digest_model(model)
+        try:
+            make_folder(self._folder, "A reading cannot be saved", FileError)
+            about = {"model": name, "shape": list(doc_shares.shape)}
+            write_parts(self._folder / f"{name}{SUFFIX}", READING, about, parts)
+        except FileError as error:
+            _log.warning("A reading could not be saved: %s", error)
+        keep_newest(self._folder, SUFFIX, find_limit(SAVED_READINGS))
+
+    def find(self, model: "Model") -> csr_array | None:
+        """Read the shares (D, K) of this model; None where there are none, or they cannot be read."""
+        name = digest_model(model)
+        path = self._folder / f"{name}{SUFFIX}"
+        if not path.exists():
+            return None
+        try:
+            header, parts = read_parts(path, READING)
+            about = header.about or {}
+            if about.get("model") != name:
+                raise FileError(f"{path} belongs to another file name: delete it.")
+            with suppress(OSError):
+                path.touch()
+            return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))
+        except (FileError, KeyError, ValueError) as error:
+            _log.warning("A saved reading cannot be read and is left out: %s", error)
+            return None
+
+
+def digest_model(model: "Model") -> str:
+    """A digest of an algorithm, its settings, its state and the corpus: equal ones give equal shares."""
+    digest = sha256(f"{model.algorithm.name} {model.config} {fingerprint(model.corpus)}".encode())
+    for name, array in flatten("state", model.state):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
