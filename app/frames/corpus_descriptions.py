@@ -116,7 +116,9 @@ def describe_taken(about: OwnCorpus) -> str:
 def describe_own(about: OwnCorpus) -> str:
     """Describe one of the user's corpora in one sentence."""
     kept = "with its text" if about.has_text else "counts only"
-    return f"{_describe_size(about)}, {kept}, from {about.source}, built on {about.built_at[:10]}."
+    source = f", from {about.source}" if about.source else ""
+    stored = "; it is stored in a folder of its own, and read from there" if about.is_stored else ""
+    return f"{_describe_size(about)}, {kept}{source}, built on {about.built_at[:10]}{stored}."
 
 
 def _describe_size(about: OwnCorpus) -> str:

@@ -40,9 +40,13 @@ class FirstReading:
 
 
 class FirstReadings:
-    """Grows by one mini-batch at a time; can be read from any thread."""
+    """Grows by one mini-batch at a time; can be read from any thread.
+
+    wanted: the ids of the only documents to keep, ascending; None: all.
+    """
 
     def __init__(self) -> None:
+        self.wanted: np.ndarray | None = None
         self._lock = threading.Lock()
         self._doc_ids, self._seen, self._sizes = array("q"), array("q"), array("i")
         self._topic_ids, self._shares = array("i"), array("f")
@@ -52,12 +56,16 @@ class FirstReadings:
 
     def take(self, inferred: Any, documents_seen: int) -> None:
         """Add the shares of documents (`DocShares`); documents_seen: the number that the model had learned from."""
-        rows, columns = np.nonzero(inferred.shares >= SMALLEST_SHARE)
-        shares = inferred.shares[rows, columns]
-        sizes = np.bincount(rows, minlength=len(inferred.doc_ids))
+        doc_ids, inferred_shares = inferred.doc_ids, inferred.shares
+        if self.wanted is not None:
+            is_wanted = np.isin(doc_ids, self.wanted)
+            doc_ids, inferred_shares = doc_ids[is_wanted], inferred_shares[is_wanted]
+        rows, columns = np.nonzero(inferred_shares >= SMALLEST_SHARE)
+        shares = inferred_shares[rows, columns]
+        sizes = np.bincount(rows, minlength=len(doc_ids))
         totals = np.bincount(rows, shares, len(sizes))
         with self._lock:
-            self._doc_ids.frombytes(inferred.doc_ids.astype(np.int64).tobytes())
+            self._doc_ids.frombytes(doc_ids.astype(np.int64).tobytes())
             self._seen.frombytes(np.full(len(sizes), documents_seen, np.int64).tobytes())
             self._sizes.frombytes(sizes.astype(np.int32).tobytes())
             self._topic_ids.frombytes(inferred.topic_ids[columns].astype(np.int32).tobytes())

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,6 +14,7 @@ from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.held_out import rank_topics
@@ -21,6 +22,8 @@ from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
 
 POLL_SECONDS = 0.2
+# Of a corpus that need not fit in memory, this many documents are read.
+MOST_READ = 50_000
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +34,7 @@ class Model:
 
     train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
     the run, which go on growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
-    as for `label_topics`.
+    as for `label_topics`. num_in_corpus: the documents of the whole corpus, where `corpus` is a sample of it.
     """
 
     run_id: int
@@ -45,6 +48,7 @@ class Model:
     checkpoints: tuple[Checkpoint, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     label_with: Labeller | None = None
+    num_in_corpus: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +136,7 @@ class Reader:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
+        self._sampled: tuple[Corpus, Corpus] | None = None
         self.job = ReadingJob()
 
     def ask(self) -> None:
@@ -162,6 +167,7 @@ class Reader:
 
     def _work(self, model: Model) -> None:
         try:
+            model = self._sample(model)
             shares = self._saved.find(model)
             if shares is None and not self._wait():
                 return
@@ -181,6 +187,15 @@ class Reader:
             self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
         finally:
             self._turn.leave()
+
+    def _sample(self, model: Model) -> Model:
+        """The model with a sample of its corpus in memory, if that is a stored one; the sample stays the same."""
+        corpus = model.corpus
+        if not isinstance(corpus, StoredCorpus):
+            return model
+        if self._sampled is None or self._sampled[0] is not corpus:
+            self._sampled = corpus, choose_read(corpus).load()
+        return replace(model, corpus=self._sampled[1], num_in_corpus=corpus.num_documents)
 
     def _wait(self) -> bool:
         """Wait for the turn of this reading; False if the reader is closed meanwhile."""
@@ -238,6 +253,18 @@ class Reader:
     def _publish(self, job: ReadingJob) -> None:
         self.job = job
         self._notify()
+
+
+def choose_read(corpus: StoredCorpus) -> StoredCorpus:
+    """At most MOST_READ documents of a stored corpus, evenly spaced."""
+    number = min(corpus.num_documents, MOST_READ)
+    rows = np.arange(number) * corpus.num_documents // max(1, number)
+    return cast(StoredCorpus, corpus.select(rows))
+
+
+def list_read(corpus: Corpus) -> np.ndarray | None:
+    """The ids of the documents that are read, ascending; None: all of them, since the corpus is in memory."""
+    return np.sort(choose_read(corpus).doc_ids) if isinstance(corpus, StoredCorpus) else None
 
 
 def _compare_topics(summary: TopicSummary, counts: csr_array) -> tuple[np.ndarray, np.ndarray, TopicQuality]:

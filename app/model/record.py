@@ -22,7 +22,7 @@ from stickbreaker.app.model.progress import (
     Mark,
     Progress,
 )
-from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.reading import Model, list_read
 from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.saved_runs import (
@@ -169,6 +169,7 @@ class Record:
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
         """Take in the corpus and the prepared run: sizes and planned columns are known from here on."""
         self._corpus, self.prepared = corpus, prepared
+        self._first_readings.wanted = list_read(corpus)
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
         dates = prepared.train.dates

@@ -35,6 +35,8 @@ LONG_PAUSE_SECONDS = 15.0
 PAUSE = "At this pace there is one step every {:.0f} s. Choose a faster pace to see the next step sooner."
 MAX_EARLIER = 6
 SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
+# At full speed a run can be over after a second, and a save in it costs 3 % of it.
+FIRST_SAVE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -300,7 +302,8 @@ class Runner:
         if self._record is not None:
             self._record.close()
         self._num_runs += 1
-        self._saved_at, self._num_saved, self._is_unsaved = float("-inf"), 0, False
+        waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
+        self._saved_at, self._num_saved, self._is_unsaved = self._clock() - SAVE_SECONDS + waits, 0, False
         self._record = Record(spec, self._num_runs, self._clock, self._names)
         return left
 

@@ -65,13 +65,15 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
             else "The corpus has not been read with the model of this run yet."
         )
     model = job.reading.model
-    number = count_all(model.corpus.num_documents, "document")
+    read_ones, whole = model.corpus.num_documents, model.num_in_corpus
+    is_sample = read_ones < whole
+    number = f"{read_ones:,} of {whole:,} documents, evenly spaced" if is_sample else count_all(read_ones, "document")
     if job.status == "reading":
         return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
     read = count(progress.documents_seen, "document")
     now = f" The run has now read {read}." if is_behind(job, progress) and not of_run else ""
-    held_out = ", including held-out ones" if model.corpus.num_documents > 1 else ""
+    held_out = ", including held-out ones" if read_ones > 1 and not is_sample else ""
     return (
         f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after "
         f"{count(model.documents_seen, 'document')}.{now}"

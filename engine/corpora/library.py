@@ -1,4 +1,7 @@
-"""The corpora that a user has built: list, find, load and delete them. Each is a folder of Parquet files."""
+"""The corpora that a user has built: list, find, load and delete them.
+
+Each is a folder of Parquet files, or a stored corpus, which need not fit in memory.
+"""
 
 import logging
 import os
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -14,6 +17,8 @@ from scipy.sparse import coo_array
 from stickbreaker.engine.corpora.build import number_groups
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
+from stickbreaker.engine.corpora.stored import is_stored, open_stored
 from stickbreaker.engine.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.whole_files import FileError, remove_folder
 
@@ -36,7 +41,7 @@ class OwnCorpus:
     num_documents, vocab_size, num_tokens : int
         Its size.
     date_span : tuple of two str, or None
-        The first and the last date.
+        The first and the last date; None for a stored corpus.
     date_unit : str
         The precision of the dates, as a NumPy unit.
     split_by : str
@@ -49,6 +54,8 @@ class OwnCorpus:
         The number of rows that were skipped.
     built_at : str
         The time of building, in ISO 8601.
+    is_stored : bool
+        Whether it is a stored corpus, which need not fit in memory.
     """
 
     name: str
@@ -62,6 +69,7 @@ class OwnCorpus:
     source: str
     num_bad: int
     built_at: str
+    is_stored: bool = False
 
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
@@ -154,7 +162,9 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
 
 
 def _read_about(place: Path) -> tuple[OwnCorpus, FileHeader]:
-    """Read the description of the corpus in a folder, and the header of its files."""
+    """Read the description of the corpus in a folder, and the header of its files; a stored corpus has its own."""
+    if is_stored(place):
+        return _describe_stored(place), FileHeader()
     header = read_seal(place / ABOUT, OWN_CORPUS)
     with reading(place / ABOUT, OWN_CORPUS):
         about = dict(header.about or {})
@@ -163,6 +173,25 @@ def _read_about(place: Path) -> tuple[OwnCorpus, FileHeader]:
         if name_folder(own.name) != place.name:
             raise ValueError(f"it belongs to the corpus {own.name!r}")
     return own, header
+
+
+def _describe_stored(place: Path) -> OwnCorpus:
+    """Describe a stored corpus by its manifest, under the name of its folder."""
+    manifest, built = read_manifest(place), np.datetime64(int((place / MANIFEST).stat().st_mtime), "s")
+    return OwnCorpus(
+        name=unquote(place.name),
+        num_documents=manifest.num_documents,
+        vocab_size=manifest.vocab_size,
+        num_tokens=manifest.num_tokens,
+        date_span=None,
+        date_unit=manifest.date_unit,
+        split_by=manifest.split_by,
+        has_text=manifest.has_texts,
+        source=Path(manifest.source).name,
+        num_bad=manifest.num_skipped,
+        built_at=str(built),
+        is_stored=True,
+    )
 
 
 def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
@@ -226,7 +255,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     Returns
     -------
     Corpus
-        The corpus in the order of its file.
+        The corpus in the order of its file. A stored one is opened without reading its documents.
 
     Raises
     ------
@@ -237,6 +266,8 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
 
     files = find_own(name, folder)
     about, place = files.about, files.place
+    if about.is_stored:
+        return open_stored(place, name)
     files.find(VOCABULARY, COUNTS, DOCUMENTS)
     with reading(place, OWN_CORPUS):
         words = parquet.read_table(place / VOCABULARY)["word"].to_pylist()

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
@@ -283,13 +283,15 @@ def is_stored(path: str | PathLike[str]) -> bool:
     return bool(os.fspath(path)) and os.path.isfile(os.path.join(os.path.expanduser(path), MANIFEST))
 
 
-def open_stored(path: str | PathLike[str]) -> StoredCorpus:
+def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
     """Open a stored corpus without reading its documents.
 
     Parameters
     ----------
     path : str or path
         The folder.
+    name : str
+        Another name for the corpus than that of its manifest.
 
     Returns
     -------
@@ -303,6 +305,8 @@ def open_stored(path: str | PathLike[str]) -> StoredCorpus:
     """
     folder = Path(path).expanduser().absolute()
     manifest = read_manifest(folder)
+    if name:
+        manifest = replace(manifest, name=name)
     return StoredCorpus(ShardFiles(folder, manifest), Vocabulary(tuple(_read_column(folder / VOCABULARY, "word"))))
 
 

@@ -148,6 +148,8 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
         files = sorted(Path(name).expanduser().glob(name_texts("*")))
         return Texts(files) if files else None
     own = find_own(name, folder)
+    if own.about.is_stored:
+        return find_texts(str(own.place))
     return Texts([own.place / DOCUMENTS], own.header, OWN_CORPUS) if own.about.has_text else None
 
 

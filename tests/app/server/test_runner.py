@@ -41,14 +41,18 @@ def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
     assert len(watched.configs) == len(runner.progress.heldout) == 3
 
 
-def test_a_run_that_pauses_after_a_mini_batch_that_was_saved_is_saved_as_paused(make_runner, until):
+@pytest.mark.parametrize(
+    ("pace", "states"), [(None, [("running", 10), ("paused", 10)]), (0.0, [("paused", 10)])]
+)
+def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(pace, states, make_runner, until):
     saved = []
     runner = make_runner(storage=Storage(save=saved.append))
+    runner.set_pace(pace)
     runner.restart(small_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
     runner.step()
     until(lambda: saved and read_status(saved[-1]) == "paused")
-    assert [(read_status(each), each.documents_seen) for each in saved] == [("running", 10), ("paused", 10)]
+    assert [(read_status(each), each.documents_seen) for each in saved] == states
 
 
 def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runner, until):

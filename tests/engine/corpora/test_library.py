@@ -8,9 +8,19 @@ import pytest
 
 from stickbreaker.engine.corpora import write_own
 from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.library import check_name, delete_own, find_folder, find_own, list_own, load_own
+from stickbreaker.engine.corpora.library import (
+    check_name,
+    delete_own,
+    find_folder,
+    find_own,
+    list_own,
+    load_own,
+    name_folder,
+)
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
@@ -100,6 +110,40 @@ def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(t
     assert list((own_corpora / "corpora").iterdir()) == []
     with pytest.raises(CorpusError, match="No corpus 'state-of-the-union' has been built"):
         delete_own("state-of-the-union")
+
+
+def test_a_stored_corpus_in_the_folder_is_listed_opened_and_deleted_like_the_others(table, folder):
+    make(table, folder)
+    store_corpus(load_own("mine", folder), folder / name_folder("large/one"))
+    about = find_own("large/one", folder).about
+    assert [(each.name, each.is_stored) for each in list_own(folder)] == [("large/one", True), ("mine", False)]
+    assert (about.num_documents, about.num_tokens) == (3, load_own("mine", folder).num_tokens)
+    corpus = load_own("large/one", folder)
+    assert isinstance(corpus, StoredCorpus)
+    assert corpus.name == "large/one"
+    np.testing.assert_array_equal(corpus.counts.toarray(), load_own("mine", folder).counts.toarray())
+    assert find_texts("large/one", folder) is None
+    with pytest.raises(CorpusError, match="already exists"):
+        check_name("large/one", folder)
+    with pytest.raises(CorpusError, match="copy that folder"):
+        export_own("large/one", folder.parent / "out.parquet", folder)
+    delete_own("large/one", folder)
+    assert [each.name for each in list_own(folder)] == ["mine"]
+
+
+def test_the_texts_of_a_stored_corpus_in_the_folder_are_found(table, folder):
+    build(table, to=folder / "large", text="said", date="when", words=EVERYTHING, keeps_text=True)
+    assert find_own("large", folder).about.has_text
+    (first, *_) = load_own("large", folder).doc_ids
+    assert find_texts("large", folder).read([first]) == [TEXTS[0]]
+
+
+def test_a_damaged_stored_corpus_is_left_out_with_a_warning(table, folder, caplog):
+    make(table, folder)
+    store_corpus(load_own("mine", folder), folder / "large")
+    next((folder / "large").glob("*.arrow")).unlink()
+    assert [each.name for each in list_own(folder)] == ["mine"]
+    assert "large" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["", " . ", "..", "-", "x" * 81, "a\nb", ".hidden a", "平" * 40])
