@@ -135,6 +135,28 @@ class Documents(NamedTuple):
         entries = np.arange(starts[-1]) + np.repeat(self.starts[places] - starts[:-1], sizes)
         return Documents(starts=starts, words=self.words[entries], counts=self.counts[entries])
 
+    def without(self, words: np.ndarray) -> "Documents":
+        """Return the documents without some words.
+
+        Parameters
+        ----------
+        words : (U,) int
+            Word ids.
+
+        Returns
+        -------
+        Documents
+            As many documents, some of which may have become empty.
+
+        Examples
+        --------
+        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).without(np.array([4])).starts
+        array([0, 1, 2])
+        """
+        kept = ~np.isin(self.words, words)
+        starts = np.append(0, np.cumsum(kept))[self.starts]
+        return Documents(starts=starts, words=self.words[kept], counts=self.counts[kept])
+
     def followed_by(self, other: "Documents") -> "Documents":
         """Append further documents.
 

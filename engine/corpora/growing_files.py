@@ -1,23 +1,69 @@
-"""Read dated texts from a JSON-lines file while another program appends to it."""
+"""Read dated texts from a JSON-lines file, or from a folder, while another program adds to it."""
 
 import json
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
+
+import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import BadRow
+from stickbreaker.engine.corpora.text_files import load_file, make_row
 
-# Between two looks at a file that has not grown.
+# Between two looks at a source that has not grown.
 WAIT_SECONDS = 1.0
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+
+
+class GrowingSource(Protocol):
+    """A source to which another program adds texts."""
+
+    def read_new(self) -> Iterator[tuple[object, str]]:
+        """Yield (date, text) of what has been added since the last call. Raises CorpusError if it cannot be read."""
+
+
+def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
+    """Yield (date, text) of what is added to a source, until nothing has been added for some seconds.
+
+    Parameters
+    ----------
+    source : GrowingSource
+        The source.
+    idle_seconds : float
+        How long to wait for more; 0 ends when all that is there has been read, and infinity never ends.
+
+    Yields
+    ------
+    tuple of object and str
+        The date as it is written, None where there is none, and the text.
+
+    Raises
+    ------
+    CorpusError
+        If the source cannot be read.
+    """
+    waited = 0.0
+    while True:
+        for row in source.read_new():
+            waited = 0.0
+            yield row
+        if waited >= idle_seconds:
+            return
+        pause = min(WAIT_SECONDS, idle_seconds - waited)
+        time.sleep(pause)
+        waited += pause
 
 
 @dataclass
 class GrowingFile:
     """A JSON-lines file, and how much of it has been read: `offset` bytes, which are `line` lines.
 
-    Only complete lines are read, those that end in a newline. A file that has become shorter is read from its start.
+    Only complete lines are read, those that end in a newline. A file that has become shorter is read from its start. A
+    line that is not a JSON object with a text is skipped, with a warning that names it.
     """
 
     path: Path
@@ -26,39 +72,8 @@ class GrowingFile:
     offset: int = 0
     line: int = 0
 
-    def read(self, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
-        """Yield (date, text) of further lines, until none has arrived for some seconds.
-
-        A line that is not a JSON object with a text is skipped, with a warning that names it.
-
-        Parameters
-        ----------
-        idle_seconds : float
-            How long to wait for more lines; 0 ends at the end of the file, and infinity never ends.
-
-        Yields
-        ------
-        tuple of object and str
-            The date as it is written, None where there is none, and the text.
-
-        Raises
-        ------
-        CorpusError
-            If the file cannot be read.
-        """
-        waited = 0.0
-        while True:
-            for row in self._read_lines():
-                waited = 0.0
-                yield row
-            if waited >= idle_seconds:
-                return
-            pause = min(WAIT_SECONDS, idle_seconds - waited)
-            time.sleep(pause)
-            waited += pause
-
-    def _read_lines(self) -> Iterator[tuple[object, str]]:
-        """Rows of the lines that are complete now."""
+    def read_new(self) -> Iterator[tuple[object, str]]:
+        """Yield (date, text) of the lines that have been completed since the last call."""
         try:
             if self.path.stat().st_size < self.offset:
                 warnings.warn(f"{self.path} has become shorter: it is read from its start.", stacklevel=2)
@@ -88,3 +103,49 @@ class GrowingFile:
             )
             return None
         return values.get(self.date_column), text
+
+
+@dataclass
+class GrowingFolder:
+    """A folder of JSON-lines files, which may grow, and of text files, each of which is one document.
+
+    Files are read in the order of the time at which they were changed last, and of their names if it is the same. A
+    text file is read once: write it elsewhere, and move it into the folder when it is complete. Its date is the one in
+    its name, otherwise the day on which it was changed last. Files that cannot be read are skipped, with a warning.
+    Hidden files and subfolders are left out.
+    """
+
+    path: Path
+    text_column: str = "text"
+    date_column: str = "date"
+    _files: dict[str, GrowingFile] = field(default_factory=dict)
+    _texts: set[str] = field(default_factory=set)
+
+    def read_new(self) -> Iterator[tuple[object, str]]:
+        """Yield (date, text) of the lines and files that have been added since the last call."""
+        for file in self._list_files():
+            if file.suffix.lower() in LINES_SUFFIXES:
+                lines = self._files.setdefault(file.name, GrowingFile(file))
+                lines.text_column, lines.date_column = self.text_column, self.date_column
+                yield from lines.read_new()
+            elif file.name not in self._texts:
+                self._texts.add(file.name)
+                row = self._read_text(file)
+                if row is not None:
+                    yield row
+
+    def _list_files(self) -> list[Path]:
+        """The files, in the order in which they are read."""
+        try:
+            files = [each for each in self.path.iterdir() if each.is_file() and not each.name.startswith(".")]
+            return sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name))
+        except OSError as error:
+            raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a folder.") from error
+
+    def _read_text(self, file: Path) -> tuple[object, str] | None:
+        row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
+        if isinstance(row, BadRow):
+            warnings.warn(f"{file} is skipped: {row.reason}.", stacklevel=2)
+            return None
+        date, text = row[1]
+        return date or str(np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")), str(text)

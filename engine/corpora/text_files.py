@@ -56,13 +56,14 @@ def open_folder(path: Path) -> Table:
         raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        yield from _read(path, wanted, (_load(path, file) for file in files), len(files))
+        yield from _read(path, wanted, (load_file(path, file) for file in files), len(files))
 
     names = tuple(mend(file.relative_to(path).as_posix()) for file in files)
     return Table(path=path, kind="folder of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
 
 
-def _load(path: Path, file: Path) -> TextFile:
+def load_file(path: Path, file: Path) -> TextFile:
+    """Read a file in a folder, or say why it is skipped."""
     name = file.relative_to(path).as_posix()
     if file.is_symlink():
         return TextFile(name, fault="it is a symbolic link: copy the file itself into the folder")
@@ -165,12 +166,13 @@ def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_file
         nonlocal done
         for file in files:
             done += 1
-            yield _make_row(path, done, file, wanted)
+            yield make_row(path, done, file, wanted)
 
     yield from gather(str(path), wanted, lambda: done / max(1, num_files), rows())
 
 
-def _make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
+def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
+    """Make the row of a text file in a folder or archive, or say why it is skipped."""
     place = f"{path.name}/{file.name}"
     if file.fault:
         return BadRow(file=place, row=None, reason=file.fault)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
-from stickbreaker.engine.corpora.growing_files import GrowingFile
+from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
@@ -35,6 +35,8 @@ class Followed:
         The number of words in the vocabulary.
     new_words : tuple of str
         The words that this mini-batch has added, in alphabetical order.
+    dropped_words : tuple of str
+        The words that have lost their columns to new ones, in alphabetical order.
     tokens_left_out : int
         The tokens of the mini-batch whose words are not in the vocabulary.
     topic_shares : ndarray of shape (K,)
@@ -47,6 +49,7 @@ class Followed:
     last_date: np.datetime64
     num_words: int
     new_words: tuple[str, ...]
+    dropped_words: tuple[str, ...]
     tokens_left_out: int
     topic_shares: np.ndarray
 
@@ -62,6 +65,11 @@ class Follower:
     documents is within the limits of `choices` for S documents; it keeps that column. When the columns are used up, the
     most frequent new words take the last ones, and tokens of further new words are left out and counted.
 
+    With `drop_after`, a new word then takes the column of an old one that has not occurred in this many mini-batches;
+    of several, that with the fewest documents, then the first in the alphabet. The topics lose what they had learned of
+    the old word: its column becomes as that of a word that has not occurred yet. The last column stays unused, as the
+    example of such a word. Topics keep their ids.
+
     Parameters
     ----------
     model : OnlineTopicModel
@@ -70,11 +78,17 @@ class Follower:
         Which words are counted; `max_words` is the number of columns of a new model.
     corpus_size : int, optional
         D, as in `partial_fit`.
+    is_population : bool
+        Whether D stays `corpus_size` when more documents come, as in `partial_fit`.
+    drop_after : int, optional
+        The number of mini-batches without a word after which it may lose its column. By default, no word does. A model
+        that is loaded counts from there.
 
     Raises
     ------
     ValueError
-        If the model has learned from counts without words.
+        If the model has learned from counts without words, or `drop_after` is not a whole number of at least 1, or the
+        model has no unused column for it.
 
     Examples
     --------
@@ -87,9 +101,18 @@ class Follower:
     """
 
     def __init__(
-        self, model: OnlineTopicModel, choices: WordChoices | None = None, corpus_size: int | None = None
+        self,
+        model: OnlineTopicModel,
+        choices: WordChoices | None = None,
+        corpus_size: int | None = None,
+        *,
+        is_population: bool = False,
+        drop_after: int | None = None,
     ) -> None:
-        self.model, self.corpus_size = model, corpus_size
+        if drop_after is not None and not (isinstance(drop_after, int | np.integer) and drop_after >= 1):
+            raise ValueError(f"drop_after is {drop_after!r}: give a whole number of at least 1, or None.")
+        self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
+        self.drop_after = drop_after
         self.choices = choices or WordChoices()
         names: tuple[str, ...] | None = tuple(FREE.format(place) for place in range(self.choices.max_words))
         if model.__sklearn_is_fitted__():
@@ -99,8 +122,17 @@ class Follower:
         self._names = list(names)
         self._columns = {name: place for place, name in enumerate(names) if name != FREE.format(place)}
         self._free = [place for place, name in enumerate(names) if name == FREE.format(place)]
+        self._example = -1
+        if drop_after is not None:
+            if not self._free:
+                raise ValueError("The model has no unused column for drop_after: give a new model, or drop_after=None.")
+            self._example = self._free.pop()
+        # By word: the last mini-batch of this follower with it, and the number of its documents.
+        self._num_batches = 0
+        self._last_batch: dict[str, int] = dict.fromkeys(self._columns, 0)
+        self._num_documents: dict[str, int] = dict.fromkeys(self._columns, 0)
         self._waiting: list[tuple[object, str]] = []
-        self._files: dict[Path, GrowingFile] = {}
+        self._sources: dict[Path, GrowingFile | GrowingFolder] = {}
         config = model.algorithm.config(**model._parameters())
         resolved = resolve(config, corpus_size) if corpus_size else resolve_stream(config, 1, USUAL_SIZE)[0]
         self._size = int(resolved.batch_size)
@@ -122,11 +154,13 @@ class Follower:
         Parameters
         ----------
         source : path or iterable of (date, str)
-            A JSON-lines file that may grow, or dates with texts. The same file again is read from where it was left.
+            A JSON-lines file or a folder to which texts are added, or dates with texts. A folder has JSON-lines files
+            (.jsonl, .ndjson) and text files, each of which is one document (`GrowingFolder`). The same file or folder
+            again is read from where it was left.
         text_column, date_column : str
-            The names of the text and of the date in a file.
+            The names of the text and of the date in a JSON-lines file.
         idle_seconds : float
-            The reading of a file ends when no line has arrived for this long; `math.inf` never ends.
+            The reading of a file or folder ends when nothing has been added for this long; `math.inf` never ends.
 
         Yields
         ------
@@ -136,14 +170,14 @@ class Follower:
         Raises
         ------
         CorpusError
-            If a file cannot be read, or a text is not a str.
+            If a file or folder cannot be read, or a text is not a str.
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
             path = Path(source).resolve()
-            file = self._files.setdefault(path, GrowingFile(path))
-            file.text_column, file.date_column = text_column, date_column
-            rows = file.read(idle_seconds)
+            growing = self._sources.setdefault(path, GrowingFolder(path) if path.is_dir() else GrowingFile(path))
+            growing.text_column, growing.date_column = text_column, date_column
+            rows = read_growing(growing, idle_seconds)
         else:
             rows = source
         for date, text in rows:
@@ -159,7 +193,8 @@ class Follower:
         counter = WordCounter(self.choices)
         counter.add(text for _, text in rows)
         counts, words = counter.everything()
-        new_words = self._add_words(counts, words)
+        self._num_batches += 1
+        new_words, dropped_words = self._add_words(counts, words)
         known = np.array([word in self._columns for word in words], bool)
         columns = np.array([self._columns.get(word, 0) for word in words], np.int32)
         kept = known[counts.indices]
@@ -167,7 +202,7 @@ class Follower:
         taken = (counts.data[kept], columns[counts.indices[kept]], starts)
         batch = csr_array(taken, shape=(len(rows), len(self._names)))
         batch.sort_indices()
-        self.model.partial_fit(batch, corpus_size=self.corpus_size)
+        self.model.partial_fit(batch, corpus_size=self.corpus_size, is_population=self.is_population)
         self.model.words_ = tuple(self._names)
         dates = read_dates(["" if date is None else str(date) for date, _ in rows])
         dates = dates[~np.isnat(dates)]
@@ -178,20 +213,46 @@ class Follower:
             last_date=dates.max() if len(dates) else np.datetime64("NaT"),
             num_words=len(self._columns),
             new_words=new_words,
+            dropped_words=dropped_words,
             tokens_left_out=int(counts.data[~kept].sum()),
             topic_shares=self.model._infer(batch).mean(0),
         )
 
-    def _add_words(self, counts: csr_array, words: list[str]) -> tuple[str, ...]:
-        """Give columns to the new words of a mini-batch that are within the limits; return these words."""
+    def _add_words(self, counts: csr_array, words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Give columns to new words of a mini-batch that are within the limits; return them and the dropped words."""
+        in_documents = np.bincount(counts.indices, minlength=len(words))
+        for word, number in zip(words, in_documents.tolist(), strict=True):
+            if word in self._columns:
+                self._last_batch[word] = self._num_batches
+                self._num_documents[word] += number
         new = np.array([place for place, word in enumerate(words) if word not in self._columns], np.int64)
-        frequency = np.bincount(counts.indices, minlength=len(words))[new]
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words))[new]
         fewest, share = self.choices.limits(counts.shape[0])
-        kept = new[keep_words(frequency, totals, len(self._free), (fewest, share * counts.shape[0]))]
-        added = tuple(words[place] for place in kept.tolist())
-        for word in added:
-            column = self._free.pop(0)
-            self._columns[word] = column
-            self._names[column] = word
-        return added
+        limits, droppable = (fewest, share * counts.shape[0]), self._list_droppable()
+        kept = new[keep_words(in_documents[new], totals, len(self._free) + len(droppable), limits)].tolist()
+        dropped = droppable[: max(0, len(kept) - len(self._free))]
+        self._drop(dropped)
+        for place in kept:
+            word, column = words[place], self._free.pop(0)
+            self._columns[word], self._names[column] = column, word
+            self._last_batch[word], self._num_documents[word] = self._num_batches, int(in_documents[place])
+        return tuple(words[place] for place in kept), tuple(sorted(dropped))
+
+    def _list_droppable(self) -> list[str]:
+        """The words that may lose their columns, in the order in which they do."""
+        if self.drop_after is None:
+            return []
+        oldest = self._num_batches - self.drop_after
+        found = [word for word, last in self._last_batch.items() if last <= oldest]
+        return sorted(found, key=lambda word: (self._num_documents[word], word))
+
+    def _drop(self, words: list[str]) -> None:
+        """Take the columns of some words back."""
+        if not words:
+            return
+        columns = [self._columns.pop(word) for word in words]
+        for word, column in zip(words, columns, strict=True):
+            del self._last_batch[word], self._num_documents[word]
+            self._names[column] = FREE.format(column)
+        self.model._forget_words(np.array(columns), self._example)
+        self._free = sorted((*self._free, *columns))

@@ -1,6 +1,7 @@
 """Estimators that learn from a stream: partial_fit, for the algorithms that read mini-batches."""
 
 import warnings
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.schedules import resolve, resolve_stream
 
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
@@ -22,7 +24,9 @@ LENGTH_UNKNOWN = (
 class OnlineTopicModel(TopicModel):
     """What the estimators of algorithms that learn from mini-batches have in common."""
 
-    def partial_fit(self, X: Counts, y: object = None, corpus_size: int | None = None) -> Self:
+    def partial_fit(
+        self, X: Counts, y: object = None, corpus_size: int | None = None, is_population: bool = False
+    ) -> Self:
         """Learn once from further documents, in mini-batches; a new model starts with them, and they may be empty.
 
         The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
@@ -39,6 +43,9 @@ class OnlineTopicModel(TopicModel):
             `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
             unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
             it then tends to find too few topics.
+        is_population : bool
+            Whether D stays `corpus_size` when more documents come: the population posterior (McInerney et al. 2015). By
+            default, D is then the number of documents seen.
 
         Returns
         -------
@@ -53,6 +60,8 @@ class OnlineTopicModel(TopicModel):
         is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
         if corpus_size is not None and not (is_whole and corpus_size >= 1):
             raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
+        if is_population and corpus_size is None:
+            raise ValueError("is_population needs corpus_size: give the number of documents that counts as the corpus.")
         is_new = not self.__sklearn_is_fitted__()
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
         if is_new:
@@ -62,7 +71,7 @@ class OnlineTopicModel(TopicModel):
             self.state_ = self.algorithm.init(self.config_, self.n_features_in_, rng)
         last_checkpoint = self._last_checkpoint()
         self.documents_seen_ += corpus.num_documents
-        self._take_steps(corpus, corpus_size)
+        self._take_steps(corpus, corpus_size, is_population)
         if isinstance(X, Corpus) or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint:
             self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
         return self
@@ -75,12 +84,22 @@ class OnlineTopicModel(TopicModel):
         seen = self.history_["documents_seen"].to_numpy()
         return int(seen[seen <= self.documents_seen_].max(initial=0))
 
-    def _take_steps(self, corpus: Corpus, corpus_size: int | None) -> None:
+    def _forget_words(self, columns: np.ndarray, like: int) -> None:
+        """Let some words (U,) be as if they had not occurred, like a word that has not occurred yet."""
+        state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
+        if isinstance(state, OnlineHDPState):
+            state = state._replace(collected=state.collected.without(columns))
+        self.state_ = state
+
+    def _take_steps(self, corpus: Corpus, corpus_size: int | None, is_population: bool) -> None:
         """Learn from some documents of a larger corpus, as `engine.run` would from all."""
-        if corpus_size is None or corpus_size < self.documents_seen_:
+        if corpus_size is None or (corpus_size < self.documents_seen_ and not is_population):
             config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
         else:
             config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
+            if is_population and self.algorithm.sets_later_passes:
+                # The documents beyond D are new ones, not those of a second pass.
+                config = replace(config, later_passes="forget")
         for batch in corpus.batches(config.batch_size):
             batch = batch._replace(corpus_size=self.corpus_size_)
             rng = np.random.default_rng([self.seed_, self.state_.step + 1])

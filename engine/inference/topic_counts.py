@@ -178,6 +178,18 @@ class DecayedCounts:
         """λ - η of all words, (V, K)."""
         return self.rows(np.arange(self.vocab_size))
 
+    def forget(self, words: np.ndarray, like: int) -> "DecayedCounts":
+        """These counts with some words (U,) as if they had not occurred: with the row of another word, unseen so far.
+
+        >>> counts = decayed_counts(np.array([[2.0], [1.0], [0.5]])).forget(np.array([0]), like=2)
+        >>> counts.dense().ravel(), counts.totals
+        (array([0.5, 1. , 0.5]), array([2.]))
+        """
+        stored, is_seen = self.stored, self.is_seen.copy()
+        added = (stored[like] - stored[words]).astype(np.float64).sum(0)
+        stored[words], is_seen[words] = stored[like], False
+        return DecayedCounts(stored, self.scale, self.totals + self.scale * added, is_seen)
+
     def seen(self) -> np.ndarray:
         """λ - η of the words seen so far, (U, K)."""
         return self.rows(np.flatnonzero(self.is_seen))

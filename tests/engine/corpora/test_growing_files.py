@@ -1,27 +1,29 @@
 """JSON-lines files to which another program appends."""
 
+import os
+
 import pytest
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.growing_files import GrowingFile
+from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
 
 
 def test_a_line_is_read_once_and_only_when_it_is_complete(tmp_path):
     path = tmp_path / "stream.jsonl"
     path.write_text('{"date": 1863, "text": "war"}\n{"text": "na')
     file = GrowingFile(path)
-    assert list(file.read()) == [(1863, "war")]
+    assert list(file.read_new()) == [(1863, "war")]
     with path.open("a") as stream:
         stream.write('vy"}\n')
-    assert list(file.read()) == [(None, "navy")]
-    assert list(file.read()) == []
+    assert list(file.read_new()) == [(None, "navy")]
+    assert list(file.read_new()) == []
 
 
 def test_a_bad_line_is_skipped_with_a_warning_that_names_it(tmp_path):
     path = tmp_path / "stream.jsonl"
     path.write_text('{"text": "war"}\n[1]\n{"text": 2}\nnot JSON\n{"text": "navy"}\n')
     with pytest.warns(UserWarning, match="write one object per line") as warned:
-        assert list(GrowingFile(path).read()) == [(None, "war"), (None, "navy")]
+        assert list(GrowingFile(path).read_new()) == [(None, "war"), (None, "navy")]
     named = [str(each.message).split(", is skipped")[0] for each in warned]
     assert named == [f"{path}, line {line}" for line in (2, 3, 4)]
 
@@ -30,10 +32,10 @@ def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path):
     path = tmp_path / "stream.jsonl"
     path.write_text('{"text": "a long text"}\n')
     file = GrowingFile(path)
-    assert len(list(file.read())) == 1
+    assert len(list(file.read_new())) == 1
     path.write_text('{"text": "new"}\n')
     with pytest.warns(UserWarning, match="has become shorter"):
-        assert list(file.read()) == [(None, "new")]
+        assert list(file.read_new()) == [(None, "new")]
 
 
 def test_lines_that_arrive_while_the_reader_waits_are_read(tmp_path, monkeypatch):
@@ -46,9 +48,34 @@ def test_lines_that_arrive_while_the_reader_waits_are_read(tmp_path, monkeypatch
             stream.write(late.pop(0) if late else "")
 
     monkeypatch.setattr("time.sleep", append)
-    assert [text for _, text in GrowingFile(path).read(idle_seconds=2.0)] == ["early", "late", "last"]
+    assert [text for _, text in read_growing(GrowingFile(path), idle_seconds=2.0)] == ["early", "late", "last"]
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CorpusError, match=r"missing\.jsonl cannot be read"):
-        list(GrowingFile(tmp_path / "missing.jsonl").read())
+        list(GrowingFile(tmp_path / "missing.jsonl").read_new())
+    with pytest.raises(CorpusError, match="missing cannot be read"):
+        list(GrowingFolder(tmp_path / "missing").read_new())
+
+
+def test_a_folder_gives_lines_that_are_added_and_each_text_file_once(tmp_path):
+    folder = GrowingFolder(tmp_path)
+    assert list(folder.read_new()) == []
+    (tmp_path / "b.txt").write_text("second")
+    os.utime(tmp_path / "b.txt", (86_400, 86_400))
+    (tmp_path / "a 1863-07-04.txt").write_text("third")
+    (tmp_path / "lines.jsonl").write_text('{"text": "first"}\n{"text": "cut of')
+    os.utime(tmp_path / "lines.jsonl", (1, 1))
+    (tmp_path / ".hidden.txt").write_text("hidden")
+    (tmp_path / "inside").mkdir()
+    assert list(folder.read_new()) == [(None, "first"), ("1970-01-02", "second"), ("1863-07-04", "third")]
+    with (tmp_path / "lines.jsonl").open("a") as lines:
+        lines.write('f"}\n')
+    assert list(folder.read_new()) == [(None, "cut off")]
+
+
+def test_files_of_a_folder_that_are_no_texts_are_skipped_with_a_warning_that_says_why(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b")
+    (tmp_path / "good.txt").write_text("war")
+    with pytest.warns(UserWarning, match=r"table\.csv is skipped: tables are read one at a time"):
+        assert [text for _, text in GrowingFolder(tmp_path).read_new()] == ["war"]

@@ -1,6 +1,7 @@
 """Models that follow a stream of texts."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -88,3 +89,78 @@ def test_a_model_without_words_is_refused(tiny_corpus):
     model = make(OnlineLDA).fit(tiny_corpus.counts)
     with pytest.raises(ValueError, match="does not know its words: give a new model"):
         Follower(model)
+
+
+CHANGING = ["war navy", "war army", "trade cotton", "trade tariff", "ship sail", "ship sea", "war peace", "ship war"]
+
+
+def follow_changing(kind, texts, drop_after=1):
+    """Follow texts with five columns for words, in mini-batches of two; returns the follower and its events."""
+    model = make(kind, batch_size=2)
+    following = Follower(model, WordChoices(max_words=5), corpus_size=100, drop_after=drop_after)
+    return following, list(following.follow([(1860, text) for text in texts]))
+
+
+@of_online
+def test_the_rarest_words_that_no_longer_occur_give_their_columns_to_new_ones(kind):
+    following, events = follow_changing(kind, CHANGING)
+    assert [event.new_words for event in events] == [
+        ("army", "navy", "war"), ("cotton", "tariff", "trade"), ("sail", "sea", "ship"), ("peace",),
+    ]  # fmt: skip
+    assert [event.dropped_words for event in events] == [
+        (), ("army", "navy"), ("cotton", "tariff", "trade"), ("sail",),
+    ]  # fmt: skip
+    assert following.model.words_ == ("peace", "sea", "war", "ship", "unused 4")
+    assert following.model.components_.shape[1] == 5
+
+
+def test_a_dropped_word_leaves_no_trace_in_the_topics():
+    following, _ = follow_changing(OnlineLDA, CHANGING[:4])
+    topics = following.model.state_.topic_counts
+    before = topics.dense()
+    forgotten = topics.forget(np.array([0, 2]), like=4)
+    np.testing.assert_array_equal(forgotten.dense()[[0, 2]], before[[4, 4]])
+    np.testing.assert_array_equal(forgotten.dense()[[1, 3, 4]], before[[1, 3, 4]])
+    np.testing.assert_allclose(forgotten.totals, forgotten.dense().sum(0), rtol=1e-6)
+    assert not forgotten.is_seen[[0, 2]].any()
+    np.testing.assert_array_equal(topics.dense(), before)
+
+
+def test_words_that_may_not_be_dropped_keep_their_columns():
+    _, events = follow_changing(OnlineLDA, CHANGING, drop_after=9)
+    assert [event.dropped_words for event in events] == [()] * 4
+    assert [event.num_words for event in events] == [3, 4, 4, 4]
+    assert [event.tokens_left_out for event in events] == [0, 2, 4, 2]
+
+
+def test_a_stream_with_dropped_words_in_any_pieces_gives_the_same_state():
+    whole, _ = follow_changing(OnlineHDP, CHANGING)
+    model = make(OnlineHDP, batch_size=2)
+    pieces = Follower(model, WordChoices(max_words=5), corpus_size=100, drop_after=1)
+    for text in CHANGING:
+        list(pieces.follow([(1860, text)]))
+    assert bits(pieces.model) == bits(whole.model)
+    assert pieces.model.words_ == whole.model.words_
+
+
+def test_a_wrong_number_of_mini_batches_and_a_model_without_room_are_refused():
+    for wrong in (0, 1.5, "two"):
+        with pytest.raises(ValueError, match="drop_after is .*: give a whole number of at least 1"):
+            Follower(make(OnlineLDA), CHOICES, drop_after=wrong)
+    full = Follower(make(OnlineLDA), WordChoices(max_words=3), corpus_size=100)
+    list(full.follow(ROWS[:4]))
+    with pytest.raises(ValueError, match="no unused column for drop_after"):
+        Follower(full.model, drop_after=1)
+
+
+def test_a_folder_is_followed_in_the_order_in_which_its_files_were_changed(tmp_path):
+    whole, in_folder = follower(OnlineLDA), follower(OnlineLDA)
+    list(whole.follow(ROWS))
+    for place, (date, text) in enumerate(ROWS):
+        (tmp_path / f"{chr(122 - place)} {date}.txt").write_text(text)
+        os.utime(tmp_path / f"{chr(122 - place)} {date}.txt", (place + 1, place + 1))
+        if place in (3, 9):
+            list(in_folder.follow(tmp_path))
+    events = list(in_folder.follow(tmp_path))
+    assert bits(in_folder.model) == bits(whole.model)
+    assert str(events[-1].last_date) == str(ROWS[11][0])
