@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA
 from tests.engine.estimators.small_models import bits, make, of_online, unknown_length
 
 
@@ -110,3 +111,17 @@ def test_the_history_of_a_stream_has_a_checkpoint_for_each_growth_by_a_quarter(k
     for first in (0, 2, 4):
         model.partial_fit(tiny_corpus.counts[first : first + 2], corpus_size=18)
     assert model.history_["documents_seen"].max() == 16
+
+
+@pytest.mark.parametrize("kind", [OnlineHDP, OnlineLDA])
+def test_the_size_of_a_population_stays_when_more_documents_come(kind, tiny_corpus):
+    counts = tiny_corpus.counts
+    known, fixed = (make(kind, batch_size=4) for _ in range(2))
+    known.partial_fit(counts[:8], corpus_size=8)
+    fixed.partial_fit(counts[:8], corpus_size=8, is_population=True)
+    np.testing.assert_array_equal(known.components_, fixed.components_)
+    known.partial_fit(counts[8:16], corpus_size=8)
+    fixed.partial_fit(counts[8:16], corpus_size=8, is_population=True)
+    assert (known.corpus_size_, fixed.corpus_size_) == (4096, 8)
+    with pytest.raises(ValueError, match="is_population needs corpus_size"):
+        fixed.partial_fit(counts, is_population=True)
