@@ -15,7 +15,9 @@ from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, Sock
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.protected_server import ProtectedServer
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, choose_secret
+from stickbreaker.app.server.scheduler import find_client
 from stickbreaker.app.server.service import find_service
+from stickbreaker.engine.clusters import ClusterError
 
 PARTS = ServerParts(
     server=ProtectedServer,
@@ -28,8 +30,9 @@ PARTS = ServerParts(
 # Bokeh runs this file before it makes the server and reads its settings.
 try:
     check_limits()
+    find_client()
     protect_server(choose_secret(), PARTS)
-except (LimitError, UnsafeSettingsError) as error:
+except (ClusterError, LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
 speed_up_models()
 lock_documents()

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
@@ -120,7 +121,7 @@ class Reader:
     """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
 
     take_reading: gets each reading when all documents are read. turn: when it may begin; at once by default.
-    saved: readings on disk, so that a corpus is not read twice with one model.
+    saved: readings on disk, so that a corpus is not read twice with one model. find_cluster: the workers that read.
     """
 
     def __init__(
@@ -130,9 +131,10 @@ class Reader:
         take_reading: Callable[[Reading], None] = lambda reading: None,
         turn: Turn | None = None,
         saved: Saved | None = None,
+        find_cluster: Callable[[], Cluster | None] = lambda: None,
     ):
         self._take_model, self._notify, self._take_reading = take_model, notify, take_reading
-        self._turn, self._saved = turn or Turn(), saved or Saved()
+        self._turn, self._saved, self._find_cluster = turn or Turn(), saved or Saved(), find_cluster
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -175,7 +177,8 @@ class Reader:
             is_new = shares is None
             if is_new:
                 self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
-                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report)
+                cluster = self._find_cluster()
+                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report, cluster)
             if shares is not None:
                 reading = self.complete(reading, shares)
                 self._publish(ReadingJob(status="ready", share=1.0, reading=reading))

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 from stickbreaker.engine.schedules import step_size
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 NUM_TOP_WORDS = 10
 MAX_MARKS = 100
@@ -94,7 +97,8 @@ class Record:
 
     prepared: what the engine runs; None until the corpus is open. kept_key: of the kept run, once there is one.
     known: names of topics in runs before, from which this one takes those of a run with the same settings.
-    label_with: as for `label_topics`.
+    label_with: as for `label_topics`. find_client: the Dask client on whose workers an algorithm learns whose steps can
+    be divided; None: in this process.
     """
 
     def __init__(
@@ -103,8 +107,10 @@ class Record:
         run_id: int,
         clock: Callable[[], float],
         known: Names | None = None,
+        find_client: Callable[[], "Client | None"] = lambda: None,
         label_with: Labeller | None = None,
     ) -> None:
+        self._find_client = find_client
         self.spec, self.run_id, self._clock = spec, run_id, clock
         self.status, self.message, self.compile_share = "ready", "", 0.0
         self.is_over = self.is_kept = False
@@ -243,7 +249,8 @@ class Record:
         resumed, self._resumed = self._resumed, None
         if resumed is not None:
             resumed = replace(resumed, config=config)
-        self._updates = engine.run(replace(self.prepared, config=config), resume=resumed)
+        client = self._find_client() if self.prepared.algorithm.step is None else None
+        self._updates = engine.run(replace(self.prepared, config=config), resume=resumed, client=client)
         return next(self._updates)
 
     def _share_names(self, config: Any) -> None:

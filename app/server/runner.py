@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
@@ -24,6 +24,9 @@ from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.memory import check_memory
 from stickbreaker.engine.whole_files import FileError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 PUBLISH_SECONDS = 0.2
 # At the fastest pace, the time that pages take to draw slows the engine down.
@@ -95,10 +98,10 @@ class Runner:
     load(corpus_name): opens a corpus.
     seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
-    storage: what writes the run to disk.
+    storage: what writes the run to disk. find_client: the Dask client on whose workers runs learn; None: here.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         load: Callable[[str], engine.Corpus],
         cpu_queue: CpuQueue,
@@ -106,10 +109,11 @@ class Runner:
         notify: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
         storage: Storage | None = None,
+        find_client: Callable[[], "Client | None"] = lambda: None,
     ) -> None:
         self._load, self._cpu_queue, self._compilation = load, cpu_queue, compilation
         self._notify, self._clock = notify, clock
-        self._storage = storage or Storage()
+        self._storage, self._find_client = storage or Storage(), find_client
         self._saved_at, self._num_saved = float("-inf"), 0
         self._is_unsaved = False
         self._changed = threading.Condition()
@@ -304,7 +308,7 @@ class Runner:
         self._num_runs += 1
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
         self._saved_at, self._num_saved, self._is_unsaved = self._clock() - SAVE_SECONDS + waits, 0, False
-        self._record = Record(spec, self._num_runs, self._clock, self._names)
+        self._record = Record(spec, self._num_runs, self._clock, self._names, self._find_client)
         return left
 
     def _hand_over(self, record: Record, progress: Progress) -> None:

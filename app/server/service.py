@@ -42,6 +42,7 @@ from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
+from stickbreaker.app.server.scheduler import find_client, find_cluster
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data, list_data
@@ -338,7 +339,7 @@ class Service:
             limit_saved_readings(list_data())
 
         turn, saved_shares = self._reading_queue.make_turn(user), Saved(find=readings.find, write=keep_reading)
-        reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares)
+        reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares, find_cluster)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
         key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None
@@ -370,7 +371,12 @@ class Service:
         # A name means this user's corpus, even if another user has one of the same name.
         folder = find_data(user) / "corpora"
         return Runner(
-            lambda name: self._load(name, folder), self.cpu_queue, self.compilation, notify=notify, storage=storage
+            lambda name: self._load(name, folder),
+            self.cpu_queue,
+            self.compilation,
+            notify=notify,
+            storage=storage,
+            find_client=find_client,
         )
 
     def _sweep_later(self) -> None:

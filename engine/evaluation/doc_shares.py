@@ -1,13 +1,16 @@
 """Topic shares of a corpus under a learned model, by document and by period."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.clusters import Cluster, TaskLostError
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.executors import map_shards
 
 SMALLEST_SHARE = 0.005
@@ -16,23 +19,51 @@ UNITS = ("decade", "year", "month", "equal counts")
 MEASURES = ("share of tokens", "share of documents", "tokens")
 
 
+@dataclass(frozen=True)
+class _SparseReader:
+    """A model that reads documents; it gives their shares (S, K), sparse."""
+
+    algorithm: Algorithm
+    config: Any
+    state: Any
+
+    def __call__(self, documents: Documents) -> csr_array:
+        infer = self.algorithm.infer
+        shares = np.concatenate(map_shards(lambda part: infer(self.config, self.state, part), documents))
+        shares = np.where(shares >= SMALLEST_SHARE, shares, 0)
+        return csr_array((shares / np.maximum(shares.sum(1, keepdims=True), 1e-30)).astype(np.float32))
+
+
 def read_shares(
-    algorithm: Algorithm, config: Any, state: Any, corpus: Corpus, report: Callable[[int], bool] = lambda done: True
+    algorithm: Algorithm,
+    config: Any,
+    state: Any,
+    corpus: Corpus,
+    report: Callable[[int], bool] = lambda done: True,
+    cluster: Cluster | None = None,
 ) -> csr_array | None:
     """Topic shares (D, K) of all documents in reading order, sparse: shares under 0.005 are left out, rows sum to 1.
 
     report(done) is called from time to time with the number of documents read. If it returns False, reading ends and
-    the result is None. Never learns.
+    the result is None. cluster: the workers that read, with the same result. Never learns. Raises ClusterError if a
+    part ends every worker.
     """
-    parts: list[csr_array] = []
-    for batch in corpus.batches(DOCUMENTS_AT_ONCE):
-        if not report(len(parts) * DOCUMENTS_AT_ONCE):
+    read, batches = _SparseReader(algorithm, config, state), corpus.batches(DOCUMENTS_AT_ONCE)
+    parts: dict[int, csr_array] = {}
+    if cluster is None:
+        results: Iterator[tuple[int, Any]] = ((place, read(batch.documents)) for place, batch in enumerate(batches))
+    else:
+        results = cluster.map_unordered(read, [batch.documents for batch in batches])
+    if not report(0):
+        return None
+    for place, part in results:
+        if isinstance(part, TaskLostError):
+            raise part
+        parts[place] = part
+        if not report(min(len(parts) * DOCUMENTS_AT_ONCE, corpus.num_documents)):
             return None
-        shares = np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), batch.documents))
-        shares = np.where(shares >= SMALLEST_SHARE, shares, 0)
-        parts.append(csr_array((shares / np.maximum(shares.sum(1, keepdims=True), 1e-30)).astype(np.float32)))
-    report(corpus.num_documents)
-    return vstack(parts, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
+    in_order = [parts[place] for place in range(len(parts))]
+    return vstack(in_order, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
 
 
 class Periods(NamedTuple):

@@ -38,8 +38,9 @@ def make_runner():
     """Make runners on the small corpus that learn as fast as possible and end with the test."""
     runners = []
 
-    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, storage=None):
-        runner = Runner(load, cpu_queue or CpuQueue(2), compilation or Compiled(), notify, storage=storage)
+    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, storage=None, **more):
+        queue, compilation = cpu_queue or CpuQueue(2), compilation or Compiled()
+        runner = Runner(load, queue, compilation, notify, storage=storage, **more)
         runner.set_pace(0.0)
         runners.append(runner)
         return runner

@@ -1,0 +1,39 @@
+"""The scheduler of a Dask cluster, named at the start: runs, sweeps and readings then use its workers."""
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from stickbreaker.engine.clusters import Cluster, ClusterError, connect
+from stickbreaker.engine.versions import find_environment
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+VARIABLE = "STICKBREAKER_SCHEDULER"
+SECONDS_TO_CONNECT = 10
+
+
+@lru_cache(1)
+def find_client() -> "Client | None":
+    """Connect to the scheduler once; None if none is named. Raises ClusterError if it does not answer."""
+    address = os.environ.get(VARIABLE, "")
+    if not address:
+        return None
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ClusterError(f"{VARIABLE} needs Dask: python -m pip install 'stickbreaker[dask]'.") from error
+    try:
+        return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"{VARIABLE} is {address[:200]!r}, where no scheduler answers: run `dask scheduler` there, or remove the"
+            " variable."
+        ) from error
+
+
+def find_cluster() -> Cluster | None:
+    """The workers of the scheduler, checked; None if no scheduler is named. Raises ClusterError as `connect` does."""
+    client = find_client()
+    return None if client is None else connect(client, find_environment)

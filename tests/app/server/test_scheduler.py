@@ -1,0 +1,85 @@
+"""Runs, sweeps and readings of the page on the workers of a Dask cluster, with the same results."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from stickbreaker.app.model.reading import Reader
+from stickbreaker.app.server.scheduler import VARIABLE, find_client, find_cluster
+from stickbreaker.engine import find_algorithm
+from stickbreaker.engine.clusters import ClusterError
+from tests.app.small_runs import SETTINGS, RunSpec, small_spec
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def address():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def named(address, monkeypatch):
+    """The scheduler is named in the environment; all is forgotten afterwards."""
+    monkeypatch.setenv(VARIABLE, address)
+    find_client.cache_clear()
+    yield
+    find_client().close()
+    find_client.cache_clear()
+
+
+def finish(runner, spec, until):
+    runner.restart(spec)
+    until(lambda: runner.progress.status in ("finished", "failed"))
+    assert runner.progress.status == "finished", runner.progress.message
+    return runner.model().state.topic_counts.dense()
+
+
+def test_a_run_and_a_reading_on_workers_have_the_bits_of_those_in_this_process(named, make_runner, until):
+    here, there = make_runner(), make_runner(find_client=find_client)
+    np.testing.assert_array_equal(finish(there, small_spec(), until), finish(here, small_spec(), until))
+    read = []
+    for find in (find_cluster, lambda: None):
+        reader = Reader(there.model, lambda: None, find_cluster=find)
+        reader.ask()
+        reader.join(60)
+        assert reader.job.status == "ready", reader.job.message
+        read.append(reader.job.reading.doc_shares)
+    assert (read[0] != read[1]).nnz == 0
+
+
+@pytest.mark.parametrize(("name", "is_divided"), [("lda", True), ("free-hdp", False)])
+def test_an_algorithm_whose_steps_cannot_be_divided_learns_in_this_process(name, is_divided, make_runner, until):
+    asked, algorithm = [], find_algorithm(name)
+    runner = make_runner(find_client=lambda: asked.append(name))
+    finish(runner, RunSpec("small", algorithm, algorithm.config(batch_size=10), SETTINGS), until)
+    assert bool(asked) == is_divided
+
+
+def test_without_a_scheduler_nothing_is_connected(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    find_client.cache_clear()
+    assert find_client() is None
+    assert find_cluster() is None
+
+
+def test_a_server_whose_scheduler_does_not_answer_is_not_started(monkeypatch):
+    code = f"import os; os.environ['{VARIABLE}'] = 'tcp://127.0.0.1:9'; from stickbreaker.app.server import scheduler;"
+    code += "scheduler.SECONDS_TO_CONNECT = 1; import stickbreaker.app.app_hooks"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert "Not started. STICKBREAKER_SCHEDULER is 'tcp://127.0.0.1:9', where no scheduler answers" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_scheduler_without_dask_is_refused(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "tcp://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    find_client.cache_clear()
+    with pytest.raises(ClusterError, match="needs Dask"):
+        find_client()
