@@ -6,7 +6,7 @@ The first 95 % of the documents, in date order, arrive in mini-batches of 256 an
 is scored at the end (disjoint_words). D is in turn: the true number ("known"), the number of documents so far ("seen",
 as in `partial_fit` without `corpus_size`), and a fixed number, however many documents arrive ("population", the
 population posterior of McInerney et al. 2015). "equal weights" is streaming variational Bayes (Broderick et al. 2013):
-each document has the same weight for good, which is κ = 1 and τ₀ = 0 with a fixed D, except that λ is then scaled by
+each document has the same weight, which is κ = 1 and τ₀ = 0 with a fixed D, except that λ is then scaled by
 D over the number of documents. Documents of a larger corpus are drawn evenly spaced.
 """
 
