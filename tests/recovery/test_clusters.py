@@ -64,9 +64,9 @@ def corpus(tmp_path_factory):
     )
 
 
-def bits(corpus, client=None, algorithm=HDP):
+def bits(corpus, client=None, algorithm=HDP, settings=SETTINGS):
     """The bytes of all arrays of all states of a run."""
-    updates = engine.run(engine.prepare(algorithm, CONFIG, corpus, SETTINGS), client=client)
+    updates = engine.run(engine.prepare(algorithm, CONFIG, corpus, settings), client=client)
     return [array.tobytes() for update in updates for _, array in flatten("state", update.state)]
 
 
@@ -82,6 +82,17 @@ def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(co
     client.cluster.scale(4)
     client.wait_for_workers(4)
     assert bits(corpus, client) == alone
+
+
+def test_the_bits_are_the_same_with_8_workers_of_which_each_takes_a_shard(corpus):
+    settings = replace(SETTINGS, num_shards=8)
+    with (
+        distributed.LocalCluster(
+            n_workers=8, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert bits(corpus, client, settings=settings) == bits(corpus, settings=settings)
 
 
 def test_a_worker_that_is_ten_times_slower_changes_no_bit_with_work_stealing_on(corpus, client, folder):
