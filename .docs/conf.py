@@ -93,7 +93,7 @@ def prepare_text(app: Sphinx, docname: str, source: list[str]) -> None:
     text = source[0]
     if docname.endswith("README") or docname.startswith((".github/", "engine/", "index", "quick_start")):
         text = text.replace("](../README.md", "](../index.md")
-        text = text.replace("decisions/)", "decisions/README.md)")
+        text = text.replace("decisions/)", "decisions/README.md)").replace("](.docs/", "](")
     if docname in TOCTREES:
         text += f"\n\n```{{toctree}}\n:hidden:\n{TOCTREES[docname]}\n```\n"
     source[0] = text
