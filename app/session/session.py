@@ -106,7 +106,7 @@ class Session:
         self.header = Header(actions)
         self.watched_settings = WatchedSettings()
         self.bring = self._make_bring()
-        self.curves, self.table, self.now, self.summary = Curves(), WordTable(), TopicsNow(), RunSummary()
+        self.curves, self.table, self.now, self.summary = Curves(waits=True), WordTable(), TopicsNow(), RunSummary()
         self.count_note = CountNote(self.check_count, self.cancel_check)
         self.names_note = NamesNote(self.undo_names)
         self.readers = Readers(

@@ -26,7 +26,9 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import (
+    CURVE_HEIGHT,
     SCORE_HELP,
+    SMALL_HEIGHT,
     CurvePlot,
     curve_plot,
     curve_title,
@@ -36,6 +38,7 @@ from stickbreaker.app.plots.curve_plots import (
     wrap_note,
 )
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
+from stickbreaker.app.widgets.layouts import fill_when_seen
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
@@ -69,12 +72,13 @@ NOTES = {
 class Curves(Viewer):
     """The curves of the run, with earlier runs as faint lines. `update` shows a new progress.
 
-    held_out: the curve of held-out words, which the page places by itself.
+    held_out: the curve of held-out words, which the page places by itself. waits: the curves are sent when a user can
+    first see their places.
     """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
 
-    def __init__(self) -> None:
+    def __init__(self, waits: bool = False) -> None:
         super().__init__()
         self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
@@ -94,10 +98,16 @@ class Curves(Viewer):
             pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()
         )
         self.held_out, grid = _lay_in_grid(held_out), _lay_in_grid(*others)
+        choices = pn.FlexBox(picker, self.larger, align_items="center")
+        more = pn.Column(choices, grid, sizing_mode="stretch_width", margin=0)
+        # Their room is there before them, so that nothing moves.
+        self.held_out.min_height, grid.min_height, more.min_height = CURVE_HEIGHT, SMALL_HEIGHT, SMALL_HEIGHT + 40
+        if waits:
+            fill_when_seen(self.held_out, (held_out,), "Show the curve of held-out words")
+            fill_when_seen(more, (choices, grid), f"Show {TITLE.lower()}")
         self._layout = pn.Column(
             self._heading,
-            pn.FlexBox(picker, self.larger, align_items="center"),
-            grid,
+            more,
             self._legend,
             sizing_mode="stretch_width",
             css_classes=["curves"],

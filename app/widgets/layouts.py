@@ -1,7 +1,13 @@
 """Parts of the page that are sent when they are first shown."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+import panel as pn
+import param
+
+from stickbreaker.app.widgets.scripts import read_script
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
@@ -12,3 +18,19 @@ def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
     if is_shown and not layout.objects:
         layout.objects = list(parts)
     layout.visible = is_shown
+
+
+class Sight(pn.custom.JSComponent):
+    """An invisible button in the page; it notices when a user can first see its place, or reaches it with Tab."""
+
+    is_seen = param.Boolean(default=False)
+    label = param.String()
+
+    _esm = read_script(Path(__file__).with_name("sight.js"))
+
+
+def fill_when_seen(layout: Any, parts: Sequence[Any], label: str) -> None:
+    """Send the parts of a layout when a user can first see its place; label: of the button that stands there before."""
+    mark = Sight(label=label, margin=0)
+    layout.objects = [mark]
+    mark.param.watch(lambda event: layout.param.update(objects=list(parts)), "is_seen")

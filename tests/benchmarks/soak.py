@@ -12,7 +12,7 @@ a browser takes to draw is lost to the engine, as for a reader with a server at 
   settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
 * controls: milliseconds from the press to the visible answer, while a run learns.
 * class: seconds until each of some phones that open the link of a run at the same time, in browsers of their size,
-  shows its words and curve as text, and the state of the run and its first curve on the page itself; then milliseconds
+  shows its words and curve as text, and the state of the run and its word lists on the page itself; then milliseconds
   of the presenter's ticks while some watchers without browsers are connected, and the run learns at ten mini-batches a
   second.
 * the engine: documents per second of the same run, at full speed, alone in a process, and on the server with one page
@@ -58,11 +58,17 @@ TABLES = ("opening", "paint", "controls", "class", "engine", "soak")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 240
 PERCENTILES = (50, 95, 99)
-PLACES = {"state of the run": [".bar .state"], "first curve": [".curves", "canvas"], "settings": [".MuiSlider-root"]}
-# The settings of a phone are in a drawer.
-PHONE_PLACES = {name: path for name, path in PLACES.items() if name != "settings"}
-# Before the page is drawn, a browser shows the run as text.
-PHONE_PLACES = {"words and curve, as text": ["#opening polyline"], **PHONE_PLACES}
+PLACES = {
+    "state of the run": [".bar .state"],
+    "first curve": [".curves-grid", "canvas"],
+    "settings": [".MuiSlider-root"],
+}
+# Before the page is drawn, a browser shows the run as text. The curves of the page come when a user scrolls to them.
+PHONE_PLACES = {
+    "words and curve, as text": ["#opening polyline"],
+    "state of the run": PLACES["state of the run"],
+    "word lists": [".word-table", "td.now"],
+}
 SEEK = """places => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)

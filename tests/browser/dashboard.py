@@ -151,8 +151,19 @@ class Dashboard:
         box = track.bounding_box()
         self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
 
+    def show_curves(self) -> None:
+        """Reach the curves, which are sent when a user first sees their places."""
+        axis, place = self.button("dates"), self.button("Show more curves")
+        expect(place.or_(axis)).to_be_attached()
+        for each in (self.button("Show the curve of held-out words"), place):
+            if each.count():
+                each.scroll_into_view_if_needed()
+        expect(axis).to_be_visible()
+        self.settle()
+
     def expect_marks(self, text: str, at: int | None = None) -> None:
         """Wait until each of the three curves has a mark with this label and, if given, at this number of documents."""
+        self.show_curves()
         self.page.wait_for_function(
             f"""([text, at]) => {{
                 const all = ({FIND_MARKS})()
@@ -163,8 +174,10 @@ class Dashboard:
 
     def marks(self) -> list[list[tuple[float, str]]]:
         """Place and label of every mark, curve by curve."""
+        self.show_curves()
         return self.page.evaluate(FIND_MARKS)
 
     def steps(self) -> list[tuple[int, float]]:
         """Documents seen and learning rate of every step, as the curve draws them."""
+        self.show_curves()
         return [tuple(step) for step in self.page.evaluate(FIND_STEPS)]

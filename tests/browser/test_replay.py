@@ -21,6 +21,7 @@ NUM_POINTS = """() => {
 def test_the_slider_moves_sentence_table_topics_and_curves_to_one_moment(look_at_finished, size):
     dashboard = look_at_finished(size)
     page = dashboard.page
+    dashboard.show_curves()
     slider = page.get_by_role("slider", name="Moment of the replay")
     slider.focus()
     page.keyboard.press("Home")

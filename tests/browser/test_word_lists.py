@@ -44,6 +44,7 @@ def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
     expect(page.get_by_text("Held-out passages come from all years")).to_be_attached()
     expect(page.get_by_text("fewest topics whose expected tokens cover 99 %")).to_be_attached()
     expect(page.get_by_text("Warm-up (shaded)")).to_be_attached()
+    dashboard.show_curves()
     for axis in ("dates", "seconds", "documents"):
         dashboard.button(axis).click()
         expect(dashboard.button(axis)).to_have_attribute("aria-pressed", "true")
