@@ -129,7 +129,7 @@ def test_a_run_at_a_slow_pace_says_that_it_waits(make_runner, until):
     runner = make_runner()
     runner.set_pace(LONG_PAUSE_SECONDS)
     runner.restart(small_spec())
-    until(lambda: runner.progress.message)
+    until(lambda: runner.progress.documents_seen and runner.progress.message)
     assert runner.progress.message == PAUSE.format(LONG_PAUSE_SECONDS)
     assert (runner.progress.status, runner.progress.documents_seen) == ("running", 10)
     runner.set_pace(LONG_PAUSE_SECONDS / 1000)
