@@ -171,6 +171,8 @@ def describe(setup, order, entry, seed, train):
 
 def measure_within(train, entry, seed):
     """Learn from nine tenths of each training document's tokens and predict the last tenth."""
+    # A document of one token has none left to learn from.
+    train = train.select(train.documents().sizes() > 1)
     split = split_tokens(train.documents(), train.doc_ids, seed)
     kept = replace(train, counts=to_matrix(split.observed, train.vocab_size))
     contestant = enter(entry, kept, seed)
