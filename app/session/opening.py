@@ -60,7 +60,8 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
 def _describe_curve(progress: Progress) -> dict[str, Any] | None:
     """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and highest value."""
     columns, span = curve_columns(progress, "heldout"), axis_span((progress,), "documents")
-    x, y = columns["x"], columns["y"]
+    is_known = np.isfinite(columns["y"])
+    x, y = columns["x"][is_known], columns["y"][is_known]
     if len(y) < 2 or span is None or y.max() == y.min():
         return None
     across = CURVE_WIDTH * (x - span[0]) / (span[1] - span[0])

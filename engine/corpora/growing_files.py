@@ -4,6 +4,7 @@ import json
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -135,12 +136,17 @@ class GrowingFolder:
                     yield row
 
     def _list_files(self) -> list[Path]:
-        """The files, in the order in which they are read."""
+        """The files, in the order in which they are read; one that is removed meanwhile is left out."""
         try:
-            files = [each for each in self.path.iterdir() if each.is_file() and not each.name.startswith(".")]
-            return sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name))
+            names = [each for each in self.path.iterdir() if not each.name.startswith(".")]
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a folder.") from error
+        found = []
+        for each in names:
+            with suppress(FileNotFoundError):
+                if each.is_file():
+                    found.append((each.stat().st_mtime_ns, each.name))
+        return [self.path / name for _, name in sorted(found)]
 
     def _read_text(self, file: Path) -> tuple[object, str] | None:
         row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
