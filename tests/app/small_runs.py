@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from stickbreaker import engine
+from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation, Job
@@ -45,12 +46,27 @@ def open_spec(**values):
     return RunSpec(NAME, HDP, HDP.config(**{"max_topics": 3} | values), SETTINGS)
 
 
-def keep_small(kept, **values):
-    """Learn the small corpus and keep the run with its model."""
-    record = Record(small_spec(**values), 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
+def learn(corpus, spec):
+    """The record of a finished run."""
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
     while not record.is_over:
         record.advance()
+    return record
+
+
+def read(record):
+    """Read the corpus of a run with its model, to the end."""
+    reader = Reader(record.model, lambda: None)
+    reader.ask()
+    reader.join(30)
+    assert reader.job.status == "ready", reader.job.message
+    return reader.job
+
+
+def keep_small(kept, **values):
+    """Learn the small corpus and keep the run with its model."""
+    record = learn(small_corpus(), small_spec(**values))
     return kept.keep(record.progress(1), record.model(), position=record.save())
 
 

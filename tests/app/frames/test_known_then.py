@@ -8,8 +8,6 @@ import pytest
 from stickbreaker.app.frames.known_then_frames import NOT_LISTED, then_frame
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.progress import Checkpoint, Progress
-from stickbreaker.app.model.reading import Reader
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import KINDS, calendar_plot
@@ -18,6 +16,8 @@ from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
 from stickbreaker.engine.runs.events import DocShares
 from stickbreaker.engine.runs.prepared import split_corpus
+from tests.app import small_runs
+from tests.app.small_runs import read
 
 SETTINGS = RunSettings(passes=2, num_snapshots=6)
 
@@ -29,19 +29,7 @@ def title(topic_id):
 def learn(corpus, name="hdp", settings=SETTINGS, **values):
     """The record of a finished run."""
     algorithm = find_algorithm(name)
-    record = Record(RunSpec("tiny", algorithm, algorithm.config(**values), settings), 1, lambda: 0.0)
-    record.open(corpus, prepare(algorithm, algorithm.config(**values), corpus, settings))
-    while not record.is_over:
-        record.advance()
-    return record
-
-
-def read(record):
-    reader = Reader(record.model, lambda: None)
-    reader.ask()
-    reader.join(30)
-    assert reader.job.status == "ready", reader.job.message
-    return reader.job
+    return small_runs.learn(corpus, RunSpec("tiny", algorithm, algorithm.config(**values), settings))
 
 
 @pytest.fixture(scope="module")

@@ -11,30 +11,24 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.session import page
 from stickbreaker.app.session.opening import CURVE_HEIGHT, MOST_COLUMNS, PHONE_COLUMNS, describe_opening
-from tests.app.small_runs import SETTINGS, small_corpus, small_spec
+from tests.app.small_runs import learn, small_corpus, small_spec
 
 TEMPLATE = Path(page.__file__).with_name("page.html").read_text(encoding="utf-8")
 OPENING = TEMPLATE[TEMPLATE.index('<div id="opening">') : TEMPLATE.index("{{ bokeh_js }}")]
 
 
-def learn(num_snapshots=2):
+def learn_markup():
     """The finished run of a corpus whose words are markup."""
     words = engine.Vocabulary(tuple(f"<b>{number}&" for number in range(20)))
     corpus = replace(small_corpus(), vocabulary=words)
-    spec = replace(small_spec(), settings=replace(SETTINGS, num_snapshots=num_snapshots))
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
-    while not record.is_over:
-        record.advance()
-    return record.progress(1)
+    return learn(corpus, small_spec()).progress(1)
 
 
 @pytest.fixture(scope="module")
 def finished():
-    return learn()
+    return learn_markup()
 
 
 def render(progress):
