@@ -19,7 +19,7 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 NUM_TOPICS_SHOWN = 6
 NUM_WORDS_SHOWN = 3
 OF_MODEL = "Weight in the model now (recent text counts more)."
-OF_READING = "Share of all words, as read with the model."
+OF_READING = "Share of all words that were read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
 

@@ -16,7 +16,7 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
-    expect(page.get_by_text("Share of all words, as read with the model.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of all words that were read with the model.")).to_be_visible(timeout=60_000)
     dashboard.button("Topics").click()
     expect(page.get_by_text(re.compile("All 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
     page.get_by_role("textbox", name="Topic name").fill("the large one")
