@@ -4,6 +4,7 @@ numba's own decorators are untyped. With these a type checker and an editor see 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
@@ -41,7 +42,10 @@ class _Compile(Protocol):
     ) -> Callable[[Function], Function]: ...
 
 
-njit = cast(_Compile, numba.njit)
+# Kernels are always inlined into kernels that call them. Otherwise a process can run any of the copies of a kernel that
+# were compiled with its callers. These add numbers in different orders, so a result would depend on what was compiled
+# or loaded before.
+njit = cast(_Compile, partial(numba.njit, forceinline=True))
 # An intrinsic is declared over numba's types and called with values, so its declaration says nothing about its calls.
 intrinsic = cast(Callable[[Callable[..., Any]], Callable[..., Any]], numba.extending.intrinsic)
 
