@@ -1,4 +1,4 @@
-"""Draw README's animation: the replay of a run with the default settings, as the page Export writes it.
+"""Draw README's animation: the replay of a run with the default settings, as the Export page writes it.
 
     python .docs/animate.py app/animation.gif
 """

@@ -46,9 +46,9 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     """Read the options of the command line; those of this process if `arguments` is None."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Watch a topic model learn, in a browser.")
     parser.add_argument(
-        "--port", type=_read_port, help=f"port to serve at; 0 finds a free one (default: {PORT} if free)"
+        "--port", type=_read_port, help=f"port to listen on; 0 finds a free one (default: {PORT} if free)"
     )
-    parser.add_argument("--address", help="network address to listen at (default: this machine's own)")
+    parser.add_argument("--address", help="network address to listen on (default: this machine's own)")
     parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
     parser.add_argument(
         "--allow-websocket-origin",
@@ -64,7 +64,7 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _read_port(text: str) -> int:
     if not text.isdigit() or int(text) > LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a whole number from 0 to {LAST_PORT}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid port: use a whole number from 0 to {LAST_PORT}")
     return int(text)
 
 

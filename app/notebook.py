@@ -95,7 +95,7 @@ class LiveRun(Viewer):
 
     @property
     def progress(self) -> Progress:
-        """The present state of the run."""
+        """The current state of the run."""
         return self._record.progress(self._version)
 
     async def learn(self, num_documents: float = float("inf"), pause: float = 0.0) -> None:
@@ -123,7 +123,7 @@ class LiveRun(Viewer):
         return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
-        """Read the whole corpus with the present model. Raises ValueError before the first mini-batch."""
+        """Read the whole corpus with the current model. Raises ValueError before the first mini-batch."""
         model = self._record.model()
         if model is None:
             raise ValueError("The run has not learned yet: await learn() first.")

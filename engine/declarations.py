@@ -11,7 +11,7 @@ import numpy as np
 
 INFINITY = float("inf")
 # In messages: what gives a value to a setting whose default is None.
-LEFT_TO = "the corpus' size"
+LEFT_TO = "the size of the corpus"
 Value = TypeVar("Value")
 
 
@@ -29,8 +29,8 @@ def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None
     help : str
         One sentence.
     **more : object
-        `choices`: the values of a text. `whole`: whether a number is whole, by default if the default is. `live`:
-        whether a new value acts from the next mini-batch. `left_to`: in messages, what gives the value of None.
+        `choices`: the allowed texts. `whole`: whether the number must be whole; by default, whether `default` is.
+        `live`: whether a new value acts from the next mini-batch. `left_to`: in messages, what gives the value of None.
 
     Returns
     -------
@@ -41,13 +41,13 @@ def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None
 
 
 def resolved(value: Value | None) -> Value:
-    """The value of a setting that may follow the corpus' size.
+    """The value of a setting that may depend on the size of the corpus.
 
     Raises ValueError if the config was not resolved.
     """
     if value is None:
         raise ValueError(
-            "A setting follows the corpus' size: call engine.schedules.resolve(config, corpus_size) first."
+            "Some settings depend on the size of the corpus: call engine.schedules.resolve(config, corpus_size) first."
         )
     return value
 
@@ -81,7 +81,7 @@ def _check_number(config: Any, each: Field[Any], value: Any) -> None:
         kind = "whole number" if must_be_whole else "number"
         allowed = f"of at least {low:.10g}" if high == INFINITY else f"from {low:.10g} to {high:.10g}"
         left_to = each.metadata.get("left_to", LEFT_TO)
-        default = f"None, which leaves it to {left_to}" if each.default is None else repr(each.default)
+        default = f"None (it then depends on {left_to})" if each.default is None else repr(each.default)
         raise ValueError(f"{each.name} is {value!r}: give a {kind} {allowed}; the default is {default}.")
 
 
@@ -115,9 +115,9 @@ MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document con
 DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
 LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
 REMOVAL_CONCENTRATION = _number(
-    "γ", (1e-6, 1e6), "Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text"
+    "γ", (1e-6, 1e6), "Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text"
 )
-WEIGHT_CONCENTRATION = _number("γ", (1e-6, 1e6), "Prior of the topics' weights; hardly changes the number of topics")
+WEIGHT_CONCENTRATION = _number("γ", (1e-6, 1e6), "Prior of the topic weights; it hardly changes the number of topics")
 CORPUS_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values give more topics, unless γ is resampled")
 WORD_CONCENTRATION = _number("η", (1e-6, 1e3), "Lower values give each topic fewer words")
 FORGETTING_RATE = _number("κ", (0.5, 1.0), "How fast the learning rate falls", live=True)
@@ -129,18 +129,19 @@ TOPIC_EXPECTATION = _choice(
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: warm-up by annealing", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
-    "merge: remove topics that mixtures of other topics explain; keep: remove no topic",
+    "merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic",
     "merge",
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first",
+    "births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm); "
+    "start: all K topics at first",
     "start",
     "births",
 )
 LATER_PASSES = _choice(
-    "average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm); "
-    "forget: ρ goes on falling",
+    "average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start = "
+    "warm); forget: ρ keeps falling in all passes",
     "average",
     "forget",
 )
@@ -150,7 +151,7 @@ START_FROM = _choice(
     "gibbs",
 )
 PRECISION = _choice("Floating-point precision of topics and local steps", "float32", "float64")
-TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this share of it")
+TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this fraction of its value")
 SWEEP_TOLERANCE = _number("", (0.0, 1.0), "Stop when the relative change of the bound falls below this")
 WORD_TOTAL = _number("β", (1e-6, 1e9), "Total word concentration of a topic; lower values give each topic fewer words")
 BURN_IN = _whole("", (0, INFINITY), "Sweeps before the first sample")

@@ -31,11 +31,11 @@ def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
 
 
 def pass_rate(documents_read: Any, num_documents: int, corpus_size: int) -> Any:
-    """ρ of a step in a later pass that averages: the documents of a pass weigh the same when it ends.
+    """ρ of a step in a later pass that averages: the documents of a pass have equal weight when it ends.
 
-    Each document of the pass has the weight D/(D/4 + n) once n of the pass are read, and the model before the pass a
-    quarter of a pass. documents_read: before the step (scalar or array). Source: stepwise EM (Cappé & Moulines 2009),
-    whose ρ = 1/t makes an average.
+    After n documents of the pass, each of them has the weight D/(D/4 + n), and the model from before the pass counts as
+    much as D/4 documents. documents_read: before the step (scalar or array). Source: stepwise EM (Cappé & Moulines
+    2009), whose ρ = 1/t makes an average.
 
     >>> float(pass_rate(1000, 100, 1000)), float(pass_rate(1900, 100, 1000))
     (0.2857142857142857, 0.08)
@@ -144,7 +144,7 @@ def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
     Parameters
     ----------
     config : object
-        The present settings, each with a value.
+        The current settings, each with a value.
     values : mapping of str to object
         The new values by name; None leaves a setting to the corpus' size.
     corpus_size : int
@@ -170,7 +170,8 @@ def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
     live = live_settings(config)
     refused = [name for name in values if name not in live]
     if refused:
-        raise ValueError(f"{refused[0]} cannot change during a run: change one of {', '.join(live) or 'no setting'}.")
+        can = f"Settings that can: {', '.join(live)}." if live else "No setting of this algorithm can."
+        raise ValueError(f"{refused[0]} cannot change during a run. {can}")
     return resolve(replace(config, **values), corpus_size)
 
 

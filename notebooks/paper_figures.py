@@ -122,7 +122,7 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     found = [checkpoint_of(each.snapshot, each.snapshot.summary) for each in updates if each.snapshot is not None]
     clear, late = default_topics(found)
     frame = word_lists(
-        found, corpus, {"a topic that is clear early": clear, "a topic that forms late": late}, is_dated=True
+        found, corpus, {"a topic that is stable early": clear, "a topic that forms late": late}, is_dated=True
     )
     return frame, draw_word_lists(frame, "passages read, and the year reached; grey: not in the last list")
 

@@ -61,7 +61,7 @@ def write_film(path: Path, progress: Progress, seconds: float = SECONDS) -> None
     Raises ValueError while the run learns, and if it ended before its first column.
     """
     if not can_replay(progress):
-        raise ValueError("A run that learns has no replay yet: pause it, or wait until it has finished.")
+        raise ValueError("To export the replay, pause the run or wait until it has finished.")
     if not progress.checkpoints:
         raise ValueError("The run ended before its first column of words: there is nothing to replay.")
     pictures, milliseconds = draw_film(progress, seconds)

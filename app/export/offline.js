@@ -70,13 +70,13 @@ function table(checkpoint, before) {
     words.forEach((word, place) => {
       if (place) cell.append(", ")
       const isNew = known.has(id) && !known.get(id).has(word)
-      cell.append(isNew ? make("span", {class: "new", title: "new since the previous checkpoint"}, word) : word)
+      cell.append(isNew ? make("span", {class: "new", title: "new since the previous column"}, word) : word)
     })
     return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(share)), cell)
   })
-  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Ten most probable words"].map((text) => make("th", {scope: "col"}, text)))
-  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous checkpoint. " + (checkpoint.isRead
-    ? "Share: of all words, as read with the model." : "Weight: in the model at this checkpoint; recent text counts more.")),
+  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Top ten words"].map((text) => make("th", {scope: "col"}, text)))
+  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous column. " + (checkpoint.isRead
+    ? "Share: of all tokens, as read with the model." : "Weight: in the model at this moment; recent text counts more.")),
     make("thead", {}, head), make("tbody", {}, ...rows))
 }
 
@@ -105,7 +105,7 @@ const last = state.checkpoints.length - 1
 if (last >= 0) {
   const input = make("input", {type: "range", id: "checkpoint", min: 0, max: last, value: last, step: 1})
   const said = make("p", {role: "status"})
-  const shown = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics at this checkpoint"})
+  const shown = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics at this moment"})
   const play = make("button", {type: "button"}, "Play")
   const REPLAY_SECONDS = 30
   let timer = null
@@ -130,7 +130,7 @@ if (last >= 0) {
     shown.replaceChildren(table(checkpoint, state.checkpoints[place - 1]))
     here.forEach((move) => move(checkpoint.seen))
   }
-  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Checkpoint"), input, play, said))
+  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Column"), input, play, said))
   main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
   const drawn = state.curves.filter((curve) => curve.points.length).map(chart)
   main.append(make("div", {class: "curves"}, ...drawn))
@@ -143,5 +143,5 @@ if (last >= 0) {
 } else {
   main.append(make("p", {}, "The run has not learned anything yet."))
 }
-if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, `Share of words, as read with the model. ${state.rowsRule}`), periods(state.periods))
+if (state.periods) main.append(make("h2", {}, "Topics over time"), make("p", {class: "soft"}, `Share of tokens, as read with the model. ${state.rowsRule}`), periods(state.periods))
 if (state.details.length) main.append(make("h2", {}, "Topics in full"), ...state.details.map(detail))

@@ -82,7 +82,7 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
 def describe(progress: Progress) -> str:
     """Name the run and say how many documents it has read."""
     read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
-    held_out = "held out by passage" if progress.held_out_by == "document" else "held out by whole texts"
+    held_out = "held out by document" if progress.held_out_by == "document" else "held out by whole texts"
     return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}, {held_out}."
 
 

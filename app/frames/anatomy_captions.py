@@ -14,8 +14,9 @@ INTRODUCTION = (
 STICK = (
     "The weights of the topics are pieces of a stick of length 1 (Eq. 4): each topic takes a part of what is left, "
     "shown in grey, so that <b>E[β<sub>k</sub>] = E[β′<sub>k</sub>] ∏<sub>l&lt;k</sub> (1 − E[β′<sub>l</sub>])</b>. "
-    "q(β′<sub>k</sub>) = Beta(u<sub>k</sub>, v<sub>k</sub>) (Eq. 13), where u<sub>k</sub> − 1 is the number of "
-    "document slots with topic k, and v<sub>k</sub> − γ the number with a later topic (Eq. 19 and 20)."
+    "q(β′<sub>k</sub>) = Beta(u<sub>k</sub>, v<sub>k</sub>) (Eq. 13), where u<sub>k</sub> − 1 is the expected "
+    "number of document slots with topic k, and v<sub>k</sub> − γ the expected number with a later topic (Eq. 19 and "
+    "20)."
 )
 SLOTS = (
     "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
@@ -33,16 +34,16 @@ DOCUMENT_BOUND = (
 )
 MEAN = (
     "This run uses the means of the topics (<i>topic_expectation</i> “mean”; the paper uses “geometric”). The updates "
-    "and the bound have log E[φ<sub>k</sub>] in place of E[log φ<sub>k</sub>]: it is the bound of a document whose "
-    "topics are known to be at their means."
+    "and the bound have log E[φ<sub>k</sub>] in place of E[log φ<sub>k</sub>]: this is the bound of a document if the "
+    "topics are fixed at their means."
 )
 RATE = (
     "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves λ, u and v. The dot is "
     "the present step."
 )
 AVERAGE = (
-    " From the second pass on, this run averages (<i>later_passes</i> “average”; the paper uses “forget”): when n "
-    "documents of a pass are read, <b>ρ = S / (D/4 + n)</b>, so that all of them weigh the same."
+    " From the second pass on, this run averages (<i>later_passes</i> “average”; the paper uses “forget”): after n "
+    "documents of a pass, <b>ρ = S / (D/4 + n)</b>, so that all documents of the pass have equal weight."
 )
 GRADIENT = (
     "The noisy natural gradient is <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, where λ̂<sub>kw</sub> = "
@@ -81,14 +82,14 @@ def explain_slots(dissection: Dissection) -> str:
 def explain_end(num_taken: int, num_shown: int) -> str:
     """Say after how many rounds the run stops updating a document, and whether its slots have settled."""
     if num_taken > num_shown:
-        return f"The run takes more than these {num_shown} rounds."
+        return f"The run uses more than these {num_shown} rounds."
     line = ", up to the dashed line" if num_taken < num_shown else ""
     end = (
         f"In round {num_shown}, less than {100 * SETTLED_SHARE:.1f} % of the words move to another slot."
         if num_shown < MOST_ITERATIONS
         else f"After {num_shown} rounds, words still move between slots."
     )
-    return f"The run takes {count(num_taken, 'round')}{line}. {end}"
+    return f"The run stops after {count(num_taken, 'round')}{line}. {end}"
 
 
 def explain_document_bound(dissection: Dissection) -> str:
@@ -157,7 +158,7 @@ def explain_bound(algorithm: Algorithm, has_values: bool, name: str) -> str:
         return f"{BOUND} The first value appears after a few passes."
     if algorithm.reads is Reads.BATCHES:
         return (
-            f"{name} never reads all documents with the same λ, so it does not know the bound of the whole corpus "
-            "(Eq. 14). The held-out likelihood on the page Live is used instead."
+            f"{name} never applies the same λ to all documents, so the bound of the whole corpus (Eq. 14) is not "
+            "computed. Use the held-out likelihood on the Live page instead."
         )
     return f"{name} draws samples and has no bound."

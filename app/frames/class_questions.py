@@ -37,14 +37,17 @@ YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 HIDDEN_YEAR = "[year]"
 NUM_FREQUENT, NUM_SUGGESTED = 400, 12
 ABSENT = "Not in this run"
-NO_TOPICS = "No topic can be asked about yet: let the run continue."
-NO_RATE = "This algorithm has no forgetting rate κ: choose another algorithm, or ask another question."
-NO_SCORES = "This run has no held-out scores: set some under Advanced settings, or ask another question."
+NO_TOPICS = "There is no topic for a task yet: let the run continue."
+NO_RATE = "This algorithm has no forgetting rate κ: choose another algorithm or another task."
+NO_SCORES = (
+    "This run has no held-out scores: set “Held-out scores per pass” under Advanced settings and restart, or choose "
+    "another task."
+)
 RATE_HINT = (
     "With a low κ each mini-batch changes the model much, also late in the run. "
     "With a high κ the changes soon become small."
 )
-NO_PERIODS = "The documents of this corpus have no dates that differ: ask another question."
+NO_PERIODS = "The documents have no dates, or all have the same date: choose another task."
 
 
 def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
@@ -84,7 +87,7 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
         raise ClassTaskError("This run has fewer than two columns of word lists: set more under Advanced settings.")
     task = Task(
         kind=FIRST,
-        question=f"When does “{model.corpus.vocabulary[place]}” first appear in a list of ten words?",
+        question=f"When does “{model.corpus.vocabulary[place]}” first appear among the top ten words of a topic?",
         options=(*name_columns(columns, model.train, progress), ABSENT),
         run_id=progress.run_id,
         word=place,
@@ -147,7 +150,7 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[
     groups = _group(periods.of_document, taken)
     long_enough = np.flatnonzero(np.diff(corpus.counts.indptr) >= LEAST_SHOWN)
     if not len(long_enough):
-        raise ClassTaskError("The documents of this corpus are too short to ask about: ask another question.")
+        raise ClassTaskError("The documents of this corpus are too short for this task: choose another task.")
     rng = np.random.default_rng([seed, 2, number])
     row = int(rng.choice(long_enough))
     start, end = corpus.counts.indptr[row : row + 2]

@@ -22,7 +22,7 @@ COLUMNS = (
     "Corpus",
     "Held-out, nats per word",
     "Topics",
-    "NPMI, mean",
+    "Mean NPMI",
     "NPMI below 0",
     "Diversity",
     "Read",
@@ -99,7 +99,7 @@ def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
 
 def describe_changes(run: KeptRun) -> str:
     """Say what was changed during a run, and whether it ended early."""
-    changes = "; ".join(f"{text} after {seen:,}" for seen, text in run.changes)
+    changes = "; ".join(f"{text} after {seen:,} documents" for seen, text in run.changes)
     parts = [f"changed during the run: {changes}"] if changes else []
     return ", ".join([*(["ended early"] if run.status != "finished" else []), *parts])
 

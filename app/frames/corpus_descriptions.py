@@ -53,7 +53,7 @@ def describe_language(seen: Preview) -> str:
         )
     if not seen.language:
         return "No stop-word list matches the language of the text."
-    share = f"{seen.language_share:.0%} of the words are its stop words"
+    share = f"{seen.language_share:.0%} of the tokens are stop words of this language"
     return f"Detected language: {seen.language.capitalize()} ({share})."
 
 
@@ -94,8 +94,8 @@ def explain_no_word(effect: WordEffect) -> str:
     if not effect.raw_tokens:
         return "This text has no words: choose another text column or another file."
     return (
-        "These choices leave no words: lower the least number of letters or documents, raise the largest share of "
-        "documents, or remove stop words."
+        "These choices leave no words: lower “Minimum letters per word” or “Minimum documents per word”, raise "
+        "“Maximum document frequency”, or remove stop words."
     )
 
 

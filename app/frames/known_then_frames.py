@@ -25,7 +25,7 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     """
     first = reading.first
     if first is None:
-        raise ValueError("This run has kept no first readings.")
+        raise ValueError("This run has not recorded the topics of documents before it learned from them.")
     periods = divide(reading.corpus.dates, unit)
     periods = periods._replace(of_document=np.where(first.seen >= 0, periods.of_document, -1))
     values = add_up(first.doc_shares, reading.doc_tokens, periods, measure)
@@ -56,8 +56,8 @@ def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _name_moments(earliest: int, latest: int) -> str:
     if latest < 0:
-        return "not read"
-    return f"after {latest:,}" if earliest == latest else f"after {earliest:,} to {latest:,}"
+        return "no document read"
+    return f"after {latest:,} documents" if earliest == latest else f"after {earliest:,} to {latest:,} documents"
 
 
 def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ def describe_event(event: LifeEvent, progress: Progress) -> str:
     other = "" if event.other is None else f"similarity {event.likeness:.2f} to {progress.topic_title(event.other)}"
     return {
         BORN: "born",
-        CLEAR: "clear from here on",
+        CLEAR: "stable from here on",
         ALIKE: f"{other} from here on: merge proposed",
         GONE: f"gone; {other} before" if other else "gone",
     }[event.kind]
@@ -101,7 +101,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
             "key": place,
             "title": progress.topic_title(events[place].topic_id),
             "color": topic_color(events[place].topic_id),
-            "weight": f"{places[events[place].column]:,.0f} {'passes' if label.startswith('passes') else 'read'}",
+            "weight": f"{places[events[place].column]:,.0f} {'passes' if label.startswith('passes') else 'documents'}",
             "share": places[events[place].column] / end,
             "words": f"{describe_event(events[place], progress)} · {last_words(progress, events[place].topic_id)}",
             "action": "select",

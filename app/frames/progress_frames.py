@@ -26,11 +26,12 @@ END_ROOM = 0.02
 NUM_TOP_WORDS = 10
 NUM_LARGE_TOPICS = 20
 RANKS_RISEN = 2
-NO_TOPIC = "No topic is in use: each explains less than one word."
+NO_TOPIC = "No topic is in use: each has less than one expected token."
 DEFAULT_TOPICS_RULE = (
-    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown, chosen again at each column and when "
-    "the corpus has been read. One was clear early: its first lists share the most words with its present ten; the "
-    "other formed late: its lists came close to its present words only in the last third of the columns."
+    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its first lists are "
+    "the "
+    "most similar to its current list. “Formed late”: its lists became similar to its current list only in the last "
+    "third of the columns."
 )
 
 

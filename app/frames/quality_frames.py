@@ -48,7 +48,7 @@ def describe_quality(reading: Reading) -> str:
     low_share = float(quality.shares[quality.npmi < 0].sum())
     in_use = f"{count(len(quality.npmi), 'topic')} in use: they cover 99 % {name_whole(reading)}. "
     if reading.num_weighted != len(quality.npmi):
-        in_use += f"(The page Live counts {reading.num_weighted}, by the model's weights now.) "
+        in_use += f"(The Live page counts {reading.num_weighted}, by the model's weights now.) "
     return (
         f"{in_use}"
         f"Mean NPMI, weighted by tokens: {write_npmi(overall.weighted_npmi)}. "

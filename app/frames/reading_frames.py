@@ -27,10 +27,10 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
-    f"Up to {NUM_ROWS} topics are shown: first those that are the largest in any period, then those that are the "
-    "second largest in any, and so on. The selected topic is always shown."
+    f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then those that rank "
+    "second in some period, and so on. The selected topic is always shown."
 )
-OF_WORDS, OF_WEIGHT = "of all words", "of the model's weight now (recent text counts more)"
+OF_WORDS, OF_WEIGHT = "of all tokens", "of the model's weight now (recent text counts more)"
 
 Title = Callable[[int], str]
 Span = tuple[np.datetime64, np.datetime64]
@@ -156,7 +156,7 @@ def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dic
 def document_row(reading: Reading, row: int, share: float, color: str, piece: str = "") -> dict[str, Any]:
     """Make the row of one document: its title and date, a share as a bar, and a piece of its text."""
     corpus = reading.corpus
-    facts = [date_text(corpus.dates[row]), count(reading.doc_tokens[row], "counted word"), piece]
+    facts = [date_text(corpus.dates[row]), count(reading.doc_tokens[row], "token"), piece]
     return {
         "key": int(row),
         "title": str(corpus.titles[row]),

@@ -53,7 +53,7 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
     has_topics = len(topics) and not has_no_topic(progress)
     newest = f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE
     return (
-        Figure(label="Held-out likelihood", value=newest, unit="nats per word"),
+        Figure(label="Held-out log likelihood", value=newest, unit="nats per held-out word"),
         Figure(label="Topics in use, so far", value=f"{topics[-1]:,}" if has_topics else NO_VALUE, unit=""),
     )
 

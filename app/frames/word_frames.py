@@ -68,9 +68,12 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         listed = part.dropna(subset="value")
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
-        since = f"in the lists from document {listed['documents_seen'].iloc[0]:,}"
-        until = "" if len(now) else f" to {listed['documents_seen'].iloc[-1]:,}"
-        most = f"highest at document {top['documents_seen']:,}: {_write(top['value'], measure)}, rank {top['rank']:.0f}"
+        since = f"in the lists from {listed['documents_seen'].iloc[0]:,}"
+        until = " documents on" if len(now) else f" to {listed['documents_seen'].iloc[-1]:,} documents"
+        most = (
+            f"highest after {top['documents_seen']:,} documents: {_write(top['value'], measure)}, rank "
+            f"{top['rank']:.0f}"
+        )
         rows.append(
             {
                 "key": int(topic_id),

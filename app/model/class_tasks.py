@@ -57,7 +57,7 @@ class Result(NamedTuple):
 class ClassState:
     """The task that a class works on and those before it; replaced as a whole.
 
-    number: of the present task, from 1; 0 before the first. answers: the chosen option by the token of a page.
+    number: of the current task, from 1; 0 before the first. answers: the chosen option by the token of a page.
     results: earlier tasks with at least one answer, the oldest first. plan: the runs that give the answer to a `RATE`
     task, one per option, once they have been started; points: those of them that have ended.
     """
@@ -72,7 +72,7 @@ class ClassState:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The number of answers for each option of the present task."""
+        """The number of answers for each option of the current task."""
         chosen = list(self.answers.values())
         return tuple(chosen.count(place) for place in range(len(self.task.options))) if self.task is not None else ()
 
@@ -85,7 +85,7 @@ class ClassState:
 
     @property
     def needs_runs(self) -> bool:
-        """Whether the answer to the present task is found by runs that have not ended."""
+        """Whether the answer to the current task is found by runs that have not ended."""
         return self.task is not None and self.task.kind == RATE and self.task.correct is None
 
     @property
@@ -128,7 +128,7 @@ class ClassState:
         return state.settle(scores.index(max(scores))) if max(scores) > -math.inf else state
 
     def settle(self, correct: int) -> "ClassState":
-        """The state once the right option of the present task is known."""
+        """The state once the right option of the current task is known."""
         if self.task is None or self.task.correct is not None:
             return self
         return replace(self, task=replace(self.task, correct=correct))

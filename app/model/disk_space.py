@@ -26,12 +26,12 @@ from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
 OPEN_RUNS, KEPT_RUNS, READINGS = "open-runs", "runs", "readings"
 FULL = (
-    "This corpus needs about {}, but a user may have {} of corpora on this server (STICKBREAKER_CORPORA), and yours "
+    "This corpus needs about {}, but the limit for each user is {} (STICKBREAKER_CORPORA), and your corpora already "
     "take {}: delete one under Bring your own text, or take a sample."
 )
 ALL_FULL = (
-    "This corpus needs about {}, but all users together may have {} of corpora on this server "
-    "(STICKBREAKER_ALL_CORPORA), and take {}: delete one, or ask who runs the server."
+    "This corpus needs about {}, but the limit for all users together is {} (STICKBREAKER_ALL_CORPORA), and {} is "
+    "already used: delete a corpus, or ask the administrator of the server."
 )
 
 
@@ -124,7 +124,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             remedy="the oldest are removed automatically, runs without a name first",
         ),
         Item(
-            name="Runs that can be continued",
+            name="Saved runs",
             size=measure_folder(data / OPEN_RUNS),
             remedy="the oldest are removed automatically",
         ),
@@ -133,7 +133,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             size=measure_folder(data / READINGS),
             remedy="the oldest are removed automatically",
         ),
-        Item(name="Names of topics", size=measure_folder(data / FOLDER), remedy="empty them on the page Topics"),
+        Item(name="Topic names", size=measure_folder(data / FOLDER), remedy="remove names on the Topics page"),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)
@@ -151,7 +151,7 @@ def describe_space(items: list[Item]) -> str:
         if item.size
     )
     return (
-        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, runs that can be "
-        f"continued {saved}, and corpora {corpora}.</p>"
+        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, saved runs "
+        f"{saved}, and corpora {corpora}.</p>"
         f"<ul>{rows}</ul>"
     )

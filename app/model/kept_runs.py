@@ -463,13 +463,13 @@ def _read_about(path: Path) -> KeptRun | str:
                 raise ValueError("a field of another type")
     except KeptRunError as error:
         _log.warning("%s", error)
-        return f"The kept run {path.name} cannot be read and is left out: delete the file in {path.parent}."
+        return f"The kept run {path.name} cannot be read and is not listed: delete the file in {path.parent}."
     return run
 
 
 def _check_key(header: FileHeader, path: Path) -> None:
     if header.about and header.about["key"] != path.stem:
-        raise ValueError("it belongs to another file name")
+        raise ValueError("the file was renamed")
 
 
 def _restore(file: Mapping[str, Any]) -> KeptContent:

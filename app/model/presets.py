@@ -41,7 +41,7 @@ def describe_rates(config: Any) -> str:
 PRESETS = (
     Preset(source="Wang 2011", forgetting_rate=0.6, delay=64.0, batch_size=256),
     Preset(source="Wang 2011, Table 1", forgetting_rate=0.6, delay=64.0, batch_size=1024),
-    Preset(source="SVI 2013", forgetting_rate=0.9, delay=1.0, batch_size=500),
+    Preset(source="Hoffman 2013", forgetting_rate=0.9, delay=1.0, batch_size=500),
     Preset(source="Hoffman 2010", forgetting_rate=0.5, delay=64.0, batch_size=4096),
 )
 # The paper gives no η; its authors' code has .01.

@@ -61,7 +61,7 @@ class Reading:
     of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the order of the
     corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
     first: documents as the run first read them; None where it has kept none. labels: of the topics, by id.
-    num_weighted: the number of topics in use by the model's own weights, as on the page Live.
+    num_weighted: the number of topics in use by the model's own weights, as on the Live page.
     """
 
     model: Model
@@ -142,7 +142,7 @@ class Reader:
         self.job = ReadingJob()
 
     def ask(self) -> None:
-        """Read the corpus with the present model, unless this has been done or a reading is in progress."""
+        """Read the corpus with the current model, unless this has been done or a reading is in progress."""
         with self._lock:
             model = self._take_model()
             if model is None or self.job.status == "reading" or self._has_read(model):
@@ -279,7 +279,7 @@ def _compare_topics(summary: TopicSummary, counts: csr_array) -> tuple[np.ndarra
 
 
 def take_in(progress: Progress, reading: Reading | None) -> Progress:
-    """The progress with the tokens and labels of a reading, if all documents were read with its present model."""
+    """The progress with the tokens and labels of a reading, if all documents were read with its current model."""
     if reading is None or not reading.is_read or progress.now is None:
         return progress
     model = reading.model

@@ -52,7 +52,10 @@ SLOW_SECONDS = 1.0
 # The note of a saved position with everything that is not an array.
 PAGE = "page"
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
-FALLEN = "Stopped before it converged: each pass infers documents from the start, and one more would lower the bound."
+FALLEN = (
+    "Stopped before convergence: another pass would lower the bound, because each pass infers all documents from "
+    "scratch."
+)
 
 
 def read_spec(position: Position) -> RunSpec:
@@ -199,7 +202,7 @@ class Record:
         self._marks = marks[-MAX_MARKS:]
 
     def model(self) -> Model | None:
-        """Return the present model; None before the first mini-batch."""
+        """Return the current model; None before the first mini-batch."""
         spec = self.spec
         if self._state is None or self._corpus is None or self.prepared is None:
             return None
@@ -237,7 +240,7 @@ class Record:
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:
-        """Start the engine, or let it go on with the present settings."""
+        """Start the engine, or let it go on with the current settings."""
         config = self.spec.config
         is_changed = config is not self._learned_config
         self._learned_config = config

@@ -3,5 +3,5 @@
 # Delete corpora, open and delete kept runs; name files of the serving machine.
 MANAGE, PATHS = "manage", "paths"
 NEEDS_RIGHTS = (
-    "To {}, log in. If this server has no login, open the address with the token that it printed at its start."
+    "To {}, log in. If this server has no login, open the address that it printed when it started: it contains a token."
 )

@@ -31,7 +31,7 @@ LABELS = {
     "min_letters": "Minimum letters per word",
     "max_ngram": "Maximum words per phrase",
     "min_documents": "Minimum documents per word",
-    "max_share": "Maximum document share",
+    "max_share": "Maximum document frequency",
     "max_words": "Maximum vocabulary size",
 }
 GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}

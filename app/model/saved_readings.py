@@ -57,7 +57,7 @@ class SavedReadings:
             header, parts = read_parts(path, READING)
             about = header.about or {}
             if about.get("model") != name:
-                raise FileError(f"{path} belongs to another file name: delete it.")
+                raise FileError(f"{path} was renamed: delete it.")
             with suppress(OSError):
                 path.touch()
             return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))

@@ -69,7 +69,7 @@ class SavedRuns:
                     position = checkpoint.load(path)
                     run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
                     if path.stem != _name(run):
-                        raise ValueError(f"{path} belongs to another file name: delete it.")
+                        raise ValueError(f"{path} was renamed: delete it.")
                     return run
                 except (CheckpointError, KeyError, TypeError, ValueError) as error:
                     _log.warning("A saved run cannot be read and is left out: %s", error)

@@ -57,7 +57,7 @@ class SavedSweeps:
         found = read_header(path, SAVED_SWEEP).about
         with reading(path, SAVED_SWEEP):
             if found is None or found["name"] != path.stem:
-                raise ValueError("it belongs to another file name")
+                raise ValueError("the file was renamed")
             plan = tuple(_read_spec(spec) for spec in found["plan"])
             points = tuple(_read_point(point, spec) for point, spec in zip(found["points"], plan, strict=False))
             return SweepState(status=found["status"], plan=plan, points=points)

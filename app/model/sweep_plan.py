@@ -49,7 +49,7 @@ class SweepState:
     """The progress of a sweep.
 
     status: "none", "running", "stopped" (by the end of the server), "finished" or "cancelled". share, message: of the
-    present run. fault: why the sweep is not on disk; empty if it is.
+    current run. fault: why the sweep is not on disk; empty if it is.
     """
 
     status: str = "none"
@@ -95,7 +95,9 @@ def plan_sweep(
     requested = {name: tuple(each) for name, each in values.items() if each}
     count = max(1, len(algorithms)) * math.prod(len(each) for each in requested.values())
     if count > MAX_RUNS:
-        raise SweepError(f"These are {count:,} runs, but a sweep has at most {MAX_RUNS}: give fewer values.")
+        raise SweepError(
+            f"This sweep would have {count:,} runs, but at most {MAX_RUNS} are allowed: give fewer values."
+        )
     bases = [
         (algorithm, base.config if algorithm.name == base.algorithm.name else algorithm.config())
         for algorithm in algorithms or (base.algorithm,)

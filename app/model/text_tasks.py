@@ -22,7 +22,7 @@ class TextTasks(Protocol):
         """Do a task and return its result. Raises CorpusError if it is refused, Stopped if it is cancelled."""
 
     async def stop(self) -> None:
-        """Cancel the present task."""
+        """Cancel the current task."""
 
     def close(self) -> None:
         """Release the resources of the tasks."""

@@ -76,7 +76,7 @@ def _clear_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], top
 def _proposals(
     lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
 ) -> list[LifeEvent]:
-    """The most similar larger topic of each present topic, if they are similar, and since which column."""
+    """The most similar larger topic of each current topic, if they are similar, and since which column."""
     pairs = _alike_now(lists[-1], tokens)
     events = []
     for column in range(len(lists) - 1, -1, -1):

@@ -28,7 +28,7 @@ NUM_WORDS = 50
 # Half of the divergence of two topics without a common word.
 LARGEST_DIVERGENCE = float(np.log(2)) / 2
 MAX_NAMES = 500
-FULL = f"{MAX_NAMES} names are kept for this corpus. Empty some names before you add others."
+FULL = f"{MAX_NAMES} names are kept for this corpus. Remove some names before you add others."
 
 
 class TopicNameError(FileError):

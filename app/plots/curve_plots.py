@@ -43,7 +43,11 @@ SCORE_HELP = (
     "A tenth of the distinct words of a document is predicted from its other words (protocol disjoint_words), with the "
     "algorithm's own inference."
 )
-X_LABELS = {"documents": "documents read", "dates": "date of the newest passage read", "seconds": "seconds of learning"}
+X_LABELS = {
+    "documents": "documents read",
+    "dates": "date of the latest document read",
+    "seconds": "seconds of learning",
+}
 
 
 class CurveKind(NamedTuple):
@@ -71,7 +75,7 @@ CURVE_KINDS = {
         y_label="nats per held-out word\n(next_batch)",
         number="{:.3f} nats",
         tick="0.00",
-        hover=("next batch", "@y{0.0000} nats per word (next_batch)"),
+        hover=("next mini-batch", "@y{0.0000} nats per word (next_batch)"),
         from_zero=False,
     ),
     "num_topics": CurveKind(

@@ -83,7 +83,7 @@ def _format(measure: str) -> str:
 
 
 def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
-    then = [("read", "@read documents"), ("words then", "@words")] if "words" in frame else []
+    then = [("model", "@read"), ("words then", "@words")] if "words" in frame else []
     return [*HOVER, (measure, f"@value{{{_format(measure)}}}"), *then]
 
 
@@ -346,7 +346,7 @@ class LinesPlot:
 
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
-        self.figure.title.text = f"Share of the words of each {topics.unit}"
+        self.figure.title.text = f"Share of the tokens of each {topics.unit}"
         self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
         self.seed.stand_in(topics.lines.empty)
 

@@ -24,11 +24,11 @@ class ClassBoard:
         self._change(lambda state: state.answer(page, number, option))
 
     def settle(self, number: int, correct: int) -> None:
-        """Note the right option of the present task, once it is known."""
+        """Note the right option of the current task, once it is known."""
         self._change(lambda state: state.settle(correct) if state.number == number else state)
 
     def begin(self, plan: tuple[RunSpec, ...]) -> None:
-        """Note that these runs, which give the answer to the present task, are started."""
+        """Note that these runs, which give the answer to the current task, are started."""
         self._change(lambda state: state.begin(plan))
 
     def follow(self, sweep: SweepState) -> None:

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 class CountChecker:
     """Starts the sampler from a run's model; `job` is replaced as a whole, and `notify` is called when it is.
 
-    take_model() -> the present model of the run; None before its first mini-batch. plan: how much is done.
+    take_model() -> the current model of the run; None before its first mini-batch. plan: how much is done.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CountChecker:
         self.job = CountJob()
 
     def start(self) -> None:
-        """Check the present model, unless a check is at work or the sampler cannot start from this model."""
+        """Check the current model, unless a check is at work or the sampler cannot start from this model."""
         with self._lock:
             model = self._take_model()
             if model is None or self.job.is_active or not can_check(model.algorithm):

@@ -13,8 +13,8 @@ from stickbreaker.app.server.claims import GUEST, Claims, read_payload
 
 # After each page the server answers other requests and notices which clients have left.
 PAUSE_SECONDS = 0.01
-FULL = "This server has {} open pages, as many as it allows. Close a page, or try again later."
-FULL_FOR_USER = "You have {} open pages, as many as this server allows for each user. Close one, and try again."
+FULL = "This server has {} open pages, which is its maximum. Close a page, or try again later."
+FULL_FOR_USER = "You have {} open pages, which is the maximum for each user. Close one, and try again."
 
 
 class PageQueue:

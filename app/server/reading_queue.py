@@ -7,8 +7,8 @@ from typing import Any
 from stickbreaker.app.model.limits import READINGS, READINGS_PER_USER, find_limit
 from stickbreaker.app.model.reading import Turn
 
-MANY = "Waiting for another reading to end: this server makes {} at the same time."
-MANY_OF_USER = "Waiting for one of your other readings to end: this server makes {} at the same time for each user."
+MANY = "Waiting for another reading to end (at most {} at the same time)."
+MANY_OF_USER = "Waiting for another of your readings to end (at most {} at the same time for each user)."
 
 
 class ReadingQueue:

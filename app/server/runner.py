@@ -77,7 +77,7 @@ class Requests:
     """What the pages ask for. `spec` and `changed` are taken once, the others stay as they are.
 
     number: grows with every request, so that the sleeping thread misses none. spec: a new run to begin. saved: where it
-    continues. changed: the spec of the present run after changes of its live settings.
+    continues. changed: the spec of the current run after changes of its live settings.
     """
 
     number: int = 0
@@ -132,11 +132,11 @@ class Runner:
         self._thread.start()
 
     def restart(self, spec: RunSpec, is_running: bool = True) -> None:
-        """Leave the present run and begin this one; it learns at once, or waits for `resume`."""
+        """Leave the current run and begin this one; it learns at once, or waits for `resume`."""
         self._request(spec=spec, saved=None, changed=None, is_running=is_running, num_steps=0)
 
     def restore(self, position: Position, is_running: bool = False) -> None:
-        """Leave the present run and open a saved one, which waits for `resume` or learns at once.
+        """Leave the current run and open a saved one, which waits for `resume` or learns at once.
 
         Raises KeyError or ValueError where the position was not saved by a runner.
         """
@@ -186,7 +186,7 @@ class Runner:
         self._request(forgets_earlier=True)
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Name a topic of the present run on every page; an empty name restores its default name.
+        """Name a topic of the current run on every page; an empty name restores its default name.
 
         A run with the same settings begins with the names of the run before it, since it learns the same topics.
         """
@@ -197,13 +197,13 @@ class Runner:
         self._request(undoes_names=True)
 
     def model(self) -> Model | None:
-        """Return the model of the present run as it stands; None before its first mini-batch."""
+        """Return the model of the current run as it stands; None before its first mini-batch."""
         record = self._record
         return None if record is None else record.model()
 
     @property
     def corpus(self) -> Any:
-        """The corpus of the present run, once it is open."""
+        """The corpus of the current run, once it is open."""
         return self._record.corpus if self._record is not None else None
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ class Runner:
             self._publish()
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
-        """Name topics of the present run, or take back what they were given; return the names to forget."""
+        """Name topics of the current run, or take back what they were given; return the names to forget."""
         if self._record is None:
             return set()
         topic_names = self._record.topic_names
@@ -495,5 +495,5 @@ class Runner:
 def describe_wait(place: int, num_cores: int) -> str:
     """Say what a run at this place in the queue, from 1, waits for."""
     others = "another run is" if num_cores == 1 else f"{num_cores} other runs are"
-    turn = "this one is next" if place == 1 else f"{place - 1} more wait before this one"
+    turn = "this run is next" if place == 1 else f"{place - 1} more ahead of this run"
     return f"Waiting for a free processor core: {others} learning, {turn}."

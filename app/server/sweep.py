@@ -36,7 +36,7 @@ class Sweep:
         self._make_runner, self._kept, self._notify, self._write = make_runner, kept, notify, save
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._runner: Runner | None = None
-        # The runs that had ended when the present runner began.
+        # The runs that had ended when the current runner began.
         self._num_before = 0
         self.state = state or SweepState()
 
@@ -76,7 +76,7 @@ class Sweep:
             runner.close()
 
     def _release(self) -> Runner | None:
-        """The present runner, whose progress no longer counts; the lock is held."""
+        """The current runner, whose progress no longer counts; the lock is held."""
         runner, self._runner = self._runner, None
         return runner
 
@@ -94,7 +94,7 @@ class Sweep:
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
-        """Note the progress of the present run, and begin the next run when it ends; called on the runner's thread."""
+        """Note the progress of the current run, and begin the next run when it ends; called on the runner's thread."""
         progress = runner.progress
         with self._lock:
             state = self.state
@@ -132,7 +132,7 @@ class Sweep:
             self._notify()
 
     def _save(self) -> None:
-        """Save the present state; an error there, such as a full disk, does not end the sweep."""
+        """Save the current state; an error there, such as a full disk, does not end the sweep."""
         with self._writing:
             try:
                 self._write(self.state)

@@ -27,11 +27,12 @@ from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
 MANY = (
-    "{} pages are bringing text to this server, as many as it allows (STICKBREAKER_TEXT_PROCESSES): try again when "
-    "one of them has been closed."
+    "{} pages are importing text, which is the maximum of this server (STICKBREAKER_TEXT_PROCESSES): try again when "
+    "one "
+    "of them has been closed."
 )
 MANY_OF_USER = (
-    "You have {} pages that bring text, as many as this server allows for each user "
+    "You have {} pages that are importing text, which is the maximum for each user "
     "(STICKBREAKER_TEXT_PROCESSES_PER_USER): close one of them."
 )
 POLL_SECONDS = 0.03
@@ -202,7 +203,7 @@ class TextWorker:
                 raise CorpusError(content)
 
     async def stop(self) -> None:
-        """Cancel the present task; a process that does not react in time is killed."""
+        """Cancel the current task; a process that does not react in time is killed."""
         if not self._is_asked or self.process is None or self._pipe is None:
             return
         process = self.process

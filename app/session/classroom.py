@@ -25,13 +25,13 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.texts import Texts
 from stickbreaker.engine.schedules import live_settings
 
-OTHER_SWEEP = "A sweep is running on the page Compare: wait until it has ended, or cancel it there."
-OTHER_RUN = "The question is about an earlier run: ask it again."
+OTHER_SWEEP = "A sweep is running on the Compare page: wait until it has ended, or cancel it there."
+OTHER_RUN = "The task is about an earlier run: start it again."
 NO_MODEL = "The run has not learned anything yet: let it read some documents first."
 
 
 class Classroom:
-    """The page Class of one browser. The run's board holds the tasks and answers of all pages.
+    """The Class page of one browser. The run's board holds the tasks and answers of all pages.
 
     find_run: the run that the page shows, or None. may_act: whether the page controls it; a watcher gets a notice.
     notify: shows a text. tabs: the row of buttons that opens the pages. find_texts: the stored texts of a corpus of the
@@ -70,7 +70,7 @@ class Classroom:
 
     @property
     def state(self) -> ClassState:
-        """The present task with its answers, and those before it."""
+        """The current task with its answers, and those before it."""
         run = self._find_run()
         return ClassState() if run is None else run.board.state
 
@@ -127,7 +127,7 @@ class Classroom:
 
     @for_presenters
     def start_runs(self) -> None:
-        """Run each value of κ that the present task offers; answers end."""
+        """Run each value of κ that the current task offers; answers end."""
         run = self._find_run()
         model = run.runner.model() if run is not None else None
         task = self.state.task

@@ -148,7 +148,7 @@ def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, d
     try:
         return replace(config, **given), given
     except (ValueError, TypeError):
-        faults.append(f"Settings in the link do not work together ({', '.join(given)}); the defaults are used.")
+        faults.append(f"Settings in the link contradict each other ({', '.join(given)}); the defaults are used.")
         return config, {}
 
 
@@ -186,7 +186,7 @@ def _span(asked: dict[str, str], faults: list[str]) -> Span | None:
     except (ValueError, OverflowError):
         pass
     said = " to ".join(_quote(asked[name]) for name in ("from", "to") if name in asked)
-    faults.append(f"Invalid span of time in the link: {said}; all times are used.")
+    faults.append(f"Invalid date range in the link: {said}; all dates are used.")
     return None
 
 

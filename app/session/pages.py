@@ -38,7 +38,7 @@ TOPICS_STYLE = """
 class Readers:
     """The views of a reading of the corpus, by page; they are made when a page that shows them is opened.
 
-    ask: read the corpus with the present model. rename: name a topic. earlier: the runs before this one.
+    ask: read the corpus with the current model. rename: name a topic. earlier: the runs before this one.
     find_texts: the stored texts of a corpus of the run's owner. find_results: the answers of the class.
     """
 
@@ -107,7 +107,7 @@ class Readers:
             export.is_open = is_open
 
     def replay(self, progress: Progress) -> None:
-        """Show on the page Topics how large each topic was at this moment of the run."""
+        """Show on the Topics page how large each topic was at this moment of the run."""
         topic_map, *_ = self._own(TOPICS)
         topic_map.replay(progress)
 

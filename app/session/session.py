@@ -157,7 +157,7 @@ class Session:
         return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
 
     def _make_hood(self) -> UnderTheHood:
-        """Make the page Under the hood, which reads the present model of the run."""
+        """Make the Under the hood page, which reads the current model of the run."""
         return UnderTheHood(
             self.selection,
             RateSketch,
@@ -180,7 +180,7 @@ class Session:
 
     @cached_property
     def compare(self) -> Compare:
-        """The kept runs, made when the page Compare is first opened."""
+        """The kept runs, made when the Compare page is first opened."""
         list_space = partial(list_items, self._library.parent)
         actions = CompareActions(
             show_live=self._draw_curves, report=self.notify, open_run=self.open_kept, list_space=list_space
@@ -191,7 +191,7 @@ class Session:
 
     @cached_property
     def sweep(self) -> SweepPanel:
-        """The form of sweeps, made when the page Compare is first opened."""
+        """The form of sweeps, made when the Compare page is first opened."""
         actions = SweepActions(
             plan=self.plan_sweep, start=self.start_sweep, resume=self.resume_sweep, cancel=self.cancel_sweep
         )
@@ -328,7 +328,7 @@ class Session:
             self._attempt(self.hood.look, self._progress())
 
     def _progress(self) -> Progress:
-        """The present state of the run, with the shares of its topics once the corpus has been read."""
+        """The current state of the run, with the shares of its topics once the corpus has been read."""
         run = self._controlled
         return take_in(run.runner.progress, run.reader.job.reading)
 
@@ -360,7 +360,7 @@ class Session:
             self.report(error)
 
     def read(self) -> None:
-        """Read the corpus with the present model."""
+        """Read the corpus with the current model."""
         if self._run is not None:
             self._run.reader.ask()
 
@@ -379,7 +379,7 @@ class Session:
         try:
             self._kept_names.remove(corpus_name)
         except OSError as error:
-            self.notify(f"The names of its topics could not be removed: {error}")
+            self.notify(f"The topic names of the deleted corpus could not be removed: {error}")
 
     def report(self, error: Exception) -> None:
         """Show an error of the page once; the log has the traceback."""
@@ -492,7 +492,7 @@ class Session:
 
     @for_presenters
     def check_count(self) -> None:
-        """Start the sampler from the present model, to check its number of topics."""
+        """Start the sampler from the current model, to check its number of topics."""
         self._controlled.checker.start()
 
     @for_presenters

@@ -33,7 +33,7 @@ def make_tabs() -> pmui.RadioButtonGroup:
 
 
 def offer_class(tabs: pmui.RadioButtonGroup) -> None:
-    """Add the button of the page Class."""
+    """Add the button of the Class page."""
     if CLASS not in tabs.options:
         tabs.options = [*tabs.options, CLASS]
 

@@ -173,7 +173,7 @@ class BringCorpus(pn.viewable.Viewer):
             count_names=self._actions.count_names,
         )
         self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
-        needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('name paths and delete corpora')}</p>"
+        needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>"
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)
         self.results = pn.Column(*parts, sizing_mode="stretch_width")
 

@@ -25,19 +25,19 @@ KNOWN = NOW, THEN = ("latest model", "model at the time")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {
-    NOW: "The topics of the documents of each period, as read with the model. " + ROWS_RULE,
-    THEN: "Each document counts with the topics that the model inferred just before it learned from the document. They "
-    "are inferred from nine tenths of its distinct words; the other tenth gives the next-batch score."
+    NOW: "The topics of the documents of each period, as inferred with the latest model. " + ROWS_RULE,
+    THEN: "Each document has the topics that the model inferred just before it learned from the document. They come "
+    "from nine tenths of the document's distinct words; the rest are used for the next-batch score."
     f"</p><p>{ROWS_RULE}</p><p>Topics that are gone are included. Held-out documents, the first mini-batch (the model "
     "had not learned yet) and documents of one word are not included.</p><p>A tooltip shows the words of the last word "
     "list that was recorded before the period was read.",
 }
 WHOLE = (
-    "This algorithm reads the whole corpus at each step, so it never knows one period without the others. The choice "
-    "“model at the time” needs an algorithm that reads mini-batches."
+    "This algorithm uses the whole corpus at each step, so there is no model from before a period was read. “Model at "
+    "the time” needs an algorithm that learns from mini-batches."
 )
 UNSCORED = (
-    "First readings are recorded only if “Next-batch scores” is on. Turn it on under Advanced settings and restart."
+    "“Model at the time” needs “Next-batch scores”. Turn them on under Advanced settings and restart."
 )
 TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 

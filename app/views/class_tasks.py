@@ -21,15 +21,15 @@ from stickbreaker.app.widgets.scripts import read_script
 HELP = (
     "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
     "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
-    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Run the values</b> ends the answers and starts a "
-    "run with each value and the other settings of this run. The curves appear on all pages, and each watcher sees the "
-    "curve of the chosen value thicker.</p><p>All these runs have the same seed: with another one, curves that are "
-    "close can change places. The runs are kept, and Compare lists them.</p>"
-    "<p>The page Export has a table of the answers by task and topic, with the key.</p>"
+    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Start the runs</b> closes the answers and starts "
+    "one run for each value, with the other settings unchanged. The curves appear on all pages, and each watcher sees "
+    "the curve of the chosen value thicker.</p><p>All these runs have the same seed. With another seed, the order of "
+    "close curves can change. The runs are kept, and Compare lists them.</p>"
+    "<p>The Export page has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
 WAITING = "No task yet. It will open here."
-NOT_RUN = "When all have answered, run the values."
+NOT_RUN = "When everyone has answered, press “Start the runs”."
 NOT_KNOWN = "The right answer is not known yet: let the run continue."
 CODE_STYLE = """
 :host { display: block; } img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
@@ -87,7 +87,7 @@ class ClassQuestion(pn.custom.JSComponent):
 
 
 class ClassTasks(pn.viewable.Viewer):
-    """The page Class: of a presenter with the buttons that ask, of a watcher with the question alone."""
+    """The Class page: of a presenter with the buttons that ask, of a watcher with the question alone."""
 
     def __init__(self, actions: ClassActions):
         super().__init__()
@@ -99,7 +99,7 @@ class ClassTasks(pn.viewable.Viewer):
         self.first = _make_button("When does it appear?", "timeline", lambda event: actions.first(self.word.value))
         self.period = _make_button("Guess the period", "event", lambda event: actions.period())
         self.rate = _make_button("Choose κ", "tune", lambda event: actions.rate())
-        self.start_runs = _make_button("Run the values", "play_arrow", lambda event: actions.start_runs())
+        self.start_runs = _make_button("Start the runs", "play_arrow", lambda event: actions.start_runs())
         self.start_runs.visible = False
         self.reveal = pmui.Button(
             label="Reveal the answer",
@@ -151,7 +151,7 @@ class ClassTasks(pn.viewable.Viewer):
             self.word.param.update(value=words[0] if words else "", helper_text=helper)
 
     def update(self, state: ClassState, num_watching: int, sweep: SweepState, page: str = "") -> None:
-        """Show the present task; sweep: of the run, page: the token by which this page answers."""
+        """Show the current task; sweep: of the run, page: the token by which this page answers."""
         task = state.task
         if task is None:
             self.question.said = NO_TASK if self._may_act else WAITING
@@ -210,10 +210,10 @@ def describe_own(state: ClassState, page: str) -> str:
     task = state.task
     if task is not None and state.is_open:
         end = "the right answer is known" if task.is_prediction else "the presenter reveals the answer"
-        end = "the presenter runs the values" if state.needs_runs else end
+        end = "the presenter starts the runs" if state.needs_runs else end
         return f"Answer sent. You can change it until {end}." if page in state.answers else "Tap your answer."
     if not state.is_revealed:
-        return "You cannot change your answer any more. The right answer will appear here."
+        return "Answers are closed. The right answer will appear here."
     if task is None or page not in state.answers:
         return "This is the right answer."
     return "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."

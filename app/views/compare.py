@@ -48,12 +48,12 @@ from stickbreaker.app.widgets.run_table import RunActions, RunTable
 MAX_TICKED = 8
 HELP = (
     "<p>A run is kept with its settings and curves when it finishes, or when it ends early after its first held-out "
-    f"score. The newest {MAX_KEPT} runs are kept; runs without a name are removed first.</p>"
-    "<p>A finished run keeps its model: <b>Open</b> shows it on all pages in place of the present run, and <b>Another "
+    f"score. At most {MAX_KEPT} runs are kept; the oldest runs without a name are removed first.</p>"
+    "<p>A finished run keeps its model: <b>Open</b> shows it on all pages in place of the current run, and <b>Another "
     "pass</b> continues it. If models take too much space, the oldest are removed; the results stay.</p>"
     f"<p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, type over its settings.</p>"
     f"<p>{SCORE_HELP}</p>"
-    "<p>The number of topics, NPMI and diversity are those of the model at the end of the run. The page Topics shows "
+    "<p>The number of topics, NPMI and diversity are those of the model at the end of the run. The Topics page shows "
     "them after all documents have been read with the model, so its numbers differ a little.</p>"
 )
 CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
@@ -62,7 +62,7 @@ PAIR_HELP = (
     f"divergence compares the {NUM_KEPT_WORDS} most probable words of two topics: it is 0 for equal topics, and 0.693 "
     "nats for topics without a common word.</p>"
     f"<p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} most probable words of the other topic.</p>"
-    "<p>Percentages are shares of all words, as read with the model of the run. If the documents of a run have not "
+    "<p>Percentages are shares of all tokens, as read with the model of the run. If the documents of a run have not "
     "been read, they are weights in its model, where recent text counts more.</p>"
     f"<p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"
 )
@@ -80,7 +80,7 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 class CompareActions:
     """What the page does for the kept runs.
 
-    show_live(): draw the live curves again, as the runs for the page Live have changed. report(text): show an error.
+    show_live(): draw the live curves again, as the runs for the Live page have changed. report(text): show an error.
     open_run(key): open a kept run in full. list_space(sizes): what takes space on disk, with the sizes of kept runs.
     """
 
@@ -112,7 +112,7 @@ class Compare(Viewer):
         self._axis = pmui.RadioButtonGroup(
             label="x axis", options=list(AXES), value="documents", size="small", color="primary"
         )
-        self.on_live = pmui.Switch(label="Show on page Live", margin=(5, 20))
+        self.on_live = pmui.Switch(label="Show on the Live page", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
         self.left_choice, self.right_choice = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")

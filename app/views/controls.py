@@ -87,7 +87,7 @@ class Controls(pn.viewable.Viewer):
         self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
         self.defaults = _make_link("Defaults", lambda event: self.choose_defaults())
         self.clear = pmui.Button(
-            label="Clear earlier runs",
+            label="Hide earlier runs",
             icon="layers_clear",
             variant="outlined",
             disabled=True,
@@ -152,7 +152,7 @@ class Controls(pn.viewable.Viewer):
         return {name: config[name] for name in self._asked()}
 
     def preview(self) -> None:
-        """Show what a run with the present settings would do."""
+        """Show what a run with the current settings would do."""
         config_answers, settings_answers = (form.answers() for form in self.forms)
         try:
             config = self.forms[0].config_class(**config_answers, **self.live_values())
@@ -172,7 +172,7 @@ class Controls(pn.viewable.Viewer):
         self.forecast.object = warning + self._describe_memory(config)
 
     def _write_rates(self, config: Any) -> None:
-        """Show the present values, which are also there while the panel is closed."""
+        """Show the current values, which are also there while the panel is closed."""
         if has_presets(config):
             self._rates.object = f"<p>Learning with {escape(describe_rates(config))}.</p>"
 
@@ -295,13 +295,13 @@ class Controls(pn.viewable.Viewer):
 
     def _lay_out(self) -> pn.viewable.Viewable:
         self._restart = pmui.Button(
-            label="Restart with these",
+            label="Restart with these settings",
             icon="replay",
             sizing_mode="stretch_width",
             on_click=lambda event: self._actions.restart(),
         )
         self._advanced = pn.Column(
-            _note("Applied on restart, not to the present run."), self._restart, sizing_mode="stretch_width"
+            _note("Applied on restart. The current run does not change."), self._restart, sizing_mode="stretch_width"
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
@@ -390,7 +390,7 @@ def describe_forecast(expected: Forecast, corpus_size: int) -> str:
     if not expected.is_too_little:
         return ""
     if corpus_size < FEWEST_BATCHES:
-        return f"Too little text: {count(corpus_size, 'document')}. Use more passes or more documents."
+        return f"Too few documents: {corpus_size:,}. Use more passes or more documents."
     steps = count(expected.num_steps, "step")
     if not expected.leaves_warm_up:
         return f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more passes."
@@ -408,7 +408,7 @@ def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:
         value=corpora[0],
         size="small",
         sizing_mode="stretch_width",
-        helper_text="Applied on restart; S and τ₀ then follow its size unless you set them.",
+        helper_text="Applied on restart. S and τ₀ then follow the size of the corpus unless you set them.",
     )
 
 

@@ -14,15 +14,15 @@ from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.layouts import fill_if_shown
 
-LABEL = "Check the count"
+LABEL = "Check the number of topics"
 HELP = (
     "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
     f"draws it again in each of {NUM_SWEEPS} sweeps. Topics can appear and disappear in a sweep.</p>"
     f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_SWEEPS // 2} sweeps, "
-    "by the rule of 99 %. It is not a confidence interval: the sampler seldom joins or divides large topics, so from "
-    "another start it can stay at another number.</p>"
+    "by the 99 % rule. It is not a confidence interval: the sampler rarely merges or splits large topics, so a "
+    "different start can give a different number.</p>"
     f"<p>It reads the training documents, or a random part of them with about {NUM_TOKENS // 1_000_000} million "
-    "words. The run and its model do not change.</p>"
+    "tokens. The run and its model do not change.</p>"
 )
 STYLE = "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
 

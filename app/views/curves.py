@@ -45,18 +45,18 @@ GRID_STYLE = """
 :host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); gap: 12px; }
 """
 HELP = (
-    "Higher is better for both likelihoods. {held_out}</p><p>Each next batch is scored just before the model learns "
+    "Higher is better for both likelihoods. {held_out}</p><p>Each mini-batch is scored just before the model learns "
     "from it (progressive validation; the corpus size and the vocabulary are known from the start).</p>"
     f"<p>{SCORE_HELP}"
 )
-HELD_OUT = "Held-out passages come from all years."
-HELD_OUT_WHOLE = "Whole {texts} of all years are held out."
+HELD_OUT = "Held-out documents are spread over the whole corpus."
+HELD_OUT_WHOLE = "Whole {texts}, spread over the corpus, are held out."
 MERGING_LINE = (
-    "</p><p>Topics that other topics explain are removed from time to time, mostly when a pass ends. So the number can "
-    "drop, and another pass can change it."
+    "</p><p>Topics that are mixtures of other topics are removed, mostly at the end of a pass, so the number can "
+    "drop."
 )
 WARM_UP_LINE = (
-    "<b>Warm-up</b> (shaded): in the first mini-batches each passage is spread over many topics, and over fewer as "
+    "<b>Warm-up</b> (shaded): in the first mini-batches each document is spread over many topics, and over fewer as "
     "the temperature falls to 1."
 )
 TITLE = "More curves"
@@ -250,7 +250,7 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
         labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
         lines.append(f"<b>Earlier runs</b> (faint, dashed; point at a line for its settings): {labels}.")
     if axis == "dates" and progress.settings is not None and progress.settings.order != "chronological":
-        lines.append("Passages are read in shuffled order: choose documents or seconds as the x axis.")
+        lines.append("Documents are read in shuffled order: choose documents or seconds as the x axis.")
     return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
 
 

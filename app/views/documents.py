@@ -32,7 +32,7 @@ from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 LEAST_PERCENT = 10
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (
-    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a span of time is selected on the page Time, "
+    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a date range is selected on the Time page, "
     "only its documents are listed.</p>"
 )
 WORD_STYLE = """
@@ -150,7 +150,7 @@ class DocumentBrowser(Viewer):
             self.count.object = ""
             self.found.show([], str(error))
             return
-        more = f", the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
+        more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
         about = "" if of_topic is None else f" with {self._progress.topic_title(of_topic)} (at least {least} %)"
         self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
@@ -203,7 +203,7 @@ def explain_missing_text(corpus_name: str) -> str:
     command = TEXT_COMMANDS.get(corpus_name)
     if command is None:
         return "This corpus was built without its text. To read it, build it again with “Keep the document text”."
-    return f"This corpus comes as word counts. To read its text here, run {command} in a checkout of the project."
+    return f"This corpus contains word counts only. To read its text here, run {command} in a checkout of the project."
 
 
 def prose_html(pieces: list[ProsePiece], title: Title) -> str:

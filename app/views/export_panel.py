@@ -69,7 +69,7 @@ class Taken(NamedTuple):
     def read(self) -> Reading:
         """The reading. Raises ValueError if there is none."""
         if self.reading is None:
-            raise ValueError("The corpus has not been read with the model of this run yet.")
+            raise ValueError("The topics of the documents have not been inferred with the model of this run yet.")
         return self.reading
 
 
@@ -97,14 +97,16 @@ EXPORTS = {
     ),
     "document-shares": Export(
         label="Document shares",
-        sentence="The topics of each document with at least 0.5 %, rescaled to sum to 1, with its title and date.",
+        sentence=(
+            "The topics with a share of at least 0.5 % in each document, rescaled to sum to 1, and its title and date."
+        ),
         needs="documents",
         ending="",
         write=_table(lambda taken: shares_table(taken.read(), taken.progress)),
     ),
     "word-lists": Export(
         label="Word lists",
-        sentence="The ten most probable words of each topic of the run at each checkpoint.",
+        sentence="The ten most probable words of each topic in each column of the word lists.",
         needs="steps",
         ending="",
         write=_table(lambda taken: history_table(taken.progress)),
@@ -178,7 +180,7 @@ CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
 
 
 class ExportPanel(Viewer):
-    """The page Export; figures are drawn only while `is_open`.
+    """The Export page; figures are drawn only while `is_open`.
 
     find_earlier: returns the earlier runs. find_results: returns the tasks of the class with their answers.
     """
@@ -237,7 +239,7 @@ class ExportPanel(Viewer):
             _html("<h2>Tables</h2>"),
             self.format,
             *tables,
-            _html("<h2>Whole run</h2>"),
+            _html("<h2>Other files</h2>"),
             *rest,
             _html("<h2>Figures</h2>"),
             choices,
@@ -245,8 +247,8 @@ class ExportPanel(Viewer):
             self._pane,
             _html(
                 "<h2>Link</h2><p>The address of this page contains the corpus, the settings and your selection. "
-                "A person who opens it gets this run with its controls, or a new run with the same settings if this "
-                "one has been removed.</p><p>With the link from Share, others can only watch.</p>"
+                "Anyone who opens it can control this run. If the run has been removed, a new one starts with the same "
+                "settings.</p><p>With the link from Share, others can only watch.</p>"
             ),
             sizing_mode="stretch_width",
             margin=0,
@@ -279,7 +281,7 @@ class ExportPanel(Viewer):
             self._draw()
 
     def _reading(self) -> Reading | None:
-        """The reading, if it belongs to the present run."""
+        """The reading, if it belongs to the current run."""
         reading = self._job.reading
         return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
 
@@ -306,7 +308,7 @@ class ExportPanel(Viewer):
         pn.state.execute(run)
 
     async def take(self, what: str) -> None:
-        """Write an export of the present state and send it to the browser; one at a time."""
+        """Write an export of the current state and send it to the browser; one at a time."""
         export = EXPORTS[what]
         if self._is_busy or export.needs not in self._has():
             return

@@ -22,10 +22,10 @@ from stickbreaker.engine.schedules import FEWEST_BATCHES
 
 PACES = {
     "One pass a minute": "minute",
-    "One batch a second": 1.0,
-    "Two batches a second": 0.5,
-    "Four batches a second": 0.25,
-    "Ten batches a second": 0.1,
+    "One mini-batch a second": 1.0,
+    "Two mini-batches a second": 0.5,
+    "Four mini-batches a second": 0.25,
+    "Ten mini-batches a second": 0.1,
     "Full speed": 0.0,
 }
 STATES = {
@@ -40,10 +40,10 @@ STATES = {
 }
 
 
-FEW_DOCUMENTS = "Too little text: {}. Bring a hundred documents or more, for example paragraphs as the rows of a CSV."
+FEW_DOCUMENTS = "Too few documents: {}. Use at least 100, for example a CSV with one paragraph per row."
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
-        "A passage is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
+        "A document is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
     )
 }
 
@@ -235,12 +235,12 @@ def _describe_documents(progress: Progress) -> str:
 def _describe_date(progress: Progress) -> str:
     if progress.date is None or np.isnat(progress.date):
         return ""
-    return f"{'now reading' if progress.status == 'running' else 'read up to'} {progress.date}"
+    return f"{'now at' if progress.status == 'running' else 'read up to'} {progress.date}"
 
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
         return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far stay below."
     if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
-        return f"{FEW_DOCUMENTS.format(count(progress.corpus_size, 'document'))} {progress.message}".rstrip()
+        return f"{FEW_DOCUMENTS.format(f'{progress.corpus_size:,}')} {progress.message}".rstrip()
     return progress.message

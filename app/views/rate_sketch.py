@@ -54,7 +54,7 @@ class RateSketch(Viewer):
             self._draw(plan, np.array([]), np.array([]), expected.num_steps, expected.startup_share)
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Draw the past rates of a run, and the future rates of its present settings."""
+        """Draw the past rates of a run, and the future rates of its current settings."""
         config, algorithm = progress.schedule, progress.algorithm_record
         self._layout.visible = progress.config is None or config is not None
         if algorithm is None or config is None or not progress.documents_total:

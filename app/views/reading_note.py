@@ -25,7 +25,7 @@ class ReadingNote(Viewer):
             value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)
         )
         self._again = pmui.Button(
-            label="Read the corpus now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
+            label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )
         self._again.on_click(lambda event: ask())
         self._layout = pn.Column(self._text, self._bar, self._again, sizing_mode="stretch_width", margin=0)
@@ -62,7 +62,7 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
         return (
             "Topics are available after the first mini-batch."
             if not progress.documents_seen
-            else "The corpus has not been read with the model of this run yet."
+            else "The topics of the documents have not been inferred with the model of this run yet."
         )
     model = job.reading.model
     read_ones, whole = model.corpus.num_documents, model.num_in_corpus
@@ -72,9 +72,9 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
         return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
     read = count(progress.documents_seen, "document")
-    now = f" The run has now read {read}." if is_behind(job, progress) and not of_run else ""
+    now = f" The run has since learned from {read}." if is_behind(job, progress) and not of_run else ""
     held_out = ", including held-out ones" if read_ones > 1 and not is_sample else ""
     return (
-        f"{number[0].upper()}{number[1:]}{held_out}, read with the model{of_run} after "
+        f"Topics of {number}{held_out}, inferred with the model{of_run} after "
         f"{count(model.documents_seen, 'document')}.{now}"
     )

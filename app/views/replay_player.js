@@ -15,7 +15,7 @@ function make_button(name, label, press) {
 export function render({ model }) {
   const send = (what, value) => model.send_msg({what, value})
   const back = make_button("back", "Replay: one step back", () => send("step", -1))
-  const play = make_button("play", "Play the run again", () => send("toggle", 0))
+  const play = make_button("play", "Play the replay", () => send("toggle", 0))
   const forward = make_button("forward", "Replay: one step forward", () => send("step", 1))
   const ticks = make("datalist", {id: "columns"})
   const slider = make("input", {type: "range", min: 0, step: 1, list: "columns", "aria-label": "Moment of the replay"})
@@ -41,7 +41,7 @@ export function render({ model }) {
     if (model.is_playing || performance.now() - moved > 1000) slider.value = model.place
     slider.setAttribute("aria-valuetext", model.text)
     if (said.textContent !== model.text) said.textContent = model.text
-    const label = model.is_playing ? "Pause the replay" : "Play the run again"
+    const label = model.is_playing ? "Pause the replay" : "Play the replay"
     if (play.title !== label) {
       play.title = label
       play.setAttribute("aria-label", label)

@@ -45,7 +45,7 @@ class Sharing(pn.viewable.Viewer):
         self._layout[:] = [] if self._layout.objects else [self.link]
 
     def make_room(self, is_class: bool) -> None:
-        """Hide the link on the page Class, which shows it itself."""
+        """Hide the link on the Class page, which shows it itself."""
         self.link.visible = not is_class
 
     def update(self, is_watching: bool, num_presenting: int, num_watching: int) -> None:
@@ -72,7 +72,7 @@ def describe_link(link: str) -> str:
     hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
         hint += (
-            " For other machines and phones, open this page by the name or number of this machine instead of localhost "
-            "and press Share there."
+            " For other devices, open this page at the name or IP address of this machine, not localhost, and press "
+            "Share there."
         )
     return hint

@@ -26,8 +26,9 @@ from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
     "<p>A sweep runs all combinations of these values and algorithms in the background, at most "
-    f"{MAX_RUNS} runs. An empty field takes the present value of the settings.</p><p>The final scores are drawn over S "
-    "with a line for each κ, as in Fig. 4 of Wang, Paisley and Blei (2011).</p>"
+    f"{MAX_RUNS} runs. An empty field takes the current value of the settings.</p><p>The final scores are drawn over "
+    "the first of S, κ, τ₀ and K that has several values. Each combination of the others is a line, as in Fig. 4 of "
+    "Wang, Paisley and Blei (2011).</p>"
     f"<p>{SCORE_HELP}</p>"
 )
 EXAMPLES = {

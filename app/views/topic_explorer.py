@@ -57,7 +57,7 @@ class TopicExplorer(Viewer):
         self.name_field = pmui.TextInput(
             label="Topic name",
             placeholder="a new name, then Enter",
-            helper_text="Kept for this corpus. An empty name is forgotten.",
+            helper_text="Saved for this corpus. To remove the name, clear the field.",
             size="small",
             sizing_mode="stretch_width",
             max_length=60,

@@ -27,11 +27,11 @@ from stickbreaker.app.widgets.help_button import make_heading
 HELP = (
     "<p>Each dot is a topic. Dots near each other are topics with similar words; the distances approximate "
     "Jensen-Shannon distances.</p>"
-    "<p>The area of a dot shows the topic's share of all words. Until the corpus has been read, it shows the topic's "
+    "<p>The area of a dot shows the topic's share of all tokens. Until the corpus has been read, it shows the topic's "
     "weight in the model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a "
     "word in a list to see its topics.</p>"
-    "<p>The lines show each topic's share of the words of a period. The lines of the selected topic and of topics that "
-    "you point at are thick.</p>"
+    "<p>The lines show each topic's share of the tokens in each period. The lines of the selected topic and of topics "
+    "that you point at are thick.</p>"
     f"<p>The tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average linkage of "
     "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )

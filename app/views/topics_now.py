@@ -19,7 +19,7 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 NUM_TOPICS_SHOWN = 6
 NUM_WORDS_SHOWN = 3
 OF_MODEL = "Weight in the model now (recent text counts more)."
-OF_READING = "Share of all words that were read with the model."
+OF_READING = "Share of the tokens in the documents that were read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
 
@@ -33,7 +33,7 @@ class TopicsNow(Viewer):
         self._shown: tuple[object, ...] = ()
         self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
-            "<h2 style='margin:0;font-size:18px'>Largest topics now</h2>",
+            "<h2 style='margin:0;font-size:18px'>Largest topics</h2>",
             sizing_mode="stretch_width",
             margin=(0, 10),
         )

@@ -49,9 +49,9 @@ LOOKING = "Computing … The first time takes a few seconds longer."
 
 
 class UnderTheHood(Viewer):
-    """The page Under the hood; it computes nothing before `look` and after `close`.
+    """The Under the hood page; it computes nothing before `look` and after `close`.
 
-    make_rates: makes the plot of the learning rate. find_model(): the present model of the run.
+    make_rates: makes the plot of the learning rate. find_model(): the current model of the run.
     notify(): called from a thread when there are new results to show.
     """
 
@@ -83,9 +83,9 @@ class UnderTheHood(Viewer):
         self._list = PickList(self._pick_slot)
         self.moment = _html(f"<p role='status'>{WAITING}</p>")
         self.texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
-        self.topic = pmui.Select(label="Topic of the arrows", options={}, size="small", sizing_mode="stretch_width")
+        self.topic = pmui.Select(label="Topic shown", options={}, size="small", sizing_mode="stretch_width")
         shared: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (4, 10)}
-        self._again = pmui.Button(label="Show the present model", icon="visibility", **shared)
+        self._again = pmui.Button(label="Update to the current model", icon="visibility", **shared)
         self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
         self._again.on_click(lambda event: self._ask())
         self._other.on_click(lambda event: self.show_next_document())
@@ -151,7 +151,7 @@ class UnderTheHood(Viewer):
         self.anatomist.forget()
 
     def _ask(self) -> None:
-        """Start a computation for the present model, the selected topic and the selected document."""
+        """Start a computation for the current model, the selected topic and the selected document."""
         model, chosen, now = self._find_model(), self._selection, self.progress.now
         topic = chosen.topic
         if topic is None and now is not None and now.is_read:
@@ -259,10 +259,10 @@ def _describe(job: AnatomyJob, progress: Progress) -> str:
 
 def _describe_document(found: Dissection) -> str:
     corpus, row = found.model.corpus, found.row
-    source = "Selected on the page Documents" if found.is_chosen else "A document to be read next"
+    source = "Selected on the Documents page" if found.is_chosen else "Next document"
     title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
     size = int(corpus.counts[[row]].sum())
-    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'word')}."
+    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'token')}."
 
 
 def _heading(text: str) -> pn.pane.HTML:

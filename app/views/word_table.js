@@ -33,7 +33,7 @@ function slide(cell, word, rank, before) {
 export function render({ model }) {
   const head = make("tr", {})
   const caption = make("caption", {class: "said"},
-    "The ten top words of each selected topic, with a column for each checkpoint. Words that were not in the column before are marked as new; words that rose by two ranks or more are marked as risen.")
+    "The top ten words of each selected topic, with a column for each recorded moment. Words that were not in the column before are marked as new; words that rose by two ranks or more are marked as risen.")
   const table = make("table", {}, caption, make("thead", {}, head))
   const scroller = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Word lists over time"}, table)
   // Room after the last column, so that no column is cut at the left when the last one ends at the right.

@@ -31,7 +31,7 @@ from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
-ROLES = ("clear early", "formed late")
+ROLES = ("stable early", "formed late")
 
 
 class WordCells(pn.custom.JSComponent):

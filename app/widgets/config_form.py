@@ -134,7 +134,7 @@ class ConfigForm(pn.viewable.Viewer):
         return "widgets" in vars(self)
 
     def answers(self) -> dict[str, Any]:
-        """Return the present values, valid or not."""
+        """Return the current values, valid or not."""
         return {name: widget.value for name, widget in self.widgets.items()} if self._is_made else dict(self._values)
 
     def read(self) -> dict[str, Any] | None:

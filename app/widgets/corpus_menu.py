@@ -139,12 +139,12 @@ def warn_of_names(number: int) -> str:
     """Warn in HTML that deleting a corpus also forgets names; empty without any.
 
     >>> warn_of_names(0), warn_of_names(2)
-    ('', '<p class="fault" role="alert">Deletion also forgets 2 names given to topics of this corpus.</p>')
+    ('', '<p class="fault" role="alert">Deleting this corpus also deletes 2 topic names.</p>')
     """
     if not number:
         return ""
-    names = f"{count(number, 'name')} given to topics of this corpus"
-    return f'<p class="fault" role="alert">Deletion also forgets {names}.</p>'
+    names = count(number, "topic name")
+    return f'<p class="fault" role="alert">Deleting this corpus also deletes {names}.</p>'
 
 
 def _as_file_name(name: str) -> str:

@@ -10,7 +10,7 @@ export function render({ model }) {
     })
     return make("th", {scope: "col"}, button)
   })
-  const head = make("tr", {}, make("th", {scope: "col"}, "Topic"), ...heads, make("th", {scope: "col"}, "Ten top words"))
+  const head = make("tr", {}, make("th", {scope: "col"}, "Topic"), ...heads, make("th", {scope: "col"}, "Top ten words"))
   const table = make("table", {}, make("thead", {}, head), body)
   const scroller = make("div", {class: "scroller", role: "region", tabindex: "0", "aria-label": "Topics in use"}, table)
   const empty = make("p", {})

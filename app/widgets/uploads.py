@@ -20,11 +20,12 @@ PART_BYTES = 393_216
 
 
 LARGE = (
-    "The files have {} or more, but an upload may have {} (STICKBREAKER_UPLOAD): pack them into a zip, take a sample, "
+    "The files take at least {}, but the limit of an upload is {} (STICKBREAKER_UPLOAD): pack them into a zip, take a "
+    "sample, "
     "or give a path on the server's machine."
 )
 MUCH_OF_USER = (
-    "Your uploads would take {}, but a user may have {} of uploads on this server (STICKBREAKER_UPLOADS_PER_USER): "
+    "Your uploads would take {}, but the limit for each user is {} (STICKBREAKER_UPLOADS_PER_USER): "
     "close another page with an upload."
 )
 MUCH = (
@@ -80,7 +81,7 @@ class Upload:
         """
         self._close()
         if self.folder is None or len(folders) > MAX_DEPTH:
-            raise CorpusError("Upload failed: try again with fewer folders inside each other.")
+            raise CorpusError("Upload failed: try again with fewer nested folders.")
         place = Path(_check_name(name))
         inside = self.folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
         self._num_files += 1

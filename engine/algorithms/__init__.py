@@ -61,4 +61,4 @@ def find_algorithm(name: str) -> Algorithm:
         if algorithm.name == name:
             return algorithm
     known = ", ".join(repr(algorithm.name) for algorithm in REGISTRY)
-    raise ValueError(f"There is no algorithm {name!r}; there are {known}.")
+    raise ValueError(f"Unknown algorithm {name!r}: choose one of {known}.")

@@ -185,7 +185,7 @@ def predict_words(config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray
 
 
 def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
-    """E[topics], averaged over samples if there are any, π of the present topics, and tokens, under permanent ids."""
+    """E[topics], averaged over samples if there are any, π of the current topics, and tokens, under permanent ids."""
     topics = sampled.read_topics(state.assignments, state.averages, config.word_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,

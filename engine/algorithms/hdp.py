@@ -3,7 +3,8 @@
 Settings name what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
 document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts the slots uniform, from the
 first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β] and E[log π] out of the first three
-iterations of each document. Uniform slots stay equal in these, so a document settles in the second one.
+iterations of each document. Uniform slots stay equal in these, so the second changes nothing, and
+the document counts as converged there.
 `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ overwrites the initial ζ, which
 leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives every topic the same tables.
 `topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has log E[topic] in its place: the
@@ -58,7 +59,7 @@ STARTS = ("warm", "wang", "wang-code", "svi")
 
 @dataclass(frozen=True)
 class HDPConfig:
-    """Settings of the online HDP; the defaults are those of Wang 2011 sec. 4.2, except η = 0.01, K, S and τ₀.
+    """Settings of the online HDP. The defaults of T, α₀, γ and κ are those of Wang 2011 sec. 4.2.
 
     Raises ValueError if a value is outside its bounds.
     """
@@ -191,4 +192,4 @@ ALGORITHM = Algorithm(
     sets_later_passes=True,
     has_learning_rate=True,
 )
-SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in SVI 2013", config=SVIHDPConfig)
+SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in Hoffman 2013", config=SVIHDPConfig)

@@ -1,8 +1,8 @@
 """Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).
 
 The defaults are those of the paper: `start="hoffman"` begins with λ near one everywhere, and
-`topic_expectation="geometric"` weighs words by exp E[log topic]. `start="warm"` and `topic_expectation="mean"` give LDA
-the defaults of the online HDP, to compare the models alone.
+`topic_expectation="geometric"` weights words by exp E[log topic]. `start="warm"` and `topic_expectation="mean"` give
+LDA the defaults of the online HDP, to compare the models alone.
 """
 
 from dataclasses import dataclass

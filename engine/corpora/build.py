@@ -228,7 +228,7 @@ def _finish(
     dates = date_rows(table, columns, cells, bad)
     kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
     if not len(kept):
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the first"
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
         raise CorpusError(f"{table.path} has no usable rows. {reason}.")
     report(0.95, "Choosing words")
     counts, vocabulary = counter.everything()

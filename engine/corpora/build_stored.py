@@ -216,7 +216,7 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     for piece in pieces:
         bad.add(list_bad(piece), piece.num_bad)
     if not any(piece.num_documents for piece in pieces):
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the first"
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
         raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
     report(0.86, "Choosing words")
     words = choose_words(folder, pieces, plan.words)

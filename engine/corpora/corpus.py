@@ -204,7 +204,9 @@ class Corpus:
             if length != num_documents:
                 raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}. Give one per document.")
         if len(self.vocabulary) != vocab_size:
-            raise CorpusError(f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Use one each.")
+            raise CorpusError(
+                f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Give one per column."
+            )
         if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(self.group_titles):
             raise CorpusError(f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1.")
         _check_choice("split", self.split_by, SPLITS)
@@ -275,14 +277,19 @@ class Corpus:
         size, rows = self.num_documents, np.asarray(rows)
         if rows.dtype == bool:
             if rows.shape != (size,):
-                raise CorpusError(f"{self.name}: the mask has {rows.size} values for {size} documents. Use one each.")
+                raise CorpusError(
+                    f"{self.name}: the mask has {rows.size} values for {size} documents. Give one per document."
+                )
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
             raise CorpusError(f"{self.name}: rows must be a list of whole numbers, or a mask.")
         rows = rows.astype(np.int64)
         is_beyond = (rows < -size) | (rows >= size)
         if is_beyond.any():
-            raise CorpusError(f"{self.name}: no document {rows[is_beyond][0]} among {size}. Positions start at 0.")
+            raise CorpusError(
+                f"{self.name}: position {rows[is_beyond][0]} is out of range for {size} documents. Positions start at "
+                "0."
+            )
         return self._take(rows)
 
     def _take(self, rows: np.ndarray) -> "Corpus":
@@ -359,8 +366,8 @@ class Corpus:
     def split(self, num_test: int, seed: int = 0, by: str | None = None) -> tuple["Corpus", "Corpus"]:
         """Split the corpus into documents to train on and documents to test on.
 
-        The chronological order is cut into intervals of equal length (to within one), as many as documents or groups
-        are drawn, and one is drawn from each. The position of a group is that of its first document.
+        To draw n documents or groups, the chronological order is divided into n intervals of equal length (to within
+        one), and one is drawn from each. The position of a group is that of its first document.
 
         Parameters
         ----------

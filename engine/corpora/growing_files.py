@@ -110,7 +110,7 @@ class GrowingFile:
 class GrowingFolder:
     """A folder of JSON-lines files, which may grow, and of text files, each of which is one document.
 
-    Files are read in the order of the time at which they were changed last, and of their names if it is the same. A
+    Files are read in order of modification time, and in order of name if the times are equal. A
     text file is read once: write it elsewhere, and move it into the folder when it is complete. Its date is the one in
     its name, otherwise the day on which it was changed last. Files that cannot be read are skipped, with a warning.
     Hidden files and subfolders are left out.

@@ -85,8 +85,8 @@ def map_parts(
     """
     if not isinstance(corpus, StoredCorpus):
         raise CorpusError(
-            f"{corpus.name!r} is in memory, and workers read a corpus on disk: write it with store_corpus to a folder"
-            " that all machines have, or leave out client."
+            f"{corpus.name!r} is in memory, but workers read a corpus on disk: write it with store_corpus to a folder"
+            " that all machines can read, or leave out client."
         )
     check_corpus(cluster, corpus)
     with closing(cluster.map_unordered(function, StoredParts(corpus, size))) as results:

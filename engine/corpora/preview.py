@@ -188,7 +188,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the first"
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
         is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
         remedy = f" Put text into the column {columns.text!r}, or choose another column." if is_empty else ""
         raise CorpusError(f"{table.path} has no usable rows. {reason}.{remedy}")

@@ -22,7 +22,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text.
+        γ. Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -38,12 +38,13 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
-        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
-        forget: ρ goes on falling.
+        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
+        warm); forget: ρ keeps falling in all passes.
     topic_creation : {"start", "births"}, default="births"
-        births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
+        births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm);
+        start: all K topics at first.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -116,7 +117,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; hardly changes the number of topics.
+        γ. Prior of the topic weights; it hardly changes the number of topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -130,10 +131,10 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
-        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
-        forget: ρ goes on falling.
+        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
+        warm); forget: ρ keeps falling in all passes.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -262,7 +263,7 @@ class OnlineLDA(OnlineTopicModel):
 
 
 class OnlineSVIHDP(OnlineTopicModel):
-    """The scikit-learn estimator of this algorithm: Online HDP, as in SVI 2013.
+    """The scikit-learn estimator of this algorithm: Online HDP, as in Hoffman 2013.
 
     Parameters
     ----------
@@ -273,7 +274,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; from 0.1 to 10 it hardly changes the number of topics of real text.
+        γ. Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
@@ -289,12 +290,13 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that mixtures of other topics explain; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="forget"
-        average: the documents of a later pass weigh the same, so κ and τ₀ act in the first pass only (start = warm);
-        forget: ρ goes on falling.
+        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
+        warm); forget: ρ keeps falling in all passes.
     topic_creation : {"start", "births"}, default="start"
-        births: at most 200 topics at first, more if held-out words improve (start = warm); start: all K at first.
+        births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm);
+        start: all K topics at first.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -369,11 +371,11 @@ class BatchHDP(TopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; hardly changes the number of topics.
+        γ. Prior of the topic weights; it hardly changes the number of topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        Stop when a pass raises the bound by less than this share of it.
+        Stop when a pass raises the bound by less than this fraction of its value.
     start : {"warm", "wang"}, default="warm"
         warm: warm-up by annealing; wang: as the paper prints it.
     topic_expectation : {"mean", "geometric"}, default="mean"
@@ -444,7 +446,7 @@ class BatchLDA(TopicModel):
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        Stop when a pass raises the bound by less than this share of it.
+        Stop when a pass raises the bound by less than this fraction of its value.
     start : {"hoffman", "warm"}, default="hoffman"
         hoffman: as in the paper; warm: warm-up by annealing.
     topic_expectation : {"mean", "geometric"}, default="geometric"
@@ -820,7 +822,7 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     Parameters
     ----------
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; hardly changes the number of topics.
+        γ. Prior of the topic weights; it hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
@@ -873,7 +875,7 @@ class OnlineDPMixture(OnlineTopicModel):
     max_topics : int, default=300
         K. Maximum number of topics in the model.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; hardly changes the number of topics.
+        γ. Prior of the topic weights; it hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -936,11 +938,11 @@ class BatchDPMixture(TopicModel):
     max_topics : int, default=300
         K. Maximum number of topics in the model.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topics' weights; hardly changes the number of topics.
+        γ. Prior of the topic weights; it hardly changes the number of topics.
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     tolerance : float, default=1e-05
-        Stop when a pass raises the bound by less than this share of it.
+        Stop when a pass raises the bound by less than this fraction of its value.
     start : {"hoffman", "wang"}, default="hoffman"
         hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document.
     precision : {"float32", "float64"}, default="float32"

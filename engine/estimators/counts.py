@@ -26,7 +26,7 @@ def _check_counts(entries: np.ndarray) -> None:
     if is_odd.any():
         raise ValueError(
             f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
-            " CorpusVectorizer, and do not weigh them (TfidfTransformer)."
+            " CorpusVectorizer, and do not weight the counts (no TfidfTransformer)."
         )
 
 

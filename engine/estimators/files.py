@@ -77,7 +77,9 @@ def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | N
     """
     position = checkpoint.load(path)
     if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
-        raise CheckpointError(f"{path} holds a run of the page, not a model: read it with engine.runs.checkpoint.load.")
+        raise CheckpointError(
+            f"{path} contains a run of the page, not a model: read it with engine.runs.checkpoint.load."
+        )
     words, corpus_size = position.notes.get(WORDS), position.notes[CORPUS_SIZE].item()
     return position, None if words is None else tuple(words.tolist()), corpus_size
 

@@ -55,7 +55,7 @@ class Followed:
 
 
 class Follower:
-    """Learns from a stream of texts, in mini-batches of S documents wherever the stream is divided.
+    """Learns from a stream of texts, in mini-batches of exactly S documents, however the stream is divided.
 
     Documents wait until S of them are there, and the memory does not grow with the stream. S is the model's
     `batch_size`; unless set, it follows `corpus_size`, and is 256 without one.
@@ -67,8 +67,8 @@ class Follower:
 
     With `drop_after`, a new word then takes the column of an old one that has not occurred in this many mini-batches;
     of several, that with the fewest documents, then the first in the alphabet. The topics lose what they had learned of
-    the old word: its column becomes as that of a word that has not occurred yet. The last column stays unused, as the
-    example of such a word. Topics keep their ids.
+    the old word: its column is reset to that of a word that has not occurred yet. The last column is never used: it is
+    the template of such a word. Topics keep their ids.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class Follower:
     is_population : bool
         Whether D stays `corpus_size` when more documents come, as in `partial_fit`.
     drop_after : int, optional
-        The number of mini-batches without a word after which it may lose its column. By default, no word does. A model
-        that is loaded counts from there.
+        The number of mini-batches without a word after which it may lose its column. By default, no word does. For a
+        model that is loaded, the count starts at 0.
 
     Raises
     ------
@@ -155,8 +155,8 @@ class Follower:
         ----------
         source : path or iterable of (date, str)
             A JSON-lines file or a folder to which texts are added, or dates with texts. A folder has JSON-lines files
-            (.jsonl, .ndjson) and text files, each of which is one document (`GrowingFolder`). The same file or folder
-            again is read from where it was left.
+            (.jsonl, .ndjson) and text files, each of which is one document (`GrowingFolder`). If you pass the
+            same file or folder again, reading continues where it stopped.
         text_column, date_column : str
             The names of the text and of the date in a JSON-lines file.
         idle_seconds : float

@@ -79,9 +79,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     n_features_in_ : int
         V, the number of words.
     words_ : tuple of str or None
-        The words, where X names them: a Corpus, as by `CorpusVectorizer` in a pipeline, or a data frame.
+        The words, if X has them: a Corpus, such as `CorpusVectorizer` returns in a pipeline, or a data frame.
     history_ : pandas.DataFrame
-        The ten most probable words of each topic at checkpoints, nine in `fit`; columns topic_id, checkpoint,
+        The ten most probable words of each topic at some moments, nine in `fit`; columns topic_id, checkpoint,
         documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the page.
     topic_names_ : dict of int to str
         The names that people have given to topics on the page, by id; empty for other models.
@@ -116,7 +116,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """Learn from these documents alone, in their order; everything learned before is forgotten.
 
         Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then. With `checkpoint`,
-        another `fit` of the same parameters and documents continues where a file stopped, bit for bit.
+        a later `fit` with the same parameters and documents resumes an interrupted one from its file, bit for bit.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             the fit continues from it; `history_` then begins there.
         client : distributed.Client, optional
             The workers of this Dask cluster compute the local steps. The model is the same, bit for bit; the parameter
-            `num_shards` sets into how many tasks a mini-batch is divided.
+            `num_shards` sets the number of tasks of a mini-batch.
 
         Returns
         -------
@@ -146,13 +146,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             If X is not a table of counts, if all counts are 0, if a parameter is outside its bounds, if the
             checkpoint is damaged or of another fit, or if the algorithm cannot learn on a cluster.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
         """
         corpus = self._start(X)
         if not corpus.num_tokens:
             raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
         if corpus.num_documents == 1:
-            warnings.warn("X has only one document, and a topic model needs many: cut it into passages.", stacklevel=2)
+            warnings.warn("X has one document, but a topic model needs many: split it into passages.", stacklevel=2)
         self.corpus_size_ = corpus.num_documents
         position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
         if position is not None and self.random_state is None:
@@ -311,7 +311,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         CorpusError
             If there is a client and X is in memory.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
         FileError
             If the folder exists already or cannot be written.
         """
@@ -356,14 +356,14 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         CorpusError
             If there is a client and X is in memory.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
         """
         check_is_fitted(self)
         scorer = PartScorer(algorithm=self.algorithm, config=self.config_, state=self.state_, seed=SPLIT_SEED)
         nats = score_corpus(scorer, self._read(X), _connect(client))
         if np.isnan(nats):
             raise ValueError(
-                "No document of X has two distinct words, one to predict from the other: give longer ones."
+                "No document in X has two or more distinct words, so none can be held out: give longer documents."
             )
         return nats
 
@@ -395,12 +395,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """Check the number of topics in use with the Gibbs sampler of the HDP. The model does not change.
 
         The sampler starts from the topics of the model and may add and remove topics (`engine.runs.count_check`). It
-        seldom joins or divides large topics, so a stable count supports the model's number but does not prove it.
+        rarely merges or splits large topics, so a stable count supports the model's number but does not prove it.
 
         Parameters
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
-            The training documents. Of more than 2 million tokens, a random sample of documents is read.
+            The training documents. If they have more than 2 million tokens, a random sample of them is used.
         sweeps : int
             The number of sweeps over the documents.
         seed : int
@@ -495,7 +495,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def coherence(
         self, X: Counts, words: Sequence[str] | None = None, label_with: Labeller | None = None
     ) -> pd.DataFrame:
-        """How well people can read each topic in use, largest first. The model does not change.
+        """Coherence (NPMI) and exclusivity of each topic in use, largest first. The model does not change.
 
         `engine.evaluation.coherence` states the definitions.
 
@@ -516,7 +516,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return quality_frame(self._measure(X), self._name_words(words), self.topic_labels(words, label_with))
 
     def quality(self, X: Counts) -> OverallQuality:
-        """How well people can read all topics in use: means over the topics of `coherence`. The model does not change.
+        """Coherence and diversity of all topics in use: means over the topics of `coherence`.
 
         Parameters
         ----------
@@ -560,9 +560,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def save_sheets(
         self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None, seed: int = 0
     ) -> None:
-        """Write sheets on which people find intruders, with their keys, to a zip file of CSV files.
+        """Write tests of word and topic intrusion, with their keys, to a zip file of CSV files.
 
-        Word intrusion: a word that is not of the topic. Topic intrusion: a topic that is not of the document
+        People look for the word that does not belong to a topic, or the topic that does not belong to a document
         (`engine.evaluation.intrusion`). The model does not change.
 
         Parameters
@@ -652,7 +652,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         diagram = str(estimator_html_repr(self))
         if not self.__sklearn_is_fitted__():
             return diagram
-        caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents; the largest"
+        caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents. The largest:"
         return diagram + topics_html(self.topics_frame(), caption)
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:

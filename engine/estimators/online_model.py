@@ -27,7 +27,9 @@ class OnlineTopicModel(TopicModel):
     def partial_fit(
         self, X: Counts, y: object = None, corpus_size: int | None = None, is_population: bool = False
     ) -> Self:
-        """Learn once from further documents, in mini-batches; a new model starts with them, and they may be empty.
+        """Update the model with further documents, each read once, in mini-batches.
+
+        A new model is initialised first. Documents may be empty.
 
         The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
         the documents seen have grown by a quarter since the last checkpoint.
@@ -39,13 +41,13 @@ class OnlineTopicModel(TopicModel):
         y : object
             Not used.
         corpus_size : int, optional
-            The number of documents that there will be in all, where it is known; the mini-batches are then those of
-            `fit`. Otherwise it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
+            The total number of documents, if it is known; mini-batches then have the same size as in `fit`. By default,
+            it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
             unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
             it then tends to find too few topics.
         is_population : bool
-            Whether D stays `corpus_size` when more documents come: the population posterior (McInerney et al. 2015). By
-            default, D is then the number of documents seen.
+            Whether D stays `corpus_size` after more documents have come: the population posterior (McInerney et al.
+            2015). Otherwise D then grows with the number of documents seen.
 
         Returns
         -------
@@ -61,7 +63,9 @@ class OnlineTopicModel(TopicModel):
         if corpus_size is not None and not (is_whole and corpus_size >= 1):
             raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
         if is_population and corpus_size is None:
-            raise ValueError("is_population needs corpus_size: give the number of documents that counts as the corpus.")
+            raise ValueError(
+                "is_population=True needs corpus_size: give the number of documents to assume for the whole corpus."
+            )
         is_new = not self.__sklearn_is_fitted__()
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
         if is_new:

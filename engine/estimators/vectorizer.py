@@ -29,7 +29,7 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         Parameters
         ----------
         raw_documents : iterable of D str
-            The texts, or what else `CountVectorizer` takes.
+            The texts, or any other input of `CountVectorizer`.
         y : object
             Not used.
         dates : sequence of D dates, optional

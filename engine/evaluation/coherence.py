@@ -1,4 +1,4 @@
-"""Whether people can read topics: NPMI of their top words, exclusivity, diversity, and stability over seeds.
+"""Coherence of topics: NPMI of their top words, exclusivity, diversity, and stability over seeds.
 
 The top words of a topic are its ten most probable words. Topics are rows of E[topic]; words that occur together are
 counted over whole documents of reference counts.
@@ -20,7 +20,7 @@ NEVER_TOGETHER = -1.0
 
 
 class TopicQuality(NamedTuple):
-    """How well people can read each of U topics.
+    """Coherence (NPMI) and exclusivity of each of U topics.
 
     topic_ids: (U,) int64. shares: (U,) of the tokens that these topics explain, sum 1. npmi: (U,) in [-1, 1].
     exclusivity: (U,) in (0, 1]. top_words: (U, 10) word ids, the most probable first.

@@ -32,7 +32,7 @@ PROTOCOLS = {
     "next_batch": "each mini-batch is scored by disjoint words just before the model learns from it (progressive "
     "validation; the corpus size and the vocabulary are known from the start)",
 }
-NUM_TOPICS_RULE = "the fewest topics whose expected tokens cover 99 % of their sum."
+NUM_TOPICS_RULE = "the smallest number of topics that together have 99 % of all expected tokens."
 COVERED_SHARE = 0.99
 # A topic with fewer expected tokens contains only start-up noise.
 LEAST_TOKENS = 1.0

@@ -6,10 +6,10 @@ The rule, for the topics in use, the largest first:
    where the corpus is the mixture of the topics.
 2. The label is the first phrase of the vocabulary among the three most relevant candidates. Otherwise it is the two
    most relevant ones, or three where a larger topic has these two. Two forms of one word count as one.
-3. No two topics have the same words. If a label is taken, the last word gives way to the next candidate.
+3. No two topics have the same words. If a label is taken, its last word is replaced by the next candidate.
 
 A topic that has a label keeps it as long as all the label's words are candidates and one of them is among the three
-most relevant. So labels stay while a model learns.
+most relevant. So labels seldom change while a model learns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

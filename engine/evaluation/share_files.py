@@ -154,7 +154,9 @@ def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader,
                 with replacing(path) as out:
                     out.write(content)
             elif not path.is_file():
-                raise FileError(f"A worker has written {path.name}, but {path} is not there: look at the file system.")
+                raise FileError(
+                    f"A worker wrote {path.name}, but {path} does not exist here: use a folder that all machines share."
+                )
             report(min(done * FILE_DOCUMENTS, corpus.num_documents))
     # A worker that has ended may have left an unfinished file.
     remove_leftovers(work)

@@ -269,7 +269,7 @@ def read_topics(
     word_concentration: float,
     words: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """E[topic] of some words (U, K): the average over its samples, or the present value before its first sample."""
+    """E[topic] of some words (U, K): the average over its samples, or the current value before its first sample."""
     topic_words = assignments.topic_words
     topics = _sample_topics(topic_words[words], topic_words.sum(0), word_concentration, len(topic_words))
     if len(averages.topics):

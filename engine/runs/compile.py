@@ -36,12 +36,12 @@ def list_choices(config: Any) -> dict[str, Any]:
 
 
 def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None) -> None:
-    """Learn from a few words with the choices of this config, so that no mini-batch of a real run waits for a compiler.
+    """Compile all kernels that this config needs, so that no mini-batch of a run waits for the compiler.
 
-    The mini-batches are small enough for the run to reach every phase of the schedule. report(done, total, name) is
-    called at the start, after each kernel that is compiled, and at the end; total counts all kernels of the engine,
-    and those in numba's cache are not compiled again. Raises what the compiler raises. Call it once at a time, since
-    kernels that another thread compiles are counted too.
+    It learns from a few words. The mini-batches are small enough for the run to reach every phase of the schedule.
+    report(done, total, name) is called at the start, after each kernel that is compiled, and at the end; total counts
+    all kernels of the engine, and those in numba's cache are not compiled again. Raises what the compiler raises. Call
+    it once at a time, since kernels that another thread compiles are counted too.
     """
     config = type(config)(**list_choices(config))
     if algorithm.reads is Reads.BATCHES:

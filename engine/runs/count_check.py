@@ -4,8 +4,8 @@ The topic of each token is drawn from the model: z = k with probability proporti
 the sampler of `gibbs_hdp` makes its sweeps, in which topics can be born and die. After each sweep the topics in use
 are counted by the rule of `count_topics`, of the tokens in each topic.
 
-One chain is no proof: a sampler removes small topics and adds new ones, but seldom joins or divides large ones, so from
-another start it can stay at another number.
+One chain proves nothing: a sampler removes small topics and adds new ones, but rarely merges or splits large ones, so a
+different start can give a different number.
 """
 
 from collections.abc import Callable, Iterator

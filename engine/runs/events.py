@@ -15,7 +15,7 @@ class Stepped:
     documents_seen: documents learned from so far, over all passes.
     date: date of the newest document read so far in this pass.
     batch_size: documents in this mini-batch (the last of a pass may be short).
-    num_topics: the fewest topics whose expected tokens cover 99 % of their sum.
+    num_topics: the smallest number of topics that together have 99 % of all expected tokens.
     state: the algorithm's state after the step, for `summarize` or `infer` of the same algorithm.
     seconds: time spent learning so far, evaluation not counted.
     """
@@ -45,8 +45,8 @@ class Evaluated:
     predictive: "own" (the system's own inference) or "fold_in" (the common one).
     nats_per_word: mean log likelihood of a held-out token, natural logarithm.
     num_tokens: held-out tokens in that mean.
-    inferred: of "next_batch", the topic shares behind the score: inferred from the words not held out, by the model
-        that has not learned from these documents yet.
+    inferred: for "next_batch", the topic shares of the score, inferred from the words not held out before the model
+        learns from these documents.
     """
 
     documents_seen: int

@@ -52,7 +52,7 @@ class Prepared:
 
     @property
     def passes(self) -> int:
-        """How often the corpus is read: as the settings say, or else as often as the algorithm asks."""
+        """The number of passes: that of the settings, if given, otherwise the default of the algorithm."""
         return self.settings.passes or self.algorithm.passes
 
     @property
@@ -67,7 +67,7 @@ class Prepared:
 
     @property
     def snapshot_points(self) -> np.ndarray:
-        """Documents seen at which the topics are written down."""
+        """Documents seen at which the topics are recorded."""
         return due_points(self.documents_total, self.settings.num_snapshots)
 
     def with_config(self, config: Any) -> "Prepared":
@@ -108,7 +108,8 @@ class Prepared:
 def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None) -> Prepared:
     """Split a corpus and give each open setting its value.
 
-    What is open (K, S and τ₀ by default) follows the exact number of training documents and of their tokens.
+    Settings without a value (K, S and τ₀ by default) get one from the exact number of training documents and of their
+    tokens.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSett
 
 
 def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Prepared:
-    """Prepare a run that holds nothing out and reads the documents in their present order.
+    """Prepare a run that holds nothing out and reads the documents in their current order.
 
     `order`, `num_test` and `num_evaluations` of the settings are not used.
     """

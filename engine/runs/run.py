@@ -55,7 +55,7 @@ def run(
         Seconds between two checkpoints.
     client : distributed.Client, optional
         The local steps of each mini-batch are computed by the workers of this Dask cluster. The result is the same, bit
-        for bit. `RunSettings.num_shards` sets into how many tasks a mini-batch is divided.
+        for bit. `RunSettings.num_shards` sets the number of tasks of a mini-batch.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def run(
         If `resume` or the file is of another algorithm, of other settings, or of a corpus with another number of words,
         or if the steps of the algorithm cannot be divided among the workers of a client.
     ClusterError
-        If Dask is not installed, or a worker cannot read the corpus, or has other versions or another processor.
+        If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
     CheckpointError
         If the file cannot be read or written.
     """
@@ -130,17 +130,19 @@ def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str)
 def _check_position(prepared: Prepared, position: Position) -> None:
     name, corpus = prepared.algorithm.name, prepared.train
     if position.algorithm != name:
-        raise ValueError(f"The checkpoint is of {position.algorithm!r}: resume it with that, not {name!r}.")
+        raise ValueError(
+            f"The checkpoint was written by {position.algorithm!r}, not {name!r}: resume it with that algorithm."
+        )
     if position.documents and position.documents != fingerprint(corpus):
-        raise ValueError("The checkpoint is of other training documents: delete it, or name another file.")
+        raise ValueError("The checkpoint was written for other training documents: delete it, or name another file.")
     same = prepared.with_config(position.config)
     if (same.config, prepared.settings) != (prepared.config, position.settings):
         raise ValueError("The checkpoint has other settings: prepare the run with its config and settings.")
     num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(
-            f"The checkpoint is of a corpus of {num_words} words, and {corpus.name!r} has {corpus.vocab_size}:"
-            " resume it with the corpus that it was made on."
+            f"The checkpoint was written for a corpus of {num_words} words, but {corpus.name!r} has "
+            f"{corpus.vocab_size}: resume it with its own corpus."
         )
 
 

@@ -1,4 +1,4 @@
-"""Studies: declared grids of runs. Each cell runs once, is kept in a file of its own, and is found there the next time.
+"""Studies: declared grids of runs. Each cell runs once; later calls read its scores from a file.
 
     study = Study(systems=("hdp", "lda"), grid={"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": (64, 256)})
     frame = run_study(study, "cells", num_processes=2)
@@ -144,7 +144,7 @@ class Study:
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """How far a study is.
+    """The progress of a study.
 
     seconds_left: at the mean pace of the cells run so far in this call; None before the first.
 
@@ -329,7 +329,7 @@ def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
         header, parts = read_parts(path, CELL)
         with reading(path, CELL):
             if header.about is None or header.about["key"] != path.stem:
-                raise ValueError("it belongs to another file name")
+                raise ValueError("the file was renamed")
             frame = pd.read_parquet(io.BytesIO(parts[SCORES_PART]))
             return None if retry_failed and _has_failed(frame) else frame
     except FileError as error:

@@ -56,7 +56,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument("--documents", type=int, default=3000, help="most documents, the same for all seeds")
-    parser.add_argument("--claims", nargs="+", help='papers: "SVI 2013", "Wang 2011", ...; all unless said')
+    parser.add_argument("--claims", nargs="+", help='papers: "Hoffman 2013", "Wang 2011", ...; all unless said')
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1, help="processes; more than one makes the seconds unfit to quote")
     parser.add_argument("--json", help="where to write the rows")

@@ -140,7 +140,7 @@ def judge_fraction(outcomes, trials):
 
 
 WANG_RATES = RATES[1:]
-# Hoffman's τ₀ and S, which Wang took over; and those of SVI 2013.
+# Hoffman's τ₀ and S, which Wang took over; and those of Hoffman 2013.
 AT_64 = {"delay": 64.0, "batch_size": 256}
 AT_SVI = {"forgetting_rate": 0.9, "delay": 1.0, "batch_size": 500}
 OURS = "hdp with its own start, local step and schedule"
@@ -270,7 +270,7 @@ CLAIMS = (
     *claims_of_wang("as printed", WANG),
     *claims_of_wang("as its authors ran it", WANG_AS_RUN),
     Claim(
-        "SVI 2013 Fig. 11",
+        "Hoffman 2013 Fig. 11",
         "HDP above LDA for every K",
         "-6.97 on Nature, LDA -7.23 to -7.86",
         BY_SIZE,
@@ -279,7 +279,7 @@ CLAIMS = (
         OURS_BY_SIZE,
     ),
     Claim(
-        "SVI 2013 Fig. 11",
+        "Hoffman 2013 Fig. 11",
         "LDA overfits at large K where the HDP does not",
         "LDA -7.23 at its best, -7.86 at K = 300",
         BY_SIZE,
@@ -288,7 +288,7 @@ CLAIMS = (
         OURS_BY_SIZE,
     ),
     Claim(
-        "SVI 2013 Fig. 12",
+        "Hoffman 2013 Fig. 12",
         "κ near 1 is preferred",
         ".9",
         {f"κ={rate:g}": trial("svi-hdp", {"forgetting_rate": rate}, PASSES) for rate in (*RATES[:3], 0.9, 1.0)},

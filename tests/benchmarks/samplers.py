@@ -29,7 +29,7 @@ RACES = {
 
 
 class Ours:
-    """A sampler of ours and its present state."""
+    """A sampler of ours and its current state."""
 
     def __init__(self, name, settings, corpus):
         self.algorithm = find_algorithm(name)

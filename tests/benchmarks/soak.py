@@ -226,7 +226,7 @@ def measure_class(browser, server, num_phones, num_watchers):
     for page in phones:
         page.context.close()
     # At this pace a run of State of the Union lasts longer than the watchers watch.
-    presenter.choose_pace("One batch a second")
+    presenter.choose_pace("One mini-batch a second")
     are_connected, is_running = Event(), Event()
     with ThreadPoolExecutor(1) as thread:
         watching = thread.submit(asyncio.run, watch(link, num_watchers, server, are_connected, is_running))

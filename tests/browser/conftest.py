@@ -166,7 +166,7 @@ def finished_pages(browser, finished_run, noticed):
 
 @pytest.fixture
 def look_at_finished(finished_pages):
-    """Open the run that has read everything in a browser of this size, on the page Live and in its first theme."""
+    """Open the run that has read everything in a browser of this size, on the Live page and in its first theme."""
 
     def look(size=None, **emulated) -> Dashboard:
         dashboard = finished_pages(size or WIDE, **emulated)

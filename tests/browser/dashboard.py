@@ -62,7 +62,7 @@ class Dashboard:
         self.page.wait_for_function(IS_DRAWN)
 
     def return_to_live(self) -> None:
-        """Close all dialogs and menus, and show the present model on the page Live."""
+        """Close all dialogs and menus, and show the current model on the Live page."""
         self.page.keyboard.press("Escape")
         live = self.button("Live")
         if live.get_attribute("aria-pressed") != "true":

@@ -195,7 +195,7 @@ def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_ca
     expect(page.get_by_role("alert").filter(has_text="These choices leave no words")).to_be_visible()
     expect(dashboard.button("Build the corpus")).to_be_disabled()
     page.get_by_role("button", name="Word choices").click()
-    page.get_by_label("Maximum document share").fill("1")
+    page.get_by_label("Maximum document frequency").fill("1")
     page.keyboard.press("Tab")
     dashboard.button("Build the corpus").click()
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()

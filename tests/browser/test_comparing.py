@@ -1,4 +1,4 @@
-"""The page Compare: kept runs are drawn together and matched, and sweeps run."""
+"""The Compare page: kept runs are drawn together and matched, and sweeps run."""
 
 import re
 import time
@@ -22,7 +22,7 @@ FIND_TOO_HIGH = """() => {
 
 
 def open_compare(dashboard):
-    """Open the page Compare."""
+    """Open the Compare page."""
     dashboard.button("Compare").click()
     expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
     return dashboard.page
@@ -30,7 +30,7 @@ def open_compare(dashboard):
 
 @pytest.fixture
 def swept(dashboard):
-    """The page Compare after a run has finished, so that sweeps can run."""
+    """The Compare page after a run has finished, so that sweeps can run."""
     dashboard.finish()
     open_compare(dashboard)
     return dashboard
@@ -91,7 +91,7 @@ def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look
 
 def test_a_run_that_was_left_early_is_listed_on_request(dashboard):
     # The first held-out score, without which no run is kept, comes with the first column of the word lists.
-    dashboard.choose_pace("Four batches a second")
+    dashboard.choose_pace("Four mini-batches a second")
     expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "), timeout=60_000)
     dashboard.pause()
     dashboard.button("Restart").click()

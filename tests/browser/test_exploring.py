@@ -16,7 +16,7 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
-    expect(page.get_by_text("Share of all words that were read with the model.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
     dashboard.button("Topics").click()
     expect(page.get_by_text(re.compile("All 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
     page.get_by_role("textbox", name="Topic name").fill("the large one")
@@ -112,12 +112,12 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("model at the time").click()
     expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
     finished.button("latest model").click()
-    expect(page.get_by_text("as read with the model. Up to 15 topics are shown")).to_be_attached()
+    expect(page.get_by_text("as inferred with the latest model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
     are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
     page.wait_for_function(are_large)
     expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first column"))).to_be_visible()
-    expect(page.get_by_text(re.compile("^clear from here on"))).not_to_have_count(0)
+    expect(page.get_by_text(re.compile("^stable from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
     finished.button("Documents").click()

@@ -161,7 +161,7 @@ def act_by_keys(dashboard):
 
 
 def set_a_task_by_keys(dashboard):
-    """Share the run, open the page Class, which is then the last one, and ask a question; everything can be reached."""
+    """Share the run, open the Class page, which is then the last one, and ask a question; everything can be reached."""
     page = dashboard.page
     dashboard.button("Share").press("Enter")
     expect(dashboard.button(CLASS)).to_be_visible()
@@ -183,7 +183,7 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     dashboard.expect_state("Running")
     dashboard.finish()
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of all words that were read with the model.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
     page.evaluate(DESCRIBE_LOOK)
     dashboard.button(LIVE).focus()
     found = {}

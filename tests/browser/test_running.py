@@ -19,14 +19,14 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
     says = re.compile("^Reading 9,384 documents in date order, 1790 to 2021: now")
     expect(dashboard.page.get_by_text(says)).to_be_in_viewport()
     expect(dashboard.page.get_by_role("region", name="Word lists over time")).to_be_in_viewport(ratio=0.2)
-    expect(dashboard.reading).to_have_text(re.compile(r"now reading \d{4}"))
+    expect(dashboard.reading).to_have_text(re.compile(r"now at \d{4}"))
     expect(dashboard.documents).to_have_text(re.compile(r"^[\d,]+ of 9,\d{3} documents$"))
     expect(dashboard.phase).to_have_text(re.compile(r"^warm-up, temperature [1-4]\.\d$"))
     expect(dashboard.page.get_by_role("progressbar", name="Documents seen")).to_be_visible()
 
 
 def test_pause_stops_the_run_and_run_continues_it(dashboard):
-    dashboard.choose_pace("Four batches a second")
+    dashboard.choose_pace("Four mini-batches a second")
     dashboard.pause()
     seen = dashboard.num_seen()
     dashboard.page.wait_for_timeout(1_500)
@@ -47,7 +47,7 @@ def test_restart_begins_again_and_leaves_the_earlier_run_as_a_faint_line(dashboa
     dashboard.expect_state("Running")
     assert dashboard.num_seen() < before
     expect(dashboard.page.get_by_text("Earlier runs (faint, dashed")).to_be_visible()
-    dashboard.button("Clear earlier runs").click()
+    dashboard.button("Hide earlier runs").click()
     expect(dashboard.page.get_by_text("Earlier runs (faint, dashed")).to_be_hidden()
 
 
@@ -92,7 +92,7 @@ def test_full_speed_reads_everything_and_can_run_again(dashboard):
     assert dashboard.num_seen() == int(dashboard.documents.inner_text().split()[2].replace(",", ""))
     expect(dashboard.step_button).to_be_disabled()
     expect(dashboard.reading).to_have_text("read up to 2021")
-    dashboard.choose_pace("One batch a second")
+    dashboard.choose_pace("One mini-batch a second")
     dashboard.button("Run again").click()
     dashboard.expect_state("Running")
 
@@ -146,7 +146,7 @@ def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there
     page = visit(learns=False)
     assert page.state.inner_text() == "Waiting"
     expect(page.note).to_contain_text("Waiting for a free processor core")
-    expect(page.note).to_contain_text("this one is next")
+    expect(page.note).to_contain_text("this run is next")
     assert page.state.inner_text() == "Waiting"
     others[0].pause()
     page.expect_state("Running")
@@ -154,13 +154,13 @@ def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there
 
 def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(dashboard):
     dashboard.pause()
-    check, page = dashboard.button("Check the count"), dashboard.page
+    check, page = dashboard.button("Check the number of topics"), dashboard.page
     check.press("Enter")
     dashboard.button("Cancel check").press("Enter")
     expect(page.get_by_text("The check of the count was cancelled.")).to_be_visible()
     check.press("Enter")
     found = re.compile(r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over")
     expect(page.get_by_text(found)).to_be_visible(timeout=120_000)
-    page.get_by_role("button", name="Help: Check the count").click()
-    expect(page.get_by_role("note", name="Check the count")).to_be_visible()
+    page.get_by_role("button", name="Help: Check the number of topics").click()
+    expect(page.get_by_role("note", name="Check the number of topics")).to_be_visible()
     page.keyboard.press("Escape")

@@ -86,7 +86,7 @@ def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks
 
 def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
     def move():
-        dashboard.page.get_by_role("button", name="SVI 2013: κ 0.9, τ₀ 1, S 500").click()
+        dashboard.page.get_by_role("button", name="Hoffman 2013: κ 0.9, τ₀ 1, S 500").click()
         dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
 
     pause_untouched(dashboard)
@@ -104,17 +104,17 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     page = dashboard.page
     dashboard.pause()
     page.get_by_role("button", name="Advanced settings").click()
-    expect(page.get_by_text("Applied on restart, not to the present run.")).to_be_visible()
+    expect(page.get_by_text("Applied on restart, not to the current run.")).to_be_visible()
     field = page.get_by_label("Maximum topics K")
     field.fill("0")
     field.press("Tab")
-    dashboard.button("Restart with these").click()
+    dashboard.button("Restart with these settings").click()
     expect(page.get_by_text("max_topics").first).to_be_visible()
     expect(page.get_by_text("The run was not restarted").first).to_be_visible()
     dashboard.expect_state("Paused")
     field.fill("40")
     field.press("Tab")
-    dashboard.button("Restart with these").click()
+    dashboard.button("Restart with these settings").click()
     dashboard.expect_state("Running")
     expect(page.get_by_text("K 40, start warm")).to_be_visible()
 
@@ -127,7 +127,7 @@ def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(co
     page.get_by_role("combobox", name="Floating-point precision").click()
     page.get_by_role("option", name="float64").or_(page.get_by_role("menuitem", name="float64")).click()
     expect(page.get_by_role("combobox", name="Floating-point precision")).to_have_text("float64")
-    dashboard.button("Restart with these").click()
+    dashboard.button("Restart with these settings").click()
     dashboard.expect_state("Compiling")
     expect(dashboard.note).to_contain_text("for precision float64")
     expect(dashboard.note).to_contain_text(re.compile("[3-9] of 10"))

@@ -21,13 +21,13 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     expect(page.locator("thead th.planned")).to_have_count(0)
     expect(dashboard.word_heads.last).to_contain_text("2021")
     expect(page.locator("tbody")).to_have_count(2)
-    expect(page.locator("tbody .note")).to_have_text([re.compile("^clear early"), re.compile("^formed late")])
+    expect(page.locator("tbody .note")).to_have_text([re.compile("^stable early"), re.compile("^formed late")])
     expect(page.locator("td.new strong").first).to_be_visible()
     expect(page.locator("td.new:not(:has(.said))")).to_have_count(0)
     assert page.locator("tbody tr").count() == 22
     expect(page.locator("li")).to_have_count(6)
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of all words that were read with the model.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
     buttons = page.get_by_role("button", name=re.compile("^show in table: "))
     shown = page.locator("tbody .name strong").all_inner_texts()
     labels = [button.get_attribute("aria-label") for button in buttons.all()]
@@ -41,8 +41,8 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
 
 def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
     page = dashboard.page
-    expect(page.get_by_text("Held-out passages come from all years")).to_be_attached()
-    expect(page.get_by_text("fewest topics whose expected tokens cover 99 %")).to_be_attached()
+    expect(page.get_by_text("Held-out documents are spread over the whole corpus")).to_be_attached()
+    expect(page.get_by_text("smallest number of topics that together have 99 %")).to_be_attached()
     expect(page.get_by_text("Warm-up (shaded)")).to_be_attached()
     dashboard.show_curves()
     for axis in ("dates", "seconds", "documents"):

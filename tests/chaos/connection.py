@@ -130,7 +130,7 @@ def measure(folder: Path, seconds: float) -> list[dict]:
             let_in(context, reached)
             # Small mini-batches, one a second, so that the run learns all the time.
             dashboard = Dashboard(context.new_page()).open(f"{reached}?batch_size=16")
-            dashboard.choose_pace("One batch a second")
+            dashboard.choose_pace("One mini-batch a second")
             while not count_saved(folder):
                 dashboard.page.wait_for_timeout(500)
             rows = {}

@@ -26,8 +26,8 @@ def test_the_learning_rate_is_described_for_each_kind_of_algorithm(name, caption
     [
         ("batch-hdp", "appears after a few passes"),
         ("cv-hdp", "appears after a few passes"),
-        ("hdp", "never reads all documents with the same λ"),
-        ("free-dp-mixture", "never reads all documents with the same λ"),
+        ("hdp", "never applies the same λ to all documents"),
+        ("free-dp-mixture", "never applies the same λ to all documents"),
         ("gibbs-lda", "draws samples and has no bound"),
     ],
 )

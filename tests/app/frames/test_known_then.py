@@ -91,7 +91,7 @@ def test_no_word_is_shown_before_it_was_learned(job):
         seen = first.seen[days == row.period]
         last = seen.max(initial=-1)
         assert row.words == (vocabulary[1] if last >= 5 else NOT_LISTED)
-        assert (row.read == "not read") == (last < 0)
+        assert (row.read == "no document read") == (last < 0)
         assert not any(vocabulary[word] in row.title for word in (1, 2))
 
 

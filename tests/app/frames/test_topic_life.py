@@ -146,10 +146,10 @@ def test_events_are_listed_newest_first_with_topic_names(progress):
     named = replace(progress, names=MappingProxyType({2: "sea"}))
     rows = event_rows(named, find_events(progress.checkpoints))
     assert [(row["title"], row["weight"], row["words"].split(" · ")[0]) for row in rows] == [
-        ("sea", "300 read", "gone"),
-        ("topic 3", "200 read", "born"),
-        ("topic 3", "200 read", "clear from here on"),
-        ("topic 1", "100 read", "clear from here on"),
+        ("sea", "300 documents", "gone"),
+        ("topic 3", "200 documents", "born"),
+        ("topic 3", "200 documents", "stable from here on"),
+        ("topic 1", "100 documents", "stable from here on"),
     ]
     assert summarize_life(progress, find_events(progress.checkpoints)) == (
         "2 topics at the first column, 1 born since, 1 gone. Of the 2 topics in use now, 2 are clear, and no merge is "
@@ -171,7 +171,7 @@ def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progre
     (row,) = view.rows.rows
     send(view.rows, {"key": row["key"]})
     assert selection.topic == 2
-    view.kind.value = "births"
+    view.kind.value = "born"
     assert [row["title"] for row in view.rows.rows] == ["topic 3"]
 
 

@@ -79,9 +79,9 @@ def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(prog
 def test_rows_say_since_when_and_until_when_a_topic_listed_the_word_and_its_largest_share(progress):
     nine, four = word_life_rows(word_frame(progress, 1, OF_TOPIC), OF_TOPIC)
     assert (nine["weight"], nine["share"]) == ("50.00 %", 1.0)
-    assert nine["words"] == "in the lists from document 200; highest at document 300: 50.00 %, rank 1"
+    assert nine["words"] == "in the lists from 200 documents on; highest after 300 documents: 50.00 %, rank 1"
     assert (four["weight"], four["share"]) == ("", 0.0)
-    assert four["words"] == "in the lists from document 100 to 200; highest at document 100: 50.00 %, rank 1"
+    assert four["words"] == "in the lists from 100 to 200 documents; highest after 100 documents: 50.00 %, rank 1"
 
 
 def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):

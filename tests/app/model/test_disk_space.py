@@ -27,7 +27,7 @@ def test_what_takes_space_is_listed_with_its_size_and_what_removes_it(tmp_path):
     items = list_items(tmp_path, {"a": Size(1_000_000, 5_000_000), "b": Size(1_000_000, 0)})
     assert [item.size for item in items] == [5_000_000, 3_000_000, 2_000_000, 500_000, 0]
     assert "Space on disk: 10.5 MB" in describe_space(items)
-    assert "runs that can be continued 2.0 GB, and corpora 10.0 GB" in describe_space(items)
+    assert "saved runs 2.0 GB, and corpora 10.0 GB" in describe_space(items)
 
 
 def write(folder, size):
@@ -39,8 +39,8 @@ def write(folder, size):
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (CORPORA, "This corpus needs about 2 MB, but a user may have 4 MB .*, and yours take 3 MB: delete one"),
-        (ALL_CORPORA, "needs about 2 MB, but all users together may have 4 MB .*, and take 4 MB: delete one, or ask"),
+        (CORPORA, "about 2 MB, but the limit for each user is 4 MB .*, and your corpora already take 3 MB: delete"),
+        (ALL_CORPORA, "the limit for all users together is 4 MB .*, and 4 MB is already used: delete a corpus"),
     ],
 )
 def test_a_corpus_that_exceeds_the_limit_of_a_user_or_of_all_is_refused(limit, said, tmp_path, monkeypatch):

@@ -33,4 +33,4 @@ def test_of_a_large_stored_corpus_a_sample_is_read_and_the_page_says_so(stored, 
     assert abs(job.reading.doc_shares - whole.doc_shares[ids]).max() < 1e-5
     np.testing.assert_array_equal(job.reading.first.seen, whole.first.seen[ids])
     said = describe_reading(job, record.progress(1))
-    assert said == "20 of 110 documents, evenly spaced, read with the model after 100 documents."
+    assert said == "Topics of 20 of 110 documents, evenly spaced, inferred with the model after 100 documents."

@@ -79,7 +79,7 @@ def test_a_damaged_file_is_named_and_never_overwritten(kept, tmp_path):
 
 def test_names_beyond_the_limit_are_refused_and_none_is_forgotten(kept):
     many = [NamedTopic(f"name {number}", {"army": 1.0}) for number in range(MAX_NAMES + 1)]
-    with pytest.raises(TopicNameError, match="Empty some names"):
+    with pytest.raises(TopicNameError, match="Remove some names"):
         kept.change("mine", many)
     assert kept.read("mine") == tuple(many[:MAX_NAMES])
     with pytest.raises(TopicNameError) as caught:

@@ -19,7 +19,7 @@ def test_a_user_with_many_readings_waits_and_the_others_pass():
     queue = ReadingQueue()
     anna, ben = [queue.make_turn("anna") for _ in range(3)], queue.make_turn("ben")
     assert [turn.ask() for turn in anna[:2]] == ["", ""]
-    assert anna[2].ask().startswith("Waiting for one of your other readings to end: this server makes 2")
+    assert anna[2].ask().startswith("Waiting for another of your readings to end (at most 2")
     assert ben.ask() == ""
     anna[0].leave()
     assert anna[2].ask() == ""
@@ -30,7 +30,7 @@ def test_readings_without_logins_share_the_limit_of_the_server_in_the_order_of_a
     turns = [queue.make_turn(None) for _ in range(5)]
     said = [turn.ask() for turn in turns]
     assert said[:3] == ["", "", ""]
-    assert set(said[3:]) == {"Waiting for another reading to end: this server makes 3 at the same time."}
+    assert set(said[3:]) == {"Waiting for another reading to end (at most 3 at the same time)."}
     turns[1].leave()
     assert turns[4].ask() != ""
     assert turns[3].ask() == ""

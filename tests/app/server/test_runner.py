@@ -463,7 +463,7 @@ def test_a_run_that_is_asked_to_learn_is_never_shown_as_ready(make_runner, until
     cpu_queue.take("another")
     runner = make_runner(cpu_queue=cpu_queue, notify=lambda: said.append(runner.progress.status))
     runner.restart(small_spec())
-    until(lambda: "this one is next" in runner.progress.message)
+    until(lambda: "this run is next" in runner.progress.message)
     assert set(said) == {"waiting"}
     cpu_queue.leave("another")
     until(lambda: is_finished(runner))
@@ -489,8 +489,8 @@ def test_runs_beyond_the_number_of_cores_wait_and_say_so(make_runner, until):
     until(lambda: second.progress.status == "waiting")
     third.restart(small_spec())
     until(lambda: third.progress.status == "waiting")
-    assert "this one is next" in second.progress.message
-    assert "1 more wait" in third.progress.message
+    assert "this run is next" in second.progress.message
+    assert "1 more ahead" in third.progress.message
     first.pause()
     gate.set()
     until(lambda: second.progress.status == third.progress.status == "finished")

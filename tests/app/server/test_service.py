@@ -107,7 +107,7 @@ def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until,
     until(lambda: all(run.runner.progress.status == "running" for run in runs))
     waiting = service.preview(Visitor(), spec)
     assert waiting.status == "waiting"
-    assert "2 other runs are learning, this one is next" in waiting.message
+    assert "2 other runs are learning, this run is next" in waiting.message
     assert service.preview(Visitor(run="chosen-by-a-visitor"), spec).status == "waiting"
     assert service.preview(Visitor(run=runs[0].key), spec) is runs[0].runner.progress
     assert len(service) == 2

@@ -9,4 +9,4 @@ from stickbreaker.app.__main__ import serve
 def test_an_invalid_port_is_refused_with_a_description_of_a_valid_one(port, capsys):
     with pytest.raises(SystemExit):
         serve([f"--port={port}", "--no-show"])
-    assert f"'{port}' is no port: give a whole number from 0 to 65535" in capsys.readouterr().err
+    assert f"'{port}' is not a valid port: use a whole number from 0 to 65535" in capsys.readouterr().err

@@ -104,17 +104,17 @@ def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypat
         return str(refused.value)
 
     monkeypatch.setattr(TextWorker, "users", ["anna", "anna", "ben"])
-    assert refusal("anna").startswith("You have 2 pages that bring text, as many as this server allows for each user")
+    assert refusal("anna").startswith("You have 2 pages that are importing text, which is the maximum for each user")
     monkeypatch.setenv(TEXT_PROCESSES.variable, "3")
     for user in ("ben", None):
-        assert refusal(user).startswith("3 pages are bringing text to this server, as many as it allows")
+        assert refusal(user).startswith("3 pages are importing text, which is the maximum of this server")
     assert TextWorker.users == ["anna", "anna", "ben"]
 
 
 def test_a_corpus_for_which_there_is_no_room_is_not_built(monkeypatch, path, tmp_path):
     monkeypatch.setenv(CORPORA.variable, "0")
     tasks = TextTaskRunner(lambda share, said: None, tmp_path / "corpora")
-    with pytest.raises(CorpusError, match="a user may have 0 MB of corpora on this server"):
+    with pytest.raises(CorpusError, match="the limit for each user is 0 MB"):
         tasks.build(path, "mine", Columns("text"), WordChoices(), True)
     assert list_own(tmp_path / "corpora") == ()
 

@@ -62,11 +62,11 @@ def test_an_invalid_name_is_refused(upload, name):
 
 def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkeypatch):
     monkeypatch.setenv(UPLOAD.variable, "0.00000001")
-    with pytest.raises(CorpusError, match="an upload may have 0 MB .*: pack them into a zip, take a sample"):
+    with pytest.raises(CorpusError, match="the limit of an upload is 0 MB .*: pack them into a zip, take a sample"):
         upload.open("a.csv", 11)
     send_file(upload, "a.csv", b"123456")
     upload.open("b.csv", 1)
-    with pytest.raises(CorpusError, match="an upload may have"):
+    with pytest.raises(CorpusError, match="the limit of an upload is"):
         upload.add(base64.b64encode(b"too long").decode())
     assert sum(file.stat().st_size for file in upload.end().iterdir()) <= 10
     monkeypatch.setattr(uploads, "MAX_FILES", 2)
@@ -77,7 +77,7 @@ def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkey
 @pytest.mark.parametrize(
     ("limit", "users", "said"),
     [
-        (UPLOADS_PER_USER, ("anna", "anna"), "a user may have 2 MB of uploads on this server .*: close another page"),
+        (UPLOADS_PER_USER, ("anna", "anna"), "the limit for each user is 2 MB .*: close another page"),
         (ALL_UPLOADS, ("anna", "ben"), "this server allows 2 MB .*: try again when other users have closed"),
         (ALL_UPLOADS, (None, None), "this server allows 2 MB"),
     ],

@@ -323,7 +323,7 @@ def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
     waiting = visit(user="dora")
     until(lambda: waiting.run.runner.progress.status == "waiting")
     waiting.look()
-    assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this one is next."
+    assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this run is next."
     presenter.toggle()
     until(lambda: waiting.run.runner.progress.status == "running")
 

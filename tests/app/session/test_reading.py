@@ -353,7 +353,7 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
     assert is_behind(job, later)
-    assert f"The run has now read {later.documents_seen:,} documents." in describe_reading(job, later)
+    assert f"The run has since learned from {later.documents_seen:,} documents." in describe_reading(job, later)
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
 
@@ -362,7 +362,7 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
     said = describe_reading(few, progress)
     learned = f"{progress.documents_seen} documents"
-    assert said == f"The only document, read with the model after {learned}."
+    assert said == f"Topics of the only document, inferred with the model after {learned}."
     assert describe_reading(replace(few, status="reading"), progress).endswith(f"after {learned} …")
     explorer = TopicExplorer(Selection(), print)
     explorer.read(few, progress)

@@ -62,7 +62,7 @@ def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
     with set_curdoc(document):
         bar = Session(service, make_spec).header.bar
     assert (bar.state, bar.status) == ("Waiting", "waiting")
-    assert "this one is next" in bar.note
+    assert "this run is next" in bar.note
 
 
 def test_a_page_takes_its_style_sheets_from_its_own_server():

@@ -153,7 +153,7 @@ def test_another_document_is_the_next_document_to_be_read(learn):
     page.anatomist.join()
     page.look(page.progress)
     assert page.job.dissection.row != first
-    assert "A document to be read next" in page.texts["slots"].object
+    assert "Next document" in page.texts["slots"].object
 
 
 def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
@@ -195,11 +195,12 @@ def test_the_slots_contain_the_whole_document_after_each_round(answer):
 
 def test_the_caption_says_where_the_run_stops_and_whether_the_slots_have_settled():
     assert explain_end(3, 66) == (
-        "The run takes 3 rounds, up to the dashed line. In round 66, less than 0.1 % of the words move to another slot."
+        "The run stops after 3 rounds, up to the dashed line. In round 66, less than 0.1 % of the words move to "
+        "another slot."
     )
-    assert explain_end(1, 1).startswith("The run takes 1 round. In round 1,")
+    assert explain_end(1, 1).startswith("The run stops after 1 round. In round 1,")
     assert explain_end(3, MOST_ITERATIONS).endswith(f"After {MOST_ITERATIONS} rounds, words still move between slots.")
-    assert explain_end(200, MOST_ITERATIONS) == f"The run takes more than these {MOST_ITERATIONS} rounds."
+    assert explain_end(200, MOST_ITERATIONS) == f"The run uses more than these {MOST_ITERATIONS} rounds."
 
 
 def test_a_step_ends_between_its_start_and_its_target(answer):

@@ -162,7 +162,7 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_are_explained(view, 
 def test_a_corpus_without_words_cannot_be_built_and_the_reason_is_shown(view, path, tmp_path):
     look(view, path)
     assert (view.build.disabled, view.reason.object) == (False, "")
-    for letters, reason in ((8, "leave no words: lower the least number"), (99, "Change the word choices")):
+    for letters, reason in ((8, "leave no words: lower “Minimum letters per word”"), (99, "Change the word choices")):
         view.words.widgets["min_letters"].value = letters
         asyncio.run(view.measure())
         assert view.build.disabled
@@ -233,7 +233,7 @@ def test_a_warning_appears_before_the_names_of_a_corpus_are_forgotten(own_corpor
         asyncio.run(view.build_corpus(None))
         assert "forgets" not in view.corpus_menu.about.object
         view.corpus_menu.delete_corpus(None)
-        assert "Deletion also forgets 3 names given to topics of this corpus." in view.corpus_menu.about.object
+        assert "Deleting this corpus also deletes 3 topic names." in view.corpus_menu.about.object
         assert gone == []
         view.corpus_menu.delete_corpus(None)
     assert (gone, list_own()) == (["mine"], ())

@@ -1,4 +1,4 @@
-"""The page Compare: which runs it lists and puts side by side, and which of their topics."""
+"""The Compare page: which runs it lists and puts side by side, and which of their topics."""
 
 from dataclasses import replace
 

@@ -238,13 +238,13 @@ def test_a_forecast_names_what_is_wrong_and_what_to_do():
 
 def test_no_smaller_steps_are_advised_where_documents_are_few():
     said = describe_forecast(Forecast(1, 0.0, False), 1)
-    assert said == "Too little text: 1 document. Use more passes or more documents."
+    assert said == "Too few documents: 1. Use more passes or more documents."
     few = describe_progress(progress_of(small_config(), status="finished", corpus_size=1, documents_total=1))
     assert few["documents"] == "0 of 1 document"
-    assert "Too little text: 1 document." in few["note"]
-    assert "rows of a CSV" in few["note"]
+    assert "Too few documents: 1." in few["note"]
+    assert "one paragraph per row" in few["note"]
     waiting = describe_progress(progress_of(small_config(), corpus_size=15, message="The next step waits."))
-    assert waiting["note"].endswith("CSV. The next step waits.")
+    assert waiting["note"].endswith("per row. The next step waits.")
     assert describe_progress(progress_of(small_config(), corpus_size=16))["note"] == ""
 
 
@@ -254,7 +254,7 @@ def test_the_status_bar_says_how_far_the_stream_is():
         date=np.datetime64("1863", "Y"), documents_per_second=158.7,
     )  # fmt: skip
     texts = describe_progress(progress)
-    assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now reading 1863")
+    assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now at 1863")
     assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
 

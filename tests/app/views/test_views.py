@@ -196,13 +196,13 @@ def test_the_legend_names_the_run_escapes_its_text_and_warns_that_shuffled_dates
     text = legend_html(progress(3, label="<i>", settings=SHUFFLED), (), "dates")
     assert "&lt;i&gt;" in text
     assert "shuffled order" in text
-    assert "Held-out passages come from all years" in help_html(progress(3))
+    assert "Held-out documents are spread over the whole corpus" in help_html(progress(3))
     assert SCORE_HELP in help_html(progress(3))
 
 
 def test_if_whole_texts_are_held_out_the_help_names_them():
     text = help_html(progress(3, held_out_by="group", corpus_name="rfc"))
-    assert "Whole RFCs of all years are held out" in text
+    assert "Whole RFCs, spread over the corpus, are held out" in text
 
 
 def test_earlier_runs_on_another_corpus_are_not_drawn():

@@ -60,7 +60,7 @@ def test_an_empty_field_is_a_fault_and_not_a_traceback():
 def test_a_setting_that_may_be_left_to_the_corpus_size_may_stay_empty():
     questions = questions_of(HDPConfig)
     assert (questions["delay"].kind, questions["batch_size"].kind) == ("number", "whole")
-    assert make_widget(questions["batch_size"]).placeholder == "set by the corpus' size"
+    assert make_widget(questions["batch_size"]).placeholder == "set by the size of the corpus"
     assert make_widget(questions["delay"]).value is None
     assert find_faults(HDPConfig, {"delay": None, "batch_size": None}) == {}
 

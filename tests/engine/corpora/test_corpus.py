@@ -215,7 +215,7 @@ def test_the_batch_size_must_be_at_least_one(tiny_corpus):
         ([True], "the mask has 1 values for 12 documents"),
         ([1.5], "rows must be a list of whole numbers, or a mask"),
         ([[1, 2]], "rows must be a list of whole numbers, or a mask"),
-        ([3, 12], "no document 12 among 12. Positions start at 0"),
+        ([3, 12], "position 12 is out of range for 12 documents. Positions start at 0"),
     ],
 )
 def test_wrong_positions_and_masks_are_refused(tiny_corpus, rows, message):

@@ -23,7 +23,7 @@ def test_counts_in_every_container_give_the_same_model(kind, tiny_corpus):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([[0.5, 1]], "X holds 0.5: counts are whole numbers .* do not weigh them"),
+        ([[0.5, 1]], "X holds 0.5: counts are whole numbers .* do not weight the counts"),
         ([[2.0**31, 1]], "X holds 2147483648.0"),
         ([[-1, 1]], "Negative values"),
         ([[np.nan, 1]], "NaN"),

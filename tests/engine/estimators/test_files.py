@@ -57,7 +57,7 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tin
     assert engine.load(tmp_path / "model.npz").transform(frame).tobytes() == model.transform(frame).tobytes()
     position = engine.Position("hdp", model.config_, RunSettings(), model.state_, 12, 0.0)
     checkpoint.save(tmp_path / "run.npz", position)
-    with pytest.raises(checkpoint.CheckpointError, match="holds a run"):
+    with pytest.raises(checkpoint.CheckpointError, match="contains a run"):
         engine.load(tmp_path / "run.npz")
     with pytest.raises(checkpoint.CheckpointError, match="no checkpoint at"):
         engine.load(tmp_path / "nothing.npz")

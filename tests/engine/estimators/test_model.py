@@ -134,7 +134,7 @@ def test_score_is_the_mean_log_likelihood_of_a_held_out_token(kind, tiny_corpus)
 
 @of_all
 def test_fit_warns_about_a_single_document(kind):
-    with pytest.warns(UserWarning, match="X has only one document"):
+    with pytest.warns(UserWarning, match="X has one document"):
         make(kind).fit([[3, 1, 2]])
 
 
@@ -148,7 +148,7 @@ def test_a_model_without_a_seed_draws_one(tiny_corpus):
 
 def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
     model = make(engine.OnlineHDP).fit(tiny_corpus)
-    with pytest.raises(ValueError, match="two distinct words"):
+    with pytest.raises(ValueError, match="two or more distinct words"):
         model.score(Corpus("short", [[4, 0, 0, 0, 0, 0]], tiny_corpus.vocabulary, ["1790"], ["Short"]))
     others = replace(tiny_corpus, vocabulary=Vocabulary(tuple("abcdef")))
     with pytest.raises(ValueError, match="not the 6 that the model was fitted with"):

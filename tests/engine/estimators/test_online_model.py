@@ -123,5 +123,5 @@ def test_the_size_of_a_population_stays_when_more_documents_come(kind, tiny_corp
     known.partial_fit(counts[8:16], corpus_size=8)
     fixed.partial_fit(counts[8:16], corpus_size=8, is_population=True)
     assert (known.corpus_size_, fixed.corpus_size_) == (4096, 8)
-    with pytest.raises(ValueError, match="is_population needs corpus_size"):
+    with pytest.raises(ValueError, match="is_population=True needs corpus_size"):
         fixed.partial_fit(counts, is_population=True)

@@ -108,7 +108,7 @@ def test_a_checkpoint_of_the_previous_format_loads(tiny_corpus, tmp_path):
 def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):
     position = position_after(REGISTRY[0], tiny_corpus, 1)
     other = Position("other", *list(vars(position).values())[1:])
-    with pytest.raises(ValueError, match="of 'other'"):
+    with pytest.raises(ValueError, match="by 'other'"):
         run(prepare(REGISTRY[0], position.config, tiny_corpus, position.settings), resume=other)
 
 
@@ -127,7 +127,7 @@ def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
     fewer = replace(
         tiny_corpus, counts=tiny_corpus.counts[:, 1:], vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:])
     )
-    with pytest.raises(ValueError, match="resume it with the corpus that it was made on"):
+    with pytest.raises(ValueError, match="resume it with its own corpus"):
         run(prepare(REGISTRY[0], position.config, fewer, position.settings), resume=position)
 
 

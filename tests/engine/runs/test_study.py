@@ -177,7 +177,7 @@ def test_the_bounds_of_an_lda_have_the_concentrations_of_its_model(system, chose
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"systems": ("hdq",)}, "no algorithm 'hdq'"),
+        ({"systems": ("hdq",)}, "Unknown algorithm 'hdq'"),
         ({"grid": {"kappa": (0.6,)}}, "has a setting 'kappa'"),
         ({"grid": {"forgetting_rate": (0.6, 2.0)}}, "forgetting_rate is 2.0"),
         ({"protocols": ("disjoint_words",)}, "is not a further protocol"),
