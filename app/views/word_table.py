@@ -1,4 +1,4 @@
-"""The table of word lists: the ten top words of selected topics at each checkpoint."""
+"""The table of word lists: the top ten words of selected topics at each checkpoint."""
 
 import time
 from collections.abc import Callable, Sequence

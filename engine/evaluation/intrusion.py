@@ -31,7 +31,7 @@ class Sheet(NamedTuple):
 def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0) -> Sheet:
     """Ask for the intruder among six words of each topic: its five most probable words and a foreign one.
 
-    The intruder is drawn from the ten top words of other topics whose probability in this one is at most the median of
+    The intruder is drawn from the top ten words of other topics whose probability in this one is at most the median of
     its words. Only topics in use count. Questions and words are in random order.
 
     Parameters

@@ -7,7 +7,7 @@
 * markup: a tenth of the documents contain Poisson(20) tokens more, drawn from 30 markup words.
 
 A topic of junk has more than half of its probability on added words. "in them" is the share of the expected junk tokens
-that are in topics of junk. "others" are the other topics in use with an added word among their ten top words. All
+that are in topics of junk. "others" are the other topics in use with an added word among their top ten words. All
 figures are of the topics in use.
 """
 

@@ -23,7 +23,7 @@ def summary():
 
 
 def naive_order(summary, place):
-    """A topic's ten top words by λ log p(w|k) + (1 - λ) log p(w|k) / p(w) at λ = .6."""
+    """A topic's top ten words by λ log p(w|k) + (1 - λ) log p(w|k) / p(w) at λ = .6."""
     shares = summary.weights @ summary.topics
     top = sorted(range(len(WORDS)), key=lambda w: -summary.topics[place, w])[:10]
     row = summary.topics[place]
