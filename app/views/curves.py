@@ -72,8 +72,8 @@ NOTES = {
 class Curves(Viewer):
     """The curves of the run, with earlier runs as faint lines. `update` shows a new progress.
 
-    held_out: the curve of held-out words, which the page places by itself. waits: the curves are sent when a user can
-    first see their places.
+    held_out: the curve of held-out words, which the page places by itself. waits: the plots are made and sent when a
+    user can first see their places. plots: those made so far.
     """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
@@ -82,7 +82,7 @@ class Curves(Viewer):
         super().__init__()
         self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
-        self.plots = {name: curve_plot(name, self.x_range) for name in ON_PAGE}
+        self.plots: dict[str, CurvePlot] = {}
         self._progress = Progress()
         self.earlier: tuple[Progress, ...] = ()
         self._shown: tuple[object, ...] = ()
@@ -94,17 +94,21 @@ class Curves(Viewer):
         )
         self.larger = pmui.Switch(label="Large curves", value=False, margin=(0, 10))
         self.larger.param.watch(lambda event: self._resize(), "value")
-        held_out, *others = (
-            pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in self.plots.values()
-        )
-        self.held_out, grid = _lay_in_grid(held_out), _lay_in_grid(*others)
         choices = pn.FlexBox(picker, self.larger, align_items="center")
-        more = pn.Column(choices, grid, sizing_mode="stretch_width", margin=0)
         # Their room is there before them, so that nothing moves.
-        self.held_out.min_height, grid.min_height, more.min_height = CURVE_HEIGHT, SMALL_HEIGHT, SMALL_HEIGHT + 40
+        self.held_out = _lay_in_grid(min_height=CURVE_HEIGHT)
+        grid = _lay_in_grid(min_height=SMALL_HEIGHT)
+        more = pn.Column(sizing_mode="stretch_width", margin=0, min_height=SMALL_HEIGHT + 40)
+
+        def make_more() -> list[Any]:
+            grid.objects = self._make_plots(ON_PAGE[1:])
+            return [choices, grid]
+
         if waits:
-            fill_when_seen(self.held_out, (held_out,), "Show the curve of held-out words")
-            fill_when_seen(more, (choices, grid), f"Show {TITLE.lower()}")
+            fill_when_seen(self.held_out, lambda: self._make_plots(ON_PAGE[:1]), "Show the curve of held-out words")
+            fill_when_seen(more, make_more, f"Show {TITLE.lower()}")
+        else:
+            self.held_out.objects, more.objects = self._make_plots(ON_PAGE[:1]), make_more()
         self._layout = pn.Column(
             self._heading,
             more,
@@ -113,7 +117,6 @@ class Curves(Viewer):
             css_classes=["curves"],
             margin=0,
         )
-        self._resize()
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -125,11 +128,23 @@ class Curves(Viewer):
         self.earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
         self._draw()
 
+    def _make_plots(self, names: Sequence[str]) -> list[Any]:
+        """Make the plots of some curves with what they show now."""
+        made = {name: curve_plot(name, self.x_range) for name in names}
+        self.plots |= made
+        for plot in made.values():
+            set_x_axis(plot.figure, self.axis)
+        self._resize()
+        self._shown, self._shown_earlier = (), ()
+        self._draw()
+        return [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in made.values()]
+
     def _resize(self) -> None:
         """Draw all curves but that of held-out words large, or as small multiples."""
         with pn.io.hold():
             for name in ON_PAGE[1:]:
-                resize_curve(self.plots[name], name, self.larger.value)
+                if name in self.plots:
+                    resize_curve(self.plots[name], name, self.larger.value)
 
     @param.depends("axis", watch=True)
     def _change_axis(self) -> None:
@@ -197,8 +212,10 @@ class Curves(Viewer):
             self._legend.object = text
 
 
-def _lay_in_grid(*panes: pn.pane.Bokeh) -> pn.Column:
-    return pn.Column(*panes, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
+def _lay_in_grid(min_height: int) -> pn.Column:
+    return pn.Column(
+        min_height=min_height, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"]
+    )
 
 
 def first_value_note(progress: Progress, name: str) -> str:

@@ -1,6 +1,6 @@
 """Parts of the page that are sent when they are first shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,11 @@ class Sight(pn.custom.JSComponent):
     _esm = read_script(Path(__file__).with_name("sight.js"))
 
 
-def fill_when_seen(layout: Any, parts: Sequence[Any], label: str) -> None:
-    """Send the parts of a layout when a user can first see its place; label: of the button that stands there before."""
+def fill_when_seen(layout: Any, make_parts: Callable[[], Sequence[Any]], label: str) -> None:
+    """Make and send the parts of a layout when a user can first see its place.
+
+    label: of the button that stands there before.
+    """
     mark = Sight(label=label, margin=0)
     layout.objects = [mark]
-    mark.param.watch(lambda event: layout.param.update(objects=list(parts)), "is_seen")
+    mark.param.watch(lambda event: layout.param.update(objects=list(make_parts())), "is_seen")

@@ -19,6 +19,7 @@ from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES, TOPICS
+from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_spec
@@ -264,6 +265,8 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
     runner.set_pace(0.0)
     until(lambda: runner.progress.status == "finished")
     session.look()
+    for sight in session.curves.__panel__().select(Sight):
+        sight.is_seen = True
     session.selection.moment = 50
     assert session.moment().documents_seen == 50
     assert session.curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
