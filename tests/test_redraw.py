@@ -79,6 +79,7 @@ def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples():
 FEW = {"seeds": (0,), "num_documents": 60}
 
 
+@pytest.mark.notebooks
 @pytest.mark.parametrize("name", ["wang-blei-2012-fig-2", "wang-blei-2012-fig-3"])
 def test_a_figure_is_drawn_from_few_documents(name, tmp_path):
     frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
@@ -87,6 +88,7 @@ def test_a_figure_is_drawn_from_few_documents(name, tmp_path):
     assert len(drawn.children) == frame["panel"].nunique()
 
 
+@pytest.mark.notebooks
 @pytest.mark.parametrize("name", ["wang-2011-table-1", "hoffman-2010-fig-1"])
 def test_word_lists_are_drawn_from_few_documents(name, tmp_path):
     frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))

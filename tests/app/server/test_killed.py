@@ -25,6 +25,8 @@ from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled, Watched, small_spec
 from tests.chaos.stored import write_notes
 
+pytestmark = pytest.mark.chaos
+
 OWN = "my-letters"
 SIZES = {"batch_size": (5, 10, 20), "forgetting_rate": (0.6, 0.8)}
 # For the start of a process that imports everything.

@@ -15,6 +15,8 @@ from tests.app.small_runs import SETTINGS, RunSpec, small_spec
 distributed = pytest.importorskip("distributed")
 
 
+pytestmark = pytest.mark.recovery
+
 @pytest.fixture(scope="module")
 def address():
     with distributed.LocalCluster(
