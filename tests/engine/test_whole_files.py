@@ -80,6 +80,7 @@ def test_a_folder_is_written_completely_or_not_at_all(tmp_path):
     assert (path / "part").read_text() == "new"
 
 
+@pytest.mark.chaos
 def test_files_of_a_killed_process_are_removed_by_the_next_write_and_files_in_use_are_not(tmp_path):
     assert subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False).returncode == 9
     assert len(list(tmp_path.glob(".*.partial"))) == 2

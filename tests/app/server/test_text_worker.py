@@ -57,6 +57,7 @@ def test_word_choices_are_tried_on_the_file_previewed_last(path):
         tasks.measure(WordChoices())
 
 
+@pytest.mark.chaos
 def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_after_a_crash(path, tmp_path):
     long = path.with_name("long.csv")
     long.write_text("text\n" + "peace and war and all the treaties\n" * 300_000)
@@ -119,6 +120,7 @@ def test_a_corpus_for_which_there_is_no_room_is_not_built(monkeypatch, path, tmp
     assert list_own(tmp_path / "corpora") == ()
 
 
+@pytest.mark.chaos
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot suspend a process")
 def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
     monkeypatch.setattr(text_worker, "PATIENCE_SECONDS", 0.3)
@@ -157,6 +159,7 @@ def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
     asyncio.run(talk())
 
 
+@pytest.mark.chaos
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends a process otherwise")
 def test_the_process_ends_when_its_server_is_killed(tmp_path):
     script = tmp_path / "killed_server.py"

@@ -112,6 +112,7 @@ build(sys.argv[1], to=sys.argv[2], text="said", date="when", shard_documents=400
 """
 
 
+@pytest.mark.chaos
 def test_a_build_that_was_killed_continues_where_it_stopped(table, tmp_path):
     settings = {"text": "said", "date": "when", "shard_documents": 400}
     done = subprocess.run([sys.executable, "-c", KILLED, table, tmp_path / "disk"], check=False)
