@@ -32,7 +32,7 @@ WAITING = "No task yet. It will open here."
 NOT_RUN = "When everyone has answered, press “Start the runs”."
 NOT_KNOWN = "The right answer is not known yet: let the run continue."
 CODE_STYLE = """
-:host { display: block; } img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
+img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
 p { margin: 6px 0 0; font-size: 14px; overflow-wrap: anywhere; color: var(--panel-on-surface-color, inherit); }
 """
 SIDES_STYLE = """

@@ -21,6 +21,26 @@ WATCH_SHIFTS = """() => {
   }).observe({type: "layout-shift", buffered: true})
 }"""
 
+# Parts of the page, also those inside other components, that a person sees before the page has been drawn.
+WATCH_PARTS = """() => {
+  window.early = new Set()
+  const look = () => {
+    if (document.documentElement?.classList.contains("is-drawn")) { return }
+    const walk = (root) => {
+      for (const node of root.querySelectorAll("*")) {
+        const isText = [...node.childNodes].some((each) => each.nodeType === 3 && each.data.trim())
+        if (isText && root !== document && node.checkVisibility({opacityProperty: true, visibilityProperty: true})) {
+          early.add(node.textContent.trim())
+        }
+        if (node.shadowRoot) { walk(node.shadowRoot) }
+      }
+    }
+    walk(document)
+    setTimeout(look, 20)
+  }
+  look()
+}"""
+
 
 def cumulate(shifts):
     """The cumulative layout shift: the largest sum in a window of at most 5 s whose shifts are less than 1 s apart."""
@@ -39,9 +59,11 @@ def test_shifts_add_up_within_a_window():
 
 
 @SIZES
-def test_the_page_does_not_jump_while_controls_arrive_and_columns_fill(visit, size):
-    dashboard = visit(size, prepare=lambda context: context.add_init_script(f"({WATCH_SHIFTS})()"))
+def test_the_page_appears_as_a_whole_and_does_not_jump_while_controls_arrive_and_columns_fill(visit, size):
+    watch = f"({WATCH_SHIFTS})(); ({WATCH_PARTS})()"
+    dashboard = visit(size, prepare=lambda context: context.add_init_script(watch))
     page = dashboard.page
+    assert page.evaluate("() => [...early]") == []
     expect(page.locator("thead th.planned")).to_have_count(7, timeout=60_000)
     page.wait_for_timeout(1_000)
     shifts = page.evaluate("() => shifts")

@@ -64,7 +64,11 @@ def test_a_replay_plays_to_the_end_by_itself_and_a_link_opens_its_moment(look_at
 def test_the_map_of_topics_follows_the_player(look_at_finished):
     dashboard = look_at_finished()
     page = dashboard.page
+    slider = page.get_by_role("slider", name="Moment of the replay")
+    dashboard.button("Time").click()
+    expect(slider).to_be_hidden()
     dashboard.button("Topics").click()
+    expect(slider).to_be_visible()
     shown = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
         .find(m => m.type === "ColumnDataSource" && "line" in m.data)?.data.title.length ?? 0"""
     page.wait_for_function(f"() => ({shown})() > 20")
