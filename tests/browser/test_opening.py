@@ -24,12 +24,19 @@ WATCH_SHIFTS = """() => {
 # Parts of the page, also those inside other components, that a person sees before the page has been drawn.
 WATCH_PARTS = """() => {
   window.early = new Set()
+  const isSeen = (node) => {
+    let each = node.checkVisibility({visibilityProperty: true}) && node
+    while (each && (getComputedStyle(each).display === "contents" || getComputedStyle(each).opacity !== "0")) {
+      each = each.assignedSlot ?? each.parentElement ?? each.parentNode?.host
+    }
+    return each === undefined
+  }
   const look = () => {
     if (document.documentElement?.classList.contains("is-drawn")) { return }
     const walk = (root) => {
       for (const node of root.querySelectorAll("*")) {
         const isText = [...node.childNodes].some((each) => each.nodeType === 3 && each.data.trim())
-        if (isText && root !== document && node.checkVisibility({opacityProperty: true, visibilityProperty: true})) {
+        if (isText && root !== document && isSeen(node)) {
           early.add(node.textContent.trim())
         }
         if (node.shadowRoot) { walk(node.shadowRoot) }
