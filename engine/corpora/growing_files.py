@@ -110,10 +110,10 @@ class GrowingFile:
 class GrowingFolder:
     """A folder of JSON-lines files, which may grow, and of text files, each of which is one document.
 
-    Files are read in order of modification time, and in order of name if the times are equal. A
-    text file is read once: write it elsewhere, and move it into the folder when it is complete. Its date is the one in
-    its name, otherwise the day on which it was changed last. Files that cannot be read are skipped, with a warning.
-    Hidden files and subfolders are left out.
+    Files are read in order of modification time, and in order of name if the times are equal. A text file is read once:
+    write it elsewhere, and move it into the folder when it is complete. Its date is the one in its name, otherwise the
+    day on which it was changed last. Files that cannot be read are skipped, with a warning. Hidden files and subfolders
+    are left out. A file that leaves the folder is forgotten, so the memory is that of the names in the folder.
     """
 
     path: Path
@@ -141,6 +141,9 @@ class GrowingFolder:
             names = [each for each in self.path.iterdir() if not each.name.startswith(".")]
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a folder.") from error
+        listed = {each.name for each in names}
+        self._texts &= listed
+        self._files = {name: file for name, file in self._files.items() if name in listed}
         found = []
         for each in names:
             with suppress(FileNotFoundError):

@@ -10,14 +10,21 @@ B = E[topic] unless the line says otherwise; all steps start a document's slots 
 * gradient: ζ of "mixture", and φ_tk ∝ exp(E log β_k + Σ_i c_i ζ_it B_ik / Σ_l φ_tl B_il)
 * printed: Eq. 15-18 with E[log topic]
 * direct assignment: one Dirichlet for each document, without slots
+* sampled: the topic of each token is drawn from α₀ E[β_k] + N_k times B_ik, with the tokens N_k of the document's other
+  tokens, and the counts of the sweeps after the burn-in are averaged (Mimno, Hoffman & Blei 2012). A draw visits the
+  topics that the document has, and all topics only for the part of α₀ E[β]
+
+The seconds are those of the processor for the pass, with its warm-up, which is the same in all steps but the last two.
 """
 
 import argparse
+import time
 from contextlib import contextmanager
 
 import numba
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from stickbreaker.engine import RunSettings
 from stickbreaker.engine.inference import two_level
@@ -32,6 +39,7 @@ from stickbreaker.engine.kernels.slots import (
     update_sticks,
     write_tokens,
 )
+from stickbreaker.engine.kernels.special import digamma
 from stickbreaker.engine.kernels.two_level import add_sums, fit_document, make_scratch, sum_slots
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks.contestants import Ours
@@ -44,7 +52,12 @@ STEPS = {
     "gradient": ("hdp", {}),
     "printed": ("hdp", {"topic_expectation": "geometric"}),
     "direct assignment": ("direct-hdp", {}),
+    "sampled": ("hdp", {}),
 }
+# Sweeps over a document's tokens: those before the first sample, and those whose counts are averaged.
+BURN_IN, NUM_SAMPLES = 10, 10
+# Documents of the pass that compiles.
+FEW = 1_000
 
 
 @numba.njit
@@ -110,6 +123,80 @@ def fit_by(is_gradient, first, problem, out):
             write_tokens(slots.phi, slots.tokens, block)
 
 
+@numba.njit
+def draw_topic(rng, kept, weights, held, alpha, rest):
+    """Draw a topic in proportion to (α_k + N_k) B_k; held: the ids of topics with N_k > 0, rest: Σ_k α_k B_k."""
+    total = rest
+    for k in held:
+        total += kept[k] * weights[k]
+    left = rng.random() * total
+    for k in held:
+        left -= kept[k] * weights[k]
+        if left < 0:
+            return k
+    for k in range(len(alpha)):
+        left -= alpha[k] * weights[k]
+        if left < 0:
+            return k
+    return np.argmax(alpha)
+
+
+@numba.njit
+def sample_document(rng, counts, rows, alpha, rests, out_mean):
+    """Write the mean number of each word's tokens in each topic (N, K); rows: B of the words (N, K)."""
+    words = np.repeat(np.arange(len(counts)), counts)
+    topics = np.full(len(words), -1)
+    tokens = np.zeros(len(alpha), np.int64)
+    held, num_held = np.empty(len(alpha), np.int64), 0
+    for sweep in range(BURN_IN + NUM_SAMPLES):
+        for n in range(len(words)):
+            i, old = words[n], topics[n]
+            if old >= 0:
+                tokens[old] -= 1
+                if tokens[old] == 0:
+                    place = np.flatnonzero(held[:num_held] == old)[0]
+                    num_held -= 1
+                    held[place] = held[num_held]
+            new = draw_topic(rng, tokens, rows[i], held[:num_held], alpha, rests[i])
+            if tokens[new] == 0:
+                held[num_held] = new
+                num_held += 1
+            tokens[new] += 1
+            topics[n] = new
+            if sweep >= BURN_IN:
+                out_mean[i, new] += 1.0 / NUM_SAMPLES
+
+
+@numba.njit(nogil=True)
+def fit_by_sampling(rng, problem, digamma_prior, out):
+    """`fit_two_level` with the step "sampled", arguments as in `fit_by`; digamma_prior: ψ(α₀ E[β]) (K,)."""
+    documents, topics, prior, _, limits = problem
+    counts, tables, tokens, shares = out
+    alpha, place = prior.concentrations, 0
+    for j in range(documents.starts.shape[0] - 1):
+        first, last = documents.starts[j], documents.starts[j + 1]
+        rows = np.empty((last - first, len(alpha)), topics.dtype)
+        rests = np.zeros(last - first)
+        for i in range(last - first):
+            rows[i] = topics[documents.words[first + i]]
+            for k in range(len(alpha)):
+                rests[i] += alpha[k] * rows[i, k]
+        mean = np.zeros((last - first, len(alpha)))
+        sample_document(rng, documents.counts[first:last], rows, alpha, rests, mean)
+        sums = mean.sum(0)
+        own = np.argsort(-sums)[: min(limits.max_active, (sums > 0).sum())]
+        shares[j] = (alpha + sums) / (alpha.sum() + sums.sum())
+        for k in own:
+            # The expected number of tables of N tokens is α (ψ(α + N) - ψ(α)).
+            tables[k] += alpha[k] * (digamma(alpha[k] + sums[k]) - digamma_prior[k])
+        if counts.tokens.shape[0] > 0:
+            block, place = next_block(counts, j, own, place)
+            for m in range(len(own)):
+                tokens[own[m]] += sums[own[m]]
+                for i in range(last - first):
+                    block[i, m] = mean[i, own[m]]
+
+
 @contextmanager
 def local_step(name):
     """The engine with one of the STEPS."""
@@ -121,6 +208,13 @@ def local_step(name):
             fit_by(name == "gradient", first, arguments[:5], arguments[5:9])
 
         two_level.fit_two_level = fit
+    elif name == "sampled":
+
+        def sample(*arguments):
+            rng = np.random.default_rng(len(arguments[0].words))
+            fit_by_sampling(rng, arguments[:5], special.digamma(arguments[2].concentrations), arguments[5:9])
+
+        two_level.fit_two_level = sample
     try:
         yield
     finally:
@@ -134,10 +228,15 @@ def measure(corpus, documents, seed):
     held_out, rows = split_words(validation.documents(), validation.doc_ids, seed), []
     for name, (algorithm, settings) in STEPS.items():
         with local_step(name):
+            few = train.select(np.arange(min(FEW, train.num_documents)))
+            # The first pass compiles.
+            learn(Ours(algorithm, few, seed, **settings), few, seed)
             contestant = Ours(algorithm, train, seed, **settings)
+            began = time.process_time()
             learn(contestant, train, seed)
+            seconds = time.process_time() - began
             own, folded = score_both(contestant, held_out)
-        found = {"own": own, "fold_in": folded, "topics": contestant.num_topics()}
+        found = {"own": own, "fold_in": folded, "topics": contestant.num_topics(), "seconds": seconds}
         rows.append({"corpus": corpus, "documents": train.num_documents, "seed": seed, "step": name, **found})
     return rows
 
@@ -152,6 +251,7 @@ def tabulate(rows):
         table[protocol] = [f"{scores[step].mean():.4f} ± {scores[step].std():.4f}" for step in STEPS]
         table[f"{protocol}, ahead of bound"] = [f"{gaps[step].mean():.4f} ± {gaps[step].sem():.4f}" for step in STEPS]
     table["topics"] = frame["topics"].groupby("step").mean().round(1)[list(STEPS)].tolist()
+    table["seconds"] = frame["seconds"].groupby("step").mean().round(2)[list(STEPS)].tolist()
     return pd.DataFrame(table, index=pd.Index(list(STEPS), name="step")).reset_index()
 
 

@@ -74,6 +74,18 @@ def test_a_folder_gives_lines_that_are_added_and_each_text_file_once(tmp_path):
     assert list(folder.read_new()) == [(None, "cut off")]
 
 
+def test_a_file_that_leaves_the_folder_is_forgotten_and_read_when_it_comes_again(tmp_path):
+    folder, texts = GrowingFolder(tmp_path), []
+    for text in ("war", "peace"):
+        for name, content in (("1.txt", text), ("2.jsonl", f'{{"text": "{text}s"}}\n')):
+            (tmp_path / name).write_text(content)
+        texts.append({text for _, text in folder.read_new()})
+        for name in ("1.txt", "2.jsonl"):
+            (tmp_path / name).unlink()
+        assert list(folder.read_new()) == []
+    assert texts == [{"war", "wars"}, {"peace", "peaces"}]
+
+
 def test_files_of_a_folder_that_are_no_texts_are_skipped_with_a_warning_that_says_why(tmp_path):
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "good.txt").write_text("war")
