@@ -5,7 +5,7 @@ A config gives the default: `max_topics: int = setting(150, **declared.MAX_TOPIC
 
 import math
 from dataclasses import Field, field, fields
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -50,6 +50,14 @@ def resolved(value: Value | None) -> Value:
             "Some settings depend on the size of the corpus: call engine.schedules.resolve(config, corpus_size) first."
         )
     return value
+
+
+def check_whole(name: str, value: object, least: int, may_be_none: bool = False) -> None:
+    """Raise ValueError that names an argument if it is not a whole number of at least `least`, or None."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not (is_whole and cast(int, value) >= least) and not (may_be_none and value is None):
+        end = ", or None" if may_be_none else ""
+        raise ValueError(f"{name} is {value!r}: give a whole number of at least {least}{end}.")
 
 
 def check_settings(config: Any) -> None:

@@ -160,7 +160,8 @@ def _list_names(columns: Sequence[str]) -> str:
 
 
 def _shorten(column: str) -> str:
-    return repr(column if len(column) <= 20 else f"{column[:19]}…")
+    is_short = not isinstance(column, str) or len(column) <= 20
+    return repr(column if is_short else f"{column[:19]}…")
 
 
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:

@@ -219,7 +219,12 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
         reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
         raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
     report(0.86, "Choosing words")
-    words = choose_words(folder, pieces, plan.words)
+    try:
+        words = choose_words(folder, pieces, plan.words)
+    except CorpusError as error:
+        # Other choices of words need other counts.
+        shutil.rmtree(folder)
+        raise CorpusError(f"{plan.paths[0]}: {error}") from error
     units = [piece.date_unit for piece in pieces if piece.num_documents]
     date_unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
     maker = ShardMaker(plan=plan, pieces=folder, corpus=corpus, words=words, date_unit=date_unit)

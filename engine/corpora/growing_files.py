@@ -13,6 +13,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.rows import BadRow
+from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.text_files import load_file, make_row
 
 # Between two looks at a source that has not grown.
@@ -152,6 +153,10 @@ class GrowingFolder:
         return [self.path / name for _, name in sorted(found)]
 
     def _read_text(self, file: Path) -> tuple[object, str] | None:
+        if file.suffix.lower() in TABLE_SUFFIXES:
+            remedy = f'write its rows to a .jsonl file, as objects such as {{"{self.text_column}": "..."}}'
+            warnings.warn(f"{file} is skipped, because tables do not grow: {remedy}.", stacklevel=2)
+            return None
         row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
         if isinstance(row, BadRow):
             warnings.warn(f"{file} is skipped: {row.reason}.", stacklevel=2)

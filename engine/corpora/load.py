@@ -45,8 +45,8 @@ def load_corpus(  # noqa: PLR0913
     text : str, optional
         The column with the documents. By default, the column called "text", or the only one.
     date : str, optional
-        The column with their dates: years, ISO dates, or another form that pandas reads (3/4/1863 is 4 March). Without
-        it, the chronological order is the order of the rows.
+        The column with their dates: years, ISO dates, or another form with a year of four digits that pandas reads
+        (3/4/1863 is 4 March). Without it, the chronological order is the order of the rows.
     title : str, optional
         The column with their titles. Without it, a document is named by its row.
     group : str, optional
@@ -68,6 +68,11 @@ def load_corpus(  # noqa: PLR0913
     CorpusError
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
     """
+    if not isinstance(name_or_path, str | PathLike):
+        raise TypeError(
+            f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Count texts in memory with"
+            " CorpusVectorizer."
+        )
     columns = Columns(text=text, date=date, title=title, group=group)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     if is_named or is_stored(name_or_path):

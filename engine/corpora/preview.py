@@ -151,7 +151,8 @@ def preview(
     path : str or path
         A file or a folder.
     text, date, title, group : str, optional
-        The columns to use. None guesses the text, date and title columns; "" means no column.
+        The columns to use. None guesses the text, date and title columns; "" means no column (of dates, titles or
+        groups).
     callback : callable, optional
         Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
 

@@ -67,6 +67,8 @@ class WordChoices:
     def __post_init__(self) -> None:
         check_settings(self)
         languages = (self.languages,) if isinstance(self.languages, str) else self.languages
+        if not isinstance(languages, Iterable):
+            raise ValueError(f"languages is {languages!r}. Use a tuple of names, or () for no stop words.")
         object.__setattr__(self, "languages", tuple(languages))
         if not isinstance(self.own_stop_words, str):
             raise ValueError(

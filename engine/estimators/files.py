@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Protocol
 
@@ -70,12 +71,16 @@ def save_model(
     )
 
 
+# A model is a checkpoint with its words.
+MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that the method save of a model has written")
+
+
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:
     """The position in a model's file, its V words if it knows them, and D, the documents of its corpus.
 
     Raises CheckpointError where the file is missing or damaged, or holds a run of the page instead of a model.
     """
-    position = checkpoint.load(path)
+    position = checkpoint.load(path, MODEL)
     if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
         raise CheckpointError(
             f"{path} contains a run of the page, not a model: read it with engine.runs.checkpoint.load."

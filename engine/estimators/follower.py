@@ -12,6 +12,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
 
@@ -109,8 +110,12 @@ class Follower:
         is_population: bool = False,
         drop_after: int | None = None,
     ) -> None:
-        if drop_after is not None and not (isinstance(drop_after, int | np.integer) and drop_after >= 1):
-            raise ValueError(f"drop_after is {drop_after!r}: give a whole number of at least 1, or None.")
+        if not isinstance(model, OnlineTopicModel):
+            raise TypeError(f"model is {model!r}: give an estimator with partial_fit, such as OnlineHDP().")
+        for name, value in (("corpus_size", corpus_size), ("drop_after", drop_after)):
+            check_whole(name, value, 1, may_be_none=True)
+        if is_population and corpus_size is None:
+            raise ValueError("is_population=True needs corpus_size: give the number of documents of the whole corpus.")
         self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
         self.drop_after = drop_after
         self.choices = choices or WordChoices()
@@ -124,6 +129,9 @@ class Follower:
         self._free = [place for place, name in enumerate(names) if name == FREE.format(place)]
         self._example = -1
         if drop_after is not None:
+            # One column stays free, as the template of a word that has not occurred yet.
+            if len(self._free) < 2 and not self._columns:
+                raise ValueError(f"max_words is {self.choices.max_words}: drop_after needs at least 2 columns.")
             if not self._free:
                 raise ValueError("The model has no unused column for drop_after: give a new model, or drop_after=None.")
             self._example = self._free.pop()
@@ -170,7 +178,7 @@ class Follower:
         Raises
         ------
         CorpusError
-            If a file or folder cannot be read, or a text is not a str.
+            If a file or folder cannot be read, or an item of the source is not a date with a str.
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
@@ -180,10 +188,10 @@ class Follower:
             rows = read_growing(growing, idle_seconds)
         else:
             rows = source
-        for date, text in rows:
-            if not isinstance(text, str):
-                raise CorpusError(f"A text of the stream is {text!r}: give pairs of a date and a str.")
-            self._waiting.append((date, text))
+        for row in rows:
+            if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], str)):
+                raise CorpusError(f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str.")
+            self._waiting.append((row[0], row[1]))
             if len(self._waiting) == self._size:
                 waiting, self._waiting = self._waiting, []
                 yield self._learn(waiting)

@@ -48,7 +48,7 @@ from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, 
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import Updates, run
-from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.runs.settings import LARGEST_SEED, RunSettings
 from stickbreaker.engine.schedules import resolve_max_topics
 from stickbreaker.engine.versions import find_environment
 
@@ -197,6 +197,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like those of X.
         """
         self.config_ = self.algorithm.config(**self._parameters())
+        self._keeps_unused()
         self.seed_ = _draw_seed(self.random_state)
         self.documents_seen_, self.topic_names_ = 0, {}
         self.history_ = empty_history()
@@ -321,11 +322,15 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         with show_progress(verbose, corpus.num_documents, "documents") as move:
             return write_shares(folder, corpus, reader, lambda num_documents: move(num_documents, "Reading"), cluster)
 
-    def _columns(self) -> np.ndarray | slice:
-        """The topics that `transform` has columns for."""
+    def _keeps_unused(self) -> bool:
+        """Whether `transform` has columns for unused topics. Raises ValueError if the parameter is no choice."""
         if self.unused_topics not in UNUSED_TOPICS:
             raise ValueError(f"unused_topics is {self.unused_topics!r}: choose one of {', '.join(UNUSED_TOPICS)}.")
-        return slice(None) if self.unused_topics == "keep" else np.sort(rank_topics(self.state_.expected_tokens))
+        return self.unused_topics == "keep"
+
+    def _columns(self) -> np.ndarray | slice:
+        """The topics that `transform` has columns for."""
+        return slice(None) if self._keeps_unused() else np.sort(rank_topics(self.state_.expected_tokens))
 
     def score(self, X: Counts, y: object = None, *, client: "Client | None" = None) -> float:
         """Score how well the model predicts held-out words; higher is better. The model does not change.
@@ -388,7 +393,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     @property
     def n_topics_(self) -> int:
-        """The number of topics in use: the fewest whose expected tokens cover 99 % of their sum."""
+        """The number of topics in use: the fewest that together have 99 % of all expected tokens.
+
+        A topic with less than one expected token is not in use, so a model of a few words can have none.
+        """
         return count_topics(self._summary().expected_tokens)
 
     def check_count(self, X: Counts, sweeps: int = SWEEPS, seed: int = 0, *, verbose: bool = False) -> CountCheck:
@@ -690,5 +698,13 @@ def _connect(client: "Client | None") -> Cluster | None:
 def _draw_seed(random_state: Any) -> int:
     """The seed: an int is the seed itself, so that `engine.run` with it learns the same; otherwise one is drawn."""
     if isinstance(random_state, int | np.integer):
+        if not 0 <= random_state <= LARGEST_SEED:
+            raise ValueError(f"random_state is {random_state}: give a whole number from 0 to {LARGEST_SEED}, or None.")
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        generator = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            f"random_state is {random_state!r:.80}: give a whole number, None, or a numpy.random.RandomState."
+        ) from error
+    return int(generator.randint(np.iinfo(np.int32).max))

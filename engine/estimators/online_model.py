@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.executors import step as take_step
@@ -59,9 +60,7 @@ class OnlineTopicModel(TopicModel):
         ValueError
             If X is not a table of counts, or a parameter is outside its bounds.
         """
-        is_whole = isinstance(corpus_size, int | np.integer) and not isinstance(corpus_size, bool)
-        if corpus_size is not None and not (is_whole and corpus_size >= 1):
-            raise ValueError(f"corpus_size is {corpus_size!r}: give a whole number of at least 1, or None.")
+        check_whole("corpus_size", corpus_size, 1, may_be_none=True)
         if is_population and corpus_size is None:
             raise ValueError(
                 "is_population=True needs corpus_size: give the number of documents to assume for the whole corpus."

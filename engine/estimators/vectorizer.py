@@ -1,6 +1,7 @@
 """A step for scikit-learn's pipelines that counts words and passes them on with their dates."""
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         Raises
         ------
         CorpusError
-            If a date cannot be read, or the numbers of texts and dates differ.
+            If a text is missing, a date cannot be read, or the numbers of texts and dates differ.
         """
-        return self._to_corpus(super().fit_transform(raw_documents), dates)
+        return self._to_corpus(super().fit_transform(self._check(raw_documents)), dates)
 
     def transform(self, raw_documents: Iterable[Any], dates: Sequence[object] | None = None) -> Corpus:
         """Count the words of the learned vocabulary in these texts.
@@ -67,7 +68,13 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         CorpusError
             As `fit_transform` does.
         """
-        return self._to_corpus(super().transform(raw_documents), dates)
+        return self._to_corpus(super().transform(self._check(raw_documents)), dates)
+
+    def _check(self, texts: Iterable[Any]) -> Iterable[Any]:
+        """The texts; raises CorpusError at the first that is missing."""
+        if self.input != "content" or isinstance(texts, str):
+            return texts
+        return map(_refuse_missing, count(1), texts)
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""
@@ -81,6 +88,16 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
             dates=days,
             titles=titles,
         )
+
+
+# None and the missing values of NumPy and pandas, as text.
+MISSING = ("None", "nan", "<NA>", "NaT")
+
+
+def _refuse_missing(number: int, text: Any) -> Any:
+    if not isinstance(text, str) and str(text) in MISSING:
+        raise CorpusError(f"Document {number} is {text!r:.60}: give a text, or leave the document out.")
+    return text
 
 
 def _read_all(dates: Sequence[object]) -> np.ndarray:

@@ -174,8 +174,8 @@ def open_columns(
     config: GrowingConfig, state: GrowingState, words: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """λ of a mini-batch's words (U, C) and its sums over all words (C,); columns of topics not yet born hold η."""
-    num_known, eta = len(state.topic_ids), config.word_concentration
-    of_words = np.full((len(words), num_columns), float(eta))
+    num_known, eta = len(state.topic_ids), float(config.word_concentration)
+    of_words = np.full((len(words), num_columns), eta)
     of_words[:, :num_known] += state.topic_counts.rows(words)
     totals = np.full(num_columns, eta * state.topic_counts.vocab_size)
     totals[:num_known] += state.topic_counts.totals

@@ -103,11 +103,14 @@ def save(path: str | PathLike[str], position: Position) -> None:
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
 
-def load(path: str | PathLike[str]) -> Position:
-    """The Position saved at `path`. Raises CheckpointError where the file is missing, damaged or of another version."""
+def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
+    """The Position saved at `path`; kind: what the file is called in messages.
+
+    Raises CheckpointError if the file is missing, damaged or of another version.
+    """
     path = Path(path)
-    found, arrays = read_parts(path, CHECKPOINT)
-    with reading(path, CHECKPOINT):
+    found, arrays = read_parts(path, kind)
+    with reading(path, kind):
         header = found.about or json.loads(str(arrays["header"]))
         if not found.format and header["format"] != LAST_WITHOUT_HEADER:
             raise CheckpointError(f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again.")

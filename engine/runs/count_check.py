@@ -19,6 +19,7 @@ from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
@@ -155,8 +156,8 @@ def check_count(
 def _refuse_impossible(algorithm: Algorithm, corpus: Corpus, plan: CheckPlan) -> None:
     if not can_check(algorithm):
         raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
-    if plan.sweeps < 1 or plan.max_tokens < 1:
-        raise ValueError(f"The check has {plan.sweeps} sweeps and {plan.max_tokens} tokens: give at least 1 of each.")
+    for name, value, least in (("sweeps", plan.sweeps, 1), ("max_tokens", plan.max_tokens, 1), ("seed", plan.seed, 0)):
+        check_whole(name, value, least)
     if not corpus.num_tokens:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
 

@@ -136,8 +136,12 @@ def _check_position(prepared: Prepared, position: Position) -> None:
     if position.documents and position.documents != fingerprint(corpus):
         raise ValueError("The checkpoint was written for other training documents: delete it, or name another file.")
     same = prepared.with_config(position.config)
-    if (same.config, prepared.settings) != (prepared.config, position.settings):
-        raise ValueError("The checkpoint has other settings: prepare the run with its config and settings.")
+    pairs = ((same.config, prepared.config), (position.settings, prepared.settings))
+    different = [name for old, new in pairs for name in vars(old) if getattr(old, name) != getattr(new, name)]
+    if different:
+        raise ValueError(
+            f"The checkpoint was written with another {' and '.join(different)}: use the same settings, or delete it."
+        )
     num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(

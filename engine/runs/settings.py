@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from stickbreaker.engine.corpora.corpus import SHUFFLE_WINDOW
 from stickbreaker.engine.declarations import check_settings, setting
 
+LARGEST_SEED = 2**32 - 1
+
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -44,7 +46,7 @@ class RunSettings:
     passes: int | None = setting(
         None, "", (1, 100_000), "times the corpus is read", whole=True, left_to="the algorithm"
     )
-    seed: int = setting(0, "", (0, 2**32 - 1), "seed of the start, the split and the shuffle")
+    seed: int = setting(0, "", (0, LARGEST_SEED), "seed of the start, the split and the shuffle")
     num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores per pass")
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")

@@ -89,5 +89,5 @@ def test_a_file_that_leaves_the_folder_is_forgotten_and_read_when_it_comes_again
 def test_files_of_a_folder_that_are_no_texts_are_skipped_with_a_warning_that_says_why(tmp_path):
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "good.txt").write_text("war")
-    with pytest.warns(UserWarning, match=r"table\.csv is skipped: tables are read one at a time"):
+    with pytest.warns(UserWarning, match=r"table\.csv is skipped, because tables do not grow"):
         assert [text for _, text in GrowingFolder(tmp_path).read_new()] == ["war"]

@@ -118,7 +118,7 @@ def test_a_resumed_run_must_be_prepared_with_the_settings_of_the_checkpoint(tiny
         (replace(position.config, word_concentration=0.5), position.settings),
         (position.config, replace(position.settings, seed=7)),
     ):
-        with pytest.raises(ValueError, match="prepare the run with its config and settings"):
+        with pytest.raises(ValueError, match="use the same settings, or delete it"):
             run(prepare(REGISTRY[0], config, tiny_corpus, settings), resume=position)
 
 
@@ -173,7 +173,7 @@ def test_a_changed_setting_is_in_the_checkpoint(tiny_corpus, tmp_path):
     updates.close()
     position = load(path)
     assert position.config.forgetting_rate == 0.9
-    with pytest.raises(ValueError, match="other settings"):
+    with pytest.raises(ValueError, match="written with another"):
         run(prepared, checkpoint=path)
     with pytest.raises(ValueError, match="not both"):
         run(prepared, checkpoint=path, resume=position)

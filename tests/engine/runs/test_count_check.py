@@ -117,7 +117,7 @@ def test_the_interval_and_the_trend_are_of_the_last_half_of_the_sweeps():
 def test_what_cannot_be_checked_is_refused_with_the_reason(tiny_corpus):
     prepared, state, _ = learn(tiny_corpus, max_topics=5)
     for plan in ({"sweeps": 0}, {"max_tokens": 0}):
-        with pytest.raises(ValueError, match="give at least 1 of each"):
+        with pytest.raises(ValueError, match="give a whole number of at least 1"):
             check(prepared, state, **plan)
     empty = Corpus("empty", np.zeros((3, 6), int), tiny_corpus.vocabulary, tiny_corpus.dates[:3], [""] * 3)
     with pytest.raises(CorpusError, match="no counted word"):

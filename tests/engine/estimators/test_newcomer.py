@@ -1,0 +1,138 @@
+"""What a newcomer may pass by mistake: the error names the argument and the remedy."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from stickbreaker import engine
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.runs.checkpoint import CheckpointError
+from stickbreaker.engine.runs.count_check import CheckPlan, check_count
+
+COUNTS = np.random.default_rng(0).poisson(0.6, (60, 30))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A model of the counts."""
+    return engine.OnlineHDP(random_state=0, max_topics=5).fit(COUNTS)
+
+
+@pytest.mark.parametrize("name", ["OnlineFreeHDP", "OnlineFreeDPMixture"])
+def test_a_whole_number_for_a_concentration_gives_the_same_model_as_a_fraction(name):
+    models = [getattr(engine, name)(word_concentration=value, random_state=0).fit(COUNTS) for value in (1, 1.0)]
+    np.testing.assert_array_equal(*(model.components_ for model in models))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"random_state": -1}, "random_state is -1: give a whole number from 0 to 4294967295, or None"),
+        ({"random_state": "a"}, "random_state is 'a': give a whole number, None"),
+        ({"unused_topics": "typo"}, "unused_topics is 'typo': choose one of keep, drop"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_before_anything_is_learned(given, message):
+    with pytest.raises(ValueError, match=message):
+        engine.OnlineHDP(**given).fit(COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (CheckPlan(sweeps=2.5), "sweeps is 2.5: give a whole number of at least 1"),
+        (CheckPlan(sweeps=0), "sweeps is 0: give a whole number of at least 1"),
+        (CheckPlan(seed=-1), "seed is -1: give a whole number of at least 0"),
+    ],
+)
+def test_a_check_of_the_count_names_the_wrong_argument(fitted, plan, message):
+    corpus = fitted._read(COUNTS)
+    with pytest.raises(ValueError, match=message):
+        check_count(fitted.algorithm, fitted.config_, fitted.state_, corpus, plan)
+
+
+def test_a_checkpoint_of_other_settings_names_them(tmp_path):
+    path = tmp_path / "fit.npz"
+    engine.OnlineHDP(random_state=0, batch_size=5).fit(COUNTS, checkpoint=path)
+    expected = "was written with another delay and batch_size: use the same settings, or delete it"
+    with pytest.raises(ValueError, match=expected):
+        engine.OnlineHDP(random_state=0, batch_size=6).fit(COUNTS, checkpoint=path)
+
+
+def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
+    np.savez(tmp_path / "other.npz", a=1)
+    with pytest.raises(CheckpointError, match=r"other\.npz is not a complete checkpoint .*: give a file"):
+        engine.load(tmp_path / "other.npz")
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"model": engine.GibbsHDP()}, TypeError, "give an estimator with partial_fit, such as OnlineHDP"),
+        ({"model": engine.OnlineHDP}, TypeError, "give an estimator with partial_fit"),
+        ({"corpus_size": "9"}, ValueError, "corpus_size is '9': give a whole number of at least 1, or None"),
+        ({"corpus_size": 0}, ValueError, "corpus_size is 0"),
+        ({"is_population": True}, ValueError, "is_population=True needs corpus_size"),
+        ({"drop_after": True}, ValueError, "drop_after is True: give a whole number"),
+        (
+            {"choices": engine.WordChoices(max_words=1), "drop_after": 1},
+            ValueError,
+            "max_words is 1: drop_after needs at least 2 columns",
+        ),
+    ],
+)
+def test_a_follower_refuses_wrong_arguments_at_once(given, kind, message):
+    with pytest.raises(kind, match=message):
+        engine.Follower(**{"model": engine.OnlineHDP(), **given})
+
+
+@pytest.mark.parametrize("source", [["war and peace"], ["ab"], [(1863, None)], [(1863, "war", "peace")]])
+def test_a_stream_that_is_not_of_pairs_of_a_date_and_a_text_is_refused(source):
+    with pytest.raises(CorpusError, match="give pairs of a date"):
+        list(engine.Follower(engine.OnlineHDP(batch_size=2)).follow(source))
+
+
+def test_a_table_in_a_followed_folder_is_skipped_with_a_remedy_that_works(tmp_path):
+    (tmp_path / "table.csv").write_text("text\nwar peace\n")
+    follower = engine.Follower(engine.OnlineHDP(batch_size=1, max_topics=5), engine.WordChoices(min_documents=1))
+    with pytest.warns(UserWarning, match=r"table\.csv is skipped, .*: write its rows to a .jsonl"):
+        assert list(follower.follow(tmp_path)) == []
+    (tmp_path / "table.jsonl").write_text('{"text": "war peace"}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len(list(follower.follow(tmp_path))) == 1
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_text_is_named(missing):
+    with pytest.raises(CorpusError, match="Document 2 is .*: give a text, or leave the document out"):
+        engine.CorpusVectorizer().fit_transform(["war and peace", missing])
+
+
+def test_a_build_without_words_leaves_nothing_in_the_way_of_the_next(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("text\n" + "peace war\n" * 30)
+    with pytest.raises(CorpusError, match=r"table\.csv: No words remain in 30 rows"):
+        engine.build(table, to=tmp_path / "corpus", text="text")
+    corpus = engine.build(table, to=tmp_path / "corpus", text="text", words=engine.WordChoices(max_share=1.0))
+    assert corpus.vocabulary.words == ("peace", "war")
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: engine.load_corpus(None), TypeError, "name_or_path is a NoneType: give a name or a path"),
+        (lambda: engine.preview("missing-folder"), CorpusError, "File not found: .*missing-folder"),
+        (lambda: engine.WordChoices(languages=5), ValueError, "languages is 5. Use a tuple of names"),
+    ],
+)
+def test_other_mistakes_have_a_remedy(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_a_column_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "table.csv").write_text("text\nwar\n")
+    with pytest.raises(CorpusError, match=r"table\.csv has no column 3\. Choose one of 'text'"):
+        engine.load_corpus(tmp_path / "table.csv", text=3)
