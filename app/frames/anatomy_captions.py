@@ -3,13 +3,14 @@
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.engine.algorithm import Algorithm, Phase, Reads
+from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads
 from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHARE
 from stickbreaker.engine.schedules import averages_passes
 
 INTRODUCTION = (
     "The inside of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
-    "Blei (2011): the corpus has K topics φ<sub>k</sub> ~ Dirichlet(λ<sub>k</sub>), and each document has T slots."
+    "Blei (2011): the corpus has K topics φ<sub>k</sub> ~ Dirichlet(λ<sub>k</sub>), and in the online HDP a document "
+    "has T slots."
 )
 STICK = (
     "The weights of the topics are pieces of a stick of length 1 (Eq. 4): each topic takes a part of what is left, "
@@ -18,6 +19,7 @@ STICK = (
     "number of document slots with topic k, and v<sub>k</sub> − γ the expected number with a later topic (Eq. 19 and "
     "20)."
 )
+STICK_OF_MIXTURE = STICK.replace("number of document slots with topic k", "number of documents of topic k")
 SLOTS = (
     "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
     "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar is the document "
@@ -38,8 +40,8 @@ MEAN = (
     "topics are fixed at their means."
 )
 RATE = (
-    "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves λ, u and v. The dot is "
-    "the present step."
+    "<b>ρ<sub>t</sub> = (τ₀ + t)<sup>−κ</sup></b> (below Eq. 28) is how far mini-batch t moves {moved}. The dot is "
+    "the current step."
 )
 AVERAGE = (
     " From the second pass on, this run averages (<i>later_passes</i> “average”; the paper uses “forget”): after n "
@@ -64,7 +66,7 @@ BOUND = "The bound on the log likelihood of all documents (Eq. 14 for the HDP) a
 def explain_stick(dissection: Dissection) -> str:
     """Describe the stick, or say why there is none."""
     if dissection.stick is not None:
-        return STICK
+        return STICK_OF_MIXTURE if _is_mixture(dissection) else STICK
     name = dissection.model.algorithm.title
     if dissection.model.algorithm.has_corpus_weights:
         return f"{name} samples the weights β of its topics directly in each sweep, without a stick."
@@ -75,6 +77,8 @@ def explain_slots(dissection: Dissection) -> str:
     """Describe the slots, or say why there are none."""
     if dissection.trace is None:
         name = dissection.model.algorithm.title
+        if _is_mixture(dissection):
+            return f"{name} has no slots: it assigns each document as a whole to one topic."
         return f"{name} has no slots: it assigns the words of a document to topics directly."
     return f"{SLOTS}</p><p>{WARM_UP}" if _is_warm_up(dissection) else SLOTS
 
@@ -101,9 +105,11 @@ def explain_rate(progress: Progress) -> str:
     """Describe the learning rate, or say why there is none."""
     algorithm = progress.algorithm_record
     if algorithm is None or algorithm.has_learning_rate:
-        has_later = progress.documents_total > progress.corpus_size
+        # After the only pass, the next mini-batch would be one of a second pass.
+        has_later = progress.documents_total > progress.corpus_size or progress.status == "finished"
         averages = has_later and algorithm is not None and averages_passes(algorithm, progress.config)
-        return RATE + AVERAGE if averages else RATE
+        rate = RATE.format(moved="λ, u and v" if algorithm is None or algorithm.has_corpus_weights else "λ")
+        return rate + AVERAGE if averages else rate
     if algorithm.reads is Reads.BATCHES:
         rate = f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}." if len(progress.steps) else ""
         return (
@@ -118,11 +124,13 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
     algorithm, noisy = dissection.model.algorithm, dissection.noisy
     if noisy is not None:
         step = (
-            f"Shown for {title}, from the present λ and the next mini-batch: t = {noisy.step:,}, "
+            f"Shown for {title}, from the current λ and the next mini-batch: t = {noisy.step:,}, "
             f"ρ = {noisy.learning_rate:.4f}, D/S = {noisy.scale:.1f}."
         )
         arrows = f"{ARROWS}</p><p>{STEPWISE}" if _uses_means(dissection) else ARROWS
         return f"{GRADIENT}</p><p>{arrows}</p><p>{step} {_other_source(dissection)}".strip()
+    if _is_mixture(dissection) and algorithm.step is None and algorithm.reads is Reads.BATCHES:
+        return f"This figure is not drawn for {algorithm.title}, which assigns documents, and not words, to topics."
     if algorithm.reads is Reads.BATCHES:
         return (
             f"{algorithm.title} samples the topics of each mini-batch, and some of them are new. Its target λ̂ is not "
@@ -131,6 +139,10 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
     if algorithm.step is not None:
         return f"{algorithm.title} has no λ: it counts the words of each topic and uses no gradient."
     return f"{algorithm.title} takes full steps: each pass over all documents sets λ to its target (Eq. 21), so ρ is 1."
+
+
+def _is_mixture(dissection: Dissection) -> bool:
+    return dissection.model.algorithm.infers_by is InfersBy.MIXTURE
 
 
 def _uses_means(dissection: Dissection) -> bool:

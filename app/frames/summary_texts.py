@@ -31,6 +31,8 @@ def describe_reading(progress: Progress) -> str:
     verb = {"finished": "Read", REPLAYED: "Replay of reading"}.get(progress.status, verb)
     num_passes = round(progress.documents_total / progress.corpus_size)
     passes = f" {num_passes} times" if num_passes > 1 else ""
+    if progress.reads_corpus:
+        return f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them at each step."
     sentence = f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
     place = PLACES.get(progress.status)
     date = date_text(progress.date)

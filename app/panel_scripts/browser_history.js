@@ -3,7 +3,8 @@ const SAME_ACTION_MILLISECONDS = 400
 
 const withoutSelection = (query) => {
   const rest = new URLSearchParams(query)
-  SELECTION.forEach((name) => rest.delete(name))
+  // The moment of a replay changes while it plays.
+  for (const name of [...SELECTION, "moment"]) { rest.delete(name) }
   return rest.toString()
 }
 

@@ -216,7 +216,7 @@ def set_x_axis(fig: figure, axis: str) -> None:
     if axis == "dates":
         fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
     elif axis == "documents":
-        fig.xaxis.ticker = BasicTicker(desired_num_ticks=6, min_interval=1)
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
         fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()

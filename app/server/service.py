@@ -65,6 +65,7 @@ SERVICE = "stickbreaker-service"
 # delay the presenter's page.
 FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
+RUN_GONE = "The run of this link no longer exists, so a new run with the settings of the link was started."
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
 
 _log = logging.getLogger(__name__)
@@ -207,7 +208,7 @@ class Service:
                 if run is not None:
                     self.events.write("page_opened", run.key, watching=is_watching)
                     return Attachment(run=run, is_watching=is_watching)
-                fault = NOTHING_TO_WATCH if is_watching else ""
+                fault = NOTHING_TO_WATCH if is_watching else RUN_GONE if visitor.run else ""
         if run is None:
             run = self._open(visitor.user, wakeup, make_spec())
             self.events.write("page_opened", run.key, watching=False)

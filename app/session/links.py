@@ -144,7 +144,8 @@ def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, d
                 replace(config, **{each.name: value})
                 given[each.name] = value
             except (ValueError, TypeError, OverflowError):
-                faults.append(f"Invalid {each.name} in the link: {_quote(asked[each.name])}; the default is used.")
+                name = each.metadata.get("symbol") or each.name
+                faults.append(f"Invalid {name} in the link: {_quote(asked[each.name])}; the default is used.")
     try:
         return replace(config, **given), given
     except (ValueError, TypeError):

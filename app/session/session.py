@@ -217,8 +217,9 @@ class Session:
         self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
         self._take_role(is_watching)
         self.address.open(self._link, self._run, is_watching)
-        for text in filter(None, (fault, *self._link.faults)):
-            self.notify(text)
+        faults = " ".join(filter(None, (fault, *self._link.faults)))
+        if faults:
+            self.notify(faults)
         if not is_watching:
             self.header.show_pace(self._run.runner.seconds_per_batch)
             self._tell_stopped(self._run.sweep.state)

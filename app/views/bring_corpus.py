@@ -253,6 +253,7 @@ class BringCorpus(pn.viewable.Viewer):
 
         refused: the reason to show when nothing can be built after a refusal.
         """
+        number = self._num_looks
         self._refuse("")
         self.result.object = ""
         self.run.visible = False
@@ -260,13 +261,15 @@ class BringCorpus(pn.viewable.Viewer):
         self._set_busy(True)
         try:
             return await self.text_tasks.ask(task, *arguments, report=self._show_progress)
-        except CorpusError as error:
-            self._refuse(self._hide_folder(str(error)))
-            self._hold_back(refused)
-        except Stopped:
-            self._refuse("Cancelled; nothing was built.")
+        except (CorpusError, Stopped) as error:
+            # Another file may have been chosen meanwhile, which removes this one.
+            if number == self._num_looks:
+                is_stopped = isinstance(error, Stopped)
+                self._refuse("Cancelled; nothing was built." if is_stopped else self._hide_folder(str(error)))
+                self._hold_back("" if is_stopped else refused)
         finally:
-            self._set_busy(False)
+            if number == self._num_looks:
+                self._set_busy(False)
         return None
 
     async def _export(self, name: str, target: Path) -> Any:

@@ -408,7 +408,7 @@ def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:
         value=corpora[0],
         size="small",
         sizing_mode="stretch_width",
-        helper_text="Applied on restart. S and τ₀ then follow the size of the corpus unless you set them.",
+        helper_text="Applied on restart. Settings that you have not set then follow the size of the corpus.",
     )
 
 

@@ -233,7 +233,7 @@ def _describe_documents(progress: Progress) -> str:
 
 
 def _describe_date(progress: Progress) -> str:
-    if progress.date is None or np.isnat(progress.date):
+    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus:
         return ""
     return f"{'now at' if progress.status == 'running' else 'read up to'} {progress.date}"
 

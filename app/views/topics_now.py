@@ -19,6 +19,7 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 NUM_TOPICS_SHOWN = 6
 NUM_WORDS_SHOWN = 3
 OF_MODEL = "Weight in the model now (recent text counts more)."
+OF_WHOLE = "Weight in the model now."
 OF_READING = "Share of the tokens in the documents that were read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
 
@@ -54,7 +55,8 @@ class TopicsNow(Viewer):
             return
         before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
-        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{OF_READING if is_read else OF_MODEL}</p>"
+        whole = OF_READING if is_read else OF_WHOLE if progress.reads_corpus else OF_MODEL
+        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{whole}</p>"
         self.rows.show(topic_rows(progress, before), empty_note(progress), note_above(progress))
 
     def _pick(self, topic_id: int) -> None:

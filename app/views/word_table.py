@@ -32,6 +32,8 @@ from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
 ROLES = ("stable early", "formed late")
+# With fewer columns, no topic can be stable or have formed late.
+LEAST_COLUMNS = 3
 
 
 class WordCells(pn.custom.JSComponent):
@@ -195,7 +197,8 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
         cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
         cells[int(row.rank)][int(row.column)] = [row.word, "+" if row.is_new else "↑" if row.has_risen else ""]
     for position, (topic_id, block) in enumerate(blocks.items()):
-        role = "" if is_chosen or position >= len(ROLES) or len(blocks) < len(ROLES) else ROLES[position]
+        has_roles = len(progress.checkpoints) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
+        role = ROLES[position] if has_roles and position < len(ROLES) else ""
         block["note"] = ", ".join(filter(None, [role, _last_weight(frame, topic_id, len(progress.checkpoints) - 1)]))
     return list(blocks.values())
 

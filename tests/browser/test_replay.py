@@ -61,6 +61,21 @@ def test_a_replay_plays_to_the_end_by_itself_and_a_link_opens_its_moment(look_at
     expect(page.get_by_role("button", name="Play the replay")).to_be_visible()
 
 
+def test_back_leads_to_the_page_that_was_left_while_the_replay_played(look_at_finished):
+    dashboard = look_at_finished()
+    page = dashboard.page
+    dashboard.button("Topics").click()
+    expect(page).to_have_url(re.compile("page=Topics"))
+    dashboard.button("Live").click()
+    expect(page).not_to_have_url(re.compile("page=Topics"))
+    page.get_by_role("button", name="Play the replay").click()
+    expect(page.get_by_text("Replay of reading")).to_be_visible()
+    dashboard.button("Time").click()
+    expect(page).to_have_url(re.compile("page=Time"))
+    page.go_back()
+    expect(dashboard.button("Live")).to_have_attribute("aria-pressed", "true")
+
+
 def test_the_map_of_topics_follows_the_player(look_at_finished):
     dashboard = look_at_finished()
     page = dashboard.page

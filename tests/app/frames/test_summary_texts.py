@@ -30,6 +30,10 @@ def progress(status="running", **fields):
         (progress(date_span=None, documents_seen=5), "Reading 9,384 documents in the order of the file."),
         (progress(date_span=YEARS[:1] * 2), "About to read 9,384 documents in date order, all from 1790."),
         (progress(documents_total=3 * 9384), "About to read 9,384 documents 3 times in date order, 1790 to 2021."),
+        (
+            progress(algorithm="gibbs-hdp", documents_total=2 * 9384, **READ),
+            "Reading 9,384 documents 2 times, all of them at each step.",
+        ),
         (progress(settings=RunSettings(order="shuffled")), "About to read 9,384 documents in shuffled order."),
     ],
 )

@@ -158,6 +158,8 @@ def open_link(tiny_corpus):
         with set_curdoc(document):
             state._locations[document] = Location(search=search)
             session = Session(service, short_spec)
+            session.said = []
+            session.notify = session.said.append
             lay_out(session).server_doc(document)
             session.start()
             opened.append((document, session))
@@ -178,6 +180,7 @@ def test_a_fresh_browser_begins_a_run_with_the_settings_of_a_link_whose_run_is_g
     assert (progress.config.max_topics, progress.config.forgetting_rate) == (7, 0.9)
     assert progress.chosen == {"forgetting_rate"}
     assert session.run.key != "gone"
+    assert session.said == [RUN_GONE]
     assert (session.tabs.value, session.selection.topic) == (EXPORT, 3)
     session.look()
     assert read(location.search).place == Place(EXPORT, 3)

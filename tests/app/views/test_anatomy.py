@@ -98,6 +98,28 @@ def test_every_algorithm_shows_its_parts_and_explains_missing_ones(name, learn):
     assert "Eq. 14" in page.texts["bound"].object or "no bound" in page.texts["bound"].object
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("dp-mixture", "This figure is not drawn for"),
+        ("free-dp-mixture", "samples the topics"),
+        ("batch-dp-mixture", "full steps"),
+    ],
+)
+def test_a_mixture_assigns_documents_and_not_words(name, sentence, learn):
+    page, _ = open_page(learn(name))
+    assert "each document as a whole to one topic" in page.texts["slots"].object
+    assert "expected number of documents of topic k" in page.texts["stick"].object
+    assert sentence in page.texts["arrows"].object
+
+
+def test_the_button_for_the_current_model_is_disabled_while_it_is_shown(learn):
+    page, _ = open_page(learn("hdp"))
+    assert page._again.disabled
+    page.look(replace(page.progress, documents_seen=page.progress.documents_seen + 1))
+    assert not page._again.disabled
+
+
 def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic

@@ -114,6 +114,27 @@ def test_a_file_is_shown_with_guessed_columns_and_without_markup(view, path):
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
+def test_a_file_that_was_replaced_while_it_was_read_leaves_no_message(view, path, tmp_path):
+    gone = tmp_path / "gone.csv"
+
+    async def choose_both():
+        ask = view.text_tasks.ask
+
+        async def replace_first(task, *arguments, **options):
+            view.text_tasks.ask = ask
+            await view.look(path, {})
+            return await ask(task, *arguments, **options)
+
+        view.text_tasks.ask = replace_first
+        await view.look(gone, {})
+
+    asyncio.run(choose_both())
+    assert "Dates from 1900 to 1902" in view.columns.facts.object
+    assert "gone.csv" not in view.reason.object + view.fault.object
+    assert not view.working.visible
+    assert not view.build.disabled
+
+
 def test_a_sample_is_previewed_like_a_file_and_the_button_follows_the_preview(view):
     assert not view.finish.visible
     asyncio.run(view.take_sample(100, None))

@@ -95,6 +95,14 @@ def test_every_view_can_show_an_empty_run_one_topic_only_unused_topics_an_end_an
     assert shown.__panel__() is not None
 
 
+@pytest.mark.parametrize(("num_columns", "roles"), [(2, 0), (3, 2)])
+def test_topics_of_the_word_lists_have_roles_from_the_third_column_on(num_columns, roles):
+    table = WordTable()
+    table.update(progress(3 * num_columns))
+    notes = [block["note"] for block in table.cells.blocks]
+    assert sum(note.startswith(("stable early", "formed late")) for note in notes) == roles
+
+
 def test_curves_send_only_new_points(monkeypatch):
     view = Curves()
     view.update(progress(3))
