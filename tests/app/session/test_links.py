@@ -12,7 +12,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
-from stickbreaker.app.server.service import Service, first_spec
+from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
 from stickbreaker.app.session.links import Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
