@@ -105,7 +105,10 @@ def plan_sweep(
     try:
         points = expand_grid(bases, requested)
     except (ValueError, TypeError) as error:
-        raise SweepError(str(error)) from error
+        text = str(error)
+        for name, symbol in SWEPT.items():
+            text = text.replace(name, symbol)
+        raise SweepError(text) from error
     if len(points) < 2:
         raise SweepError("This is one run: give two or more values of a setting, or select two algorithms.")
     return tuple(

@@ -54,7 +54,7 @@ def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
         ({}, "one run"),
         ({"batch_size": (5,)}, "one run"),
         ({"batch_size": tuple(range(1, 42))}, "41 runs, but at most 40 are allowed"),
-        ({"forgetting_rate": (0.6, 7.0)}, "forgetting_rate is 7.0: give a number from 0.5 to 1"),
+        ({"forgetting_rate": (0.6, 7.0)}, "κ is 7.0: give a number from 0.5 to 1"),
         ({"max_topics": (3, 0)}, "max_topics is 0: give a whole number"),
     ],
 )
