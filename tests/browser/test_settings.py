@@ -33,7 +33,7 @@ def expect_applied_from_the_next_step(dashboard, move) -> tuple[dict[str, float]
     old, taken, number = read_settings(dashboard), dashboard.steps(), dashboard.step_number()
     text = move()
     new = read_settings(dashboard)
-    dashboard.expect_marks(text or describe_change(old, new), at=dashboard.num_seen())
+    dashboard.expect_marks((text or describe_change(old, new)).replace(", ", "\n"), at=dashboard.num_seen())
     assert dashboard.steps() == taken
     dashboard.step()
     assert dashboard.step_number() == number + 1
@@ -87,7 +87,7 @@ def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks
 def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dashboard):
     def move():
         dashboard.page.get_by_role("button", name="Hoffman 2013: κ 0.9, τ₀ 1, S 500").click()
-        dashboard.expect_marks("κ 0.6 → 0.9, τ₀ 18 → 1, S 256 → 500")
+        dashboard.expect_marks("κ 0.6 → 0.9\nτ₀ 18 → 1\nS 256 → 500")
 
     pause_untouched(dashboard)
     _, new = expect_applied_from_the_next_step(dashboard, move)
