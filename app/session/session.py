@@ -70,6 +70,8 @@ from stickbreaker.engine.whole_files import FileError
 SAFETY_NET_MILLISECONDS = 1_000
 REFUSED_MILLISECONDS = 4_000
 STOPPED_MILLISECONDS = 15_000
+# Long enough to be read; the engine's failure also stays in the line at the top.
+ERROR_MILLISECONDS = 60_000
 
 _log = logging.getLogger(__name__)
 
@@ -564,4 +566,4 @@ class Session:
 
     def notify(self, text: str) -> None:
         if pn.state.notifications is not None:
-            pn.state.notifications.error(text, duration=0)
+            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
