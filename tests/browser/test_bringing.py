@@ -170,7 +170,7 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     expect(page.locator("li").filter(has_text=EVIL).first).to_be_visible()
     expect_no_markup(page)
     dashboard.button("Topics").click()
-    expect(page.get_by_text(re.compile("All 300 documents"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("all 300 documents"))).to_be_visible(timeout=60_000)
     page.wait_for_function(f"() => ({FIND_DOT})() !== null")
     page.get_by_role("heading", name=re.compile("Map")).first.scroll_into_view_if_needed()
     page.mouse.move(*page.evaluate(FIND_DOT))

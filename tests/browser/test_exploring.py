@@ -18,7 +18,7 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     dashboard.finish()
     expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
     dashboard.button("Topics").click()
-    expect(page.get_by_text(re.compile("All 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
     page.get_by_role("textbox", name="Topic name").fill("the large one")
     page.keyboard.press("Enter")
     expect(page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile("^the large one"))
@@ -130,7 +130,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
 def test_axe_finds_nothing_serious_on_the_pages_of_a_finished_run(finished):
     for name in ("Topics", "Time", "Documents"):
         finished.button(name).click()
-        expect(finished.page.get_by_text(re.compile("All 10,384 documents"))).to_be_visible(timeout=60_000)
+        expect(finished.page.get_by_text(re.compile("all 10,384 documents"))).to_be_visible(timeout=60_000)
         found = Axe().run(finished.page).response["violations"]
         assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], name
 

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from stickbreaker.app.export.figures import FORMATS
 
-READ = re.compile("All 10,384 documents, including held-out ones")
+READ = re.compile("all 10,384 documents, including held-out ones")
 HELDOUT = "state-of-the-union-held-out-log-likelihood"
 # Whether the figure to save is seen in this format. Pages that were opened before keep their figures, hidden.
 IS_SHOWN = """([name, backend]) => Bokeh.index.query_one(({model, el}) => model.type === "Figure"
