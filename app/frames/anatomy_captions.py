@@ -16,10 +16,8 @@ STICK = (
     "The weights of the topics are pieces of a stick of length 1 (Eq. 4): each topic takes a part of what is left, "
     "shown in grey, so that <b>E[β<sub>k</sub>] = E[β′<sub>k</sub>] ∏<sub>l&lt;k</sub> (1 − E[β′<sub>l</sub>])</b>. "
     "q(β′<sub>k</sub>) = Beta(u<sub>k</sub>, v<sub>k</sub>) (Eq. 13), where u<sub>k</sub> − 1 is the expected "
-    "number of document slots with topic k, and v<sub>k</sub> − γ the expected number with a later topic (Eq. 19 and "
-    "20)."
+    "number of {counted} with topic k, and v<sub>k</sub> − γ the expected number with a later topic."
 )
-STICK_OF_MIXTURE = STICK.replace("number of document slots with topic k", "number of documents of topic k")
 SLOTS = (
     "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
     "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar is the document "
@@ -66,7 +64,7 @@ BOUND = "The bound on the log likelihood of all documents (Eq. 14 for the HDP) a
 def explain_stick(dissection: Dissection) -> str:
     """Describe the stick, or say why there is none."""
     if dissection.stick is not None:
-        return STICK_OF_MIXTURE if _is_mixture(dissection) else STICK
+        return STICK.format(counted="documents" if _is_mixture(dissection) else "document slots")
     name = dissection.model.algorithm.title
     if dissection.model.algorithm.has_corpus_weights:
         return f"{name} samples the weights β of its topics directly in each sweep, without a stick."

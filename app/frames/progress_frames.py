@@ -29,9 +29,8 @@ RANKS_RISEN = 2
 NO_TOPIC = "No topic is in use: each has less than one expected token."
 DEFAULT_TOPICS_RULE = (
     f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its first lists are "
-    "the "
-    "most similar to its current list. “Formed late”: its lists became similar to its current list only in the last "
-    "third of the columns."
+    "the most similar to its current list. “Formed late”: its lists became similar to its current list only in the "
+    "last third of the columns."
 )
 
 
@@ -144,19 +143,18 @@ def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, li
 
 
 def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
-    """Changes of settings: columns x, text; changes at the same place share a row.
+    """Changes of settings: columns x, text; changes at the same place share a row, with a line for each.
 
     >>> date = np.datetime64("1801")
-    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8"), Mark(512, 1.0, date, "S 256 → 64")])
-           x                      text
-    0  512.0  κ 0.6 → 0.8 · S 256 → 64
+    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8, τ₀ 1 → 2"), Mark(512, 1.0, date, "S 256 → 64")])["text"].tolist()
+    ['κ 0.6 → 0.8\\nτ₀ 1 → 2\\nS 256 → 64']
     """
     texts: dict[float, list[str]] = {}
     for mark in marks:
         place = np.datetime64(mark.date) if axis == "dates" else getattr(mark, AXES[axis])
-        texts.setdefault(float(axis_values(np.array([place]))[0]), []).append(mark.text)
+        texts.setdefault(float(axis_values(np.array([place]))[0]), []).extend(mark.text.split(", "))
     return pd.DataFrame(
-        {"x": pd.Series(list(texts), dtype=float), "text": [" · ".join(each) for each in texts.values()]}
+        {"x": pd.Series(list(texts), dtype=float), "text": ["\n".join(each) for each in texts.values()]}
     )
 
 

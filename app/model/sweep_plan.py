@@ -105,10 +105,9 @@ def plan_sweep(
     try:
         points = expand_grid(bases, requested)
     except (ValueError, TypeError) as error:
-        text = str(error)
-        for name, symbol in SWEPT.items():
-            text = text.replace(name, symbol)
-        raise SweepError(text) from error
+        # The message begins with the name of the setting.
+        name, space, rest = str(error).partition(" ")
+        raise SweepError(f"{SWEPT.get(name, name)}{space}{rest}") from error
     if len(points) < 2:
         raise SweepError("This is one run: give two or more values of a setting, or select two algorithms.")
     return tuple(

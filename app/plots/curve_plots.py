@@ -260,14 +260,13 @@ def curve_title(name: str, value: float | None) -> str:
 def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list[Any]]:
     """Columns of the marks' source.
 
-    Each change of a setting has a line of its own, so that a label fits a small plot. Labels are in rows, so that they
-    do not overlap. On the right half of the plot a label is to the left of its line, so that the edge does not cut it
-    off.
+    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is to the left of its
+    line, so that the edge does not cut it off.
     """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {
         "x": marks["x"].tolist(),
-        "text": [text.replace(" · ", "\n").replace(", ", "\n") for text in marks["text"]],
+        "text": marks["text"].tolist(),
         "height": [0.04 + 0.13 * (row % NUM_LABEL_ROWS) for row in range(len(marks))],
         "align": ["right" if x > middle else "left" for x in marks["x"]],
     }

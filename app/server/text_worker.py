@@ -28,8 +28,7 @@ from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, expor
 
 MANY = (
     "{} pages are importing text, which is the maximum of this server (STICKBREAKER_TEXT_PROCESSES): try again when "
-    "one "
-    "of them has been closed."
+    "one of them has been closed."
 )
 MANY_OF_USER = (
     "You have {} pages that are importing text, which is the maximum for each user "

@@ -40,7 +40,7 @@ STATES = {
 }
 
 
-FEW_DOCUMENTS = "Too few documents: {}. Use at least 100, for example a CSV with one paragraph per row."
+FEW_DOCUMENTS = "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
         "A document is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
@@ -242,5 +242,5 @@ def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
         return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far stay below."
     if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
-        return f"{FEW_DOCUMENTS.format(f'{progress.corpus_size:,}')} {progress.message}".rstrip()
+        return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
     return progress.message

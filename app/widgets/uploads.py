@@ -21,8 +21,7 @@ PART_BYTES = 393_216
 
 LARGE = (
     "The files take at least {}, but the limit of an upload is {} (STICKBREAKER_UPLOAD): pack them into a zip, take a "
-    "sample, "
-    "or give a path on the server's machine."
+    "sample, or give a path on the server's machine."
 )
 MUCH_OF_USER = (
     "Your uploads would take {}, but the limit for each user is {} (STICKBREAKER_UPLOADS_PER_USER): "

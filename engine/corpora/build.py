@@ -159,9 +159,8 @@ def _list_names(columns: Sequence[str]) -> str:
     return ", ".join(map(_shorten, columns[:NUM_LISTED])) + left
 
 
-def _shorten(column: str) -> str:
-    is_short = not isinstance(column, str) or len(column) <= 20
-    return repr(column if is_short else f"{column[:19]}…")
+def _shorten(column: object) -> str:
+    return repr(f"{column[:19]}…" if isinstance(column, str) and len(column) > 20 else column)
 
 
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:

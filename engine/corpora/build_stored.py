@@ -215,16 +215,13 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     bad = BadRows()
     for piece in pieces:
         bad.add(list_bad(piece), piece.num_bad)
-    if not any(piece.num_documents for piece in pieces):
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
-        raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
     report(0.86, "Choosing words")
     try:
-        words = choose_words(folder, pieces, plan.words)
-    except CorpusError as error:
-        # Other choices of words need other counts.
+        words = _choose_words(plan, folder, pieces, bad)
+    except CorpusError:
+        # Another call must have other columns or words, for which these counts are of no use.
         shutil.rmtree(folder)
-        raise CorpusError(f"{plan.paths[0]}: {error}") from error
+        raise
     units = [piece.date_unit for piece in pieces if piece.num_documents]
     date_unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
     maker = ShardMaker(plan=plan, pieces=folder, corpus=corpus, words=words, date_unit=date_unit)
@@ -240,6 +237,17 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     if bad.count:
         listed = "; ".join(map(str, bad.listed[:5]))
         logger.warning("%s: skipped %s rows. First: %s", target, f"{bad.count:,}", listed)
+
+
+def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:
+    """The words of the corpus. Raises CorpusError that names the first source if no row or no word remains."""
+    if not any(piece.num_documents for piece in pieces):
+        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
+        raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
+    try:
+        return choose_words(folder, pieces, plan.words)
+    except CorpusError as error:
+        raise CorpusError(f"{plan.paths[0]}: {error}") from error
 
 
 def _make_shards(

@@ -58,13 +58,11 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Pa
         counted = [file for file in files if name_kind(file)]
         is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
         return counted[0] if len(counted) == 1 else files[0] if is_alone else path
-    if not path.suffix and not os.path.exists(path):
+    if not os.path.isfile(path) and (is_known(path) or not path.suffix):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if not is_known(path):
         remedy = REMEDIES.get(path.suffix.lower(), f"Use {KINDS}")
         raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
-    if not os.path.isfile(path):
-        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     most = MAX_FILE_BYTES if max_bytes is None else max_bytes
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")

@@ -10,6 +10,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.dates import explain_date, read_dates
 
+# None and the missing values of NumPy and pandas, as text.
+MISSING = ("None", "nan", "<NA>", "NaT")
+
 
 class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn has no type hints
     """Count words as scikit-learn's `CountVectorizer` does, into a `Corpus`, so that the next step knows the words.
@@ -88,10 +91,6 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
             dates=days,
             titles=titles,
         )
-
-
-# None and the missing values of NumPy and pandas, as text.
-MISSING = ("None", "nan", "<NA>", "NaT")
 
 
 def _refuse_missing(number: int, text: Any) -> Any:

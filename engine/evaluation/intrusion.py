@@ -1,4 +1,4 @@
-"""Intrusion tests: people look for the word that does not belong to a topic, or the topic not of a document.
+"""Intrusion tests: people look for a word that does not belong to its topic, or a topic to its document.
 
 Source: Chang, Boyd-Graber, Gerrish, Wang & Blei 2009, sec. 3. A share of right answers well above chance (one in six
 words, one in four topics) means that people see what the model means.
@@ -29,7 +29,7 @@ class Sheet(NamedTuple):
 
 
 def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0) -> Sheet:
-    """Ask for the intruder among six words of each topic: its five most probable words and a foreign one.
+    """Ask for the intruder among six words of each topic; the others are its five most probable words.
 
     The intruder is drawn from the top ten words of other topics whose probability in this one is at most the median of
     its words. Only topics in use count. Questions and words are in random order.
@@ -78,7 +78,7 @@ class ReadDocuments(NamedTuple):
 
 
 def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments, seed: int = 0) -> Sheet:
-    """Ask for the intruder among four topics of each document: its three largest and a foreign one.
+    """Ask for the intruder among four topics of each document; the others are its three largest.
 
     The intruder is drawn from the half of the other topics that have the smallest shares in the document. Fifty
     documents are drawn from those that have three topics or more. A document is shown by its title and its most

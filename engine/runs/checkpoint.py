@@ -104,7 +104,7 @@ def save(path: str | PathLike[str], position: Position) -> None:
 
 
 def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
-    """The Position saved at `path`; kind: what the file is called in messages.
+    """The Position saved at `path`; kind: has the remedy that messages name.
 
     Raises CheckpointError if the file is missing, damaged or of another version.
     """

@@ -1,4 +1,4 @@
-"""Topics for people: NPMI of top ten words, exclusivity, diversity and stability, of our HDP and of other libraries.
+"""Topics for people: NPMI of the top ten words, exclusivity, diversity and stability, of our HDP and other libraries.
 
     python -m tests.benchmarks.coherence [--corpora NAME ...] [--documents D] [--systems NAME ...] [--seeds N]
                                          [--beside FILE ...] [--json FILE] [--check]

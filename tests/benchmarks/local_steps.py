@@ -14,7 +14,7 @@ B = E[topic] unless the line says otherwise; all steps start a document's slots 
   tokens, and the counts of the sweeps after the burn-in are averaged (Mimno, Hoffman & Blei 2012). A draw visits the
   topics that the document has, and all topics only for the part of α₀ E[β]
 
-The seconds are those of the processor for the pass, with its warm-up, which is the same in all steps but the last two.
+The seconds are the processor time of the whole pass, with its warm-up.
 """
 
 import argparse

@@ -113,7 +113,7 @@ def test_marks_at_one_place_share_a_label(axis):
         Mark(100, 1.0, date, "S 256 → 64"),
         Mark(200, 2.0, date + 1, "τ₀ 64 → 1"),
     ]
-    assert mark_frame(marks, axis)["text"].tolist() == ["κ 0.6 → 0.8 · S 256 → 64", "τ₀ 64 → 1"]
+    assert mark_frame(marks, axis)["text"].tolist() == ["κ 0.6 → 0.8\nS 256 → 64", "τ₀ 64 → 1"]
     assert mark_frame([], axis).empty
 
 

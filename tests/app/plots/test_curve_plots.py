@@ -81,8 +81,6 @@ def test_labels_of_successive_marks_have_different_rows_and_stay_inside_the_plot
     assert columns["align"] == ["left", "right"]
     assert len(set(columns["height"])) == 2
     assert mark_columns(pd.DataFrame({"x": [], "text": []}), None)["x"] == []
-    both = pd.DataFrame({"x": [1.0], "text": ["κ 0.6 → 0.8, S 256 → 64 · τ₀ 18 → 1"]})
-    assert mark_columns(both, None)["text"] == ["κ 0.6 → 0.8\nS 256 → 64\nτ₀ 18 → 1"]
 
 
 @given(st.text(st.characters(categories=["L", "Zs"]), max_size=80))

@@ -109,7 +109,7 @@ def test_every_algorithm_shows_its_parts_and_explains_missing_ones(name, learn):
 def test_a_mixture_assigns_documents_and_not_words(name, sentence, learn):
     page, _ = open_page(learn(name))
     assert "each document as a whole to one topic" in page.texts["slots"].object
-    assert "expected number of documents of topic k" in page.texts["stick"].object
+    assert "expected number of documents with topic k" in page.texts["stick"].object
     assert sentence in page.texts["arrows"].object
 
 

@@ -110,6 +110,15 @@ def test_a_missing_text_is_named(missing):
         engine.CorpusVectorizer().fit_transform(["war and peace", missing])
 
 
+def test_a_build_without_rows_leaves_nothing_in_the_way_of_the_next(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("text,note\n" + "peace war,\n" * 30)
+    with pytest.raises(CorpusError, match=r"table\.csv has no usable rows"):
+        engine.build(table, to=tmp_path / "corpus", text="note")
+    words = engine.WordChoices(max_share=1.0)
+    assert engine.build(table, to=tmp_path / "corpus", text="text", words=words).num_documents == 30
+
+
 def test_a_build_without_words_leaves_nothing_in_the_way_of_the_next(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("text\n" + "peace war\n" * 30)
