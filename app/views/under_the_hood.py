@@ -162,8 +162,8 @@ class UnderTheHood(Viewer):
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.progress, job.dissection
         self._write(self.moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
-        shown = None if dissection is None else (dissection.model.run_id, dissection.model.documents_seen)
-        self._again.disabled = shown == (progress.run_id, progress.documents_seen)
+        moment = None if dissection is None else (dissection.model.run_id, dissection.model.documents_seen)
+        self._again.disabled = moment == (progress.run_id, progress.documents_seen)
         self._write(self.texts["rate"], f"<p>{explain_rate(progress)}</p>")
         self._draw_bound()
         self._offer_topics(dissection)
