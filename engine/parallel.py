@@ -54,22 +54,25 @@ def on_one_thread() -> Iterator[None]:
 def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
     """Apply a function to each of its arguments on threads; the results are in the order of the arguments.
 
-    Each thread takes consecutive arguments, the calling thread the first, because passing them one by one can take
-    longer than the work. If the function calls `map_on_threads` itself, that call runs on the function's thread only.
+    Each thread takes the next argument that no other has taken, so a thread that starts late delays no other. If the
+    function calls `map_on_threads` itself, that call runs on the function's thread only.
     """
     number = len(arguments[0])
-    cores = 1 if _thread.is_busy else min(count_cores(), number)
-    runs = [slice(number * core // cores, number * (core + 1) // cores) for core in range(cores)]
+    places = iter(range(number))
+    results: dict[int, Result] = {}
 
-    def work(run: slice) -> list[Result]:
+    def work() -> None:
         with on_one_thread():
-            return list(map(function, *(argument[run] for argument in arguments)))
+            for place in places:
+                results[place] = function(*(argument[place] for argument in arguments))
 
-    others = [_pool().submit(work, run) for run in runs[1:]]
-    results = work(runs[0]) if runs else []
+    cores = 1 if _thread.is_busy else min(count_cores(), number)
+    others = [_pool().submit(work) for _ in range(cores - 1)]
+    work()
     for other in others:
-        results += other.result()
-    return results
+        if not other.cancel():
+            other.result()
+    return [results[place] for place in range(number)]
 
 
 def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:

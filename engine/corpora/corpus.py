@@ -1,7 +1,7 @@
 """A corpus: documents with their words, dates, titles and groups, in a reading order. It never changes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, cast
@@ -191,9 +191,14 @@ class Corpus:
             "groups": np.array(own if self.groups is None else self.groups, dtype=np.int64),
             "group_titles": tuple(() if group_titles is None else group_titles),
         }
-        for attribute, value in frozen.items():
-            object.__setattr__(self, attribute, value)
+        self._hold(frozen)
         self._check()
+
+    def _hold(self, values: dict[str, Any]) -> None:
+        """Set fields, and make all arrays read-only."""
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+        counts = self.counts
         for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids, self.groups):
             array.setflags(write=False)
 
@@ -293,14 +298,19 @@ class Corpus:
         return self._take(rows)
 
     def _take(self, rows: np.ndarray) -> "Corpus":
-        return replace(
-            self,
-            counts=self.counts[rows],
-            dates=self.dates[rows],
-            titles=tuple(self.titles[row] for row in rows.tolist()),
-            doc_ids=self.doc_ids[rows],
-            groups=self.groups[rows],
-        )
+        if np.array_equal(rows, np.arange(self.num_documents)):
+            return self
+        # Rows of a checked corpus are not checked again, because the check copies all counts.
+        taken = object.__new__(Corpus)
+        changed = {
+            "counts": self.counts[rows],
+            "dates": self.dates[rows],
+            "titles": tuple(map(self.titles.__getitem__, rows.tolist())),
+            "doc_ids": self.doc_ids[rows],
+            "groups": self.groups[rows],
+        }
+        taken._hold({each.name: getattr(self, each.name) for each in fields(self)} | changed)
+        return taken
 
     def merge_groups(self, name: str) -> "Corpus":
         """Return a corpus in which each group is one document.

@@ -22,6 +22,7 @@ from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood,
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.importance import Effort, weigh_documents
+from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",
@@ -142,7 +143,9 @@ def score_shares(
 
 def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:
     """Doc shares (S, K) of the observed documents by the system's own inference."""
-    return np.concatenate(map_shards(lambda part: algorithm.infer(config, state, part), split.observed))
+    # As many parts as cores: each reads the weights of its own words, and documents do not depend on one another.
+    parts = [split.observed.cut(*span) for span in split_evenly(split.observed.starts)]
+    return np.concatenate(map_on_threads(lambda part: algorithm.infer(config, state, part), parts))
 
 
 def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.held_words import Split, predict, split_words
 from stickbreaker.engine.inference.states import OnlineHDPState, ScheduleConfig
 from stickbreaker.engine.inference.topic_counts import Removal
+from stickbreaker.engine.kernels.counts import transpose_rows
 from stickbreaker.engine.kernels.likeness import Search, find_redundant
 from stickbreaker.engine.parallel import map_on_threads, split_evenly
 
@@ -81,8 +82,9 @@ def sampled_counts(state: OnlineHDPState) -> np.ndarray:
     by_word = np.argsort(-counts.sum(1), kind="stable")
     scales = np.zeros(len(state.expected_tokens))
     np.divide(state.expected_tokens, state.squared_tokens, out=scales, where=state.squared_tokens > 0)
-    scaled: np.ndarray = np.minimum(scales, 1.0).astype(counts.dtype)[:, None] * counts[by_word].T
-    return np.ascontiguousarray(scaled)
+    sampled = np.empty(counts.T.shape, counts.dtype)
+    transpose_rows(counts, by_word, np.minimum(scales, 1.0).astype(counts.dtype), sampled)
+    return sampled
 
 
 def find_removal(counts: np.ndarray, highest_ratio: float, is_candidate: np.ndarray | None = None) -> Removal:

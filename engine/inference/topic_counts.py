@@ -219,9 +219,9 @@ class DecayedCounts:
         sources = self._rows.array
 
         def share_out(span: tuple[int, int]) -> np.ndarray:
-            share_out_rows(sources, self._places, span, removal.topics, removal.parents, factors, array)
-            total: np.ndarray = array[slice(*span)].sum(0, dtype=np.float64)
-            return total
+            totals = np.zeros(len(self.totals))
+            share_out_rows(sources, self._places, span, removal.topics, removal.parents, factors, array, totals)
+            return totals
 
         totals = sum(map_on_threads(share_out, split_alike(self.vocab_size)))
         rows = _Rows(array, self.vocab_size)

@@ -15,6 +15,8 @@ from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefet
 
 # Rows are scattered in memory, so each is prefetched this number of words ahead.
 AHEAD = 2
+# These rows of a few hundred topics fit in a core's cache.
+TRANSPOSED_ROWS = 32
 # A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
 LEAST_COUNT = 1e-6
 
@@ -264,6 +266,16 @@ def weigh_rows(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def transpose_rows(rows: np.ndarray, order: np.ndarray, factors: np.ndarray, out_columns: np.ndarray) -> None:
+    """Write rows (U, K) in the given order (U,), times factors (K,), to the columns of (K, U)."""
+    for first in range(0, order.shape[0], TRANSPOSED_ROWS):
+        last = min(first + TRANSPOSED_ROWS, order.shape[0])
+        for k in range(factors.shape[0]):
+            for u in range(first, last):
+                out_columns[k, u] = factors[k] * rows[order[u], k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def merge_rows(
     rows: np.ndarray,
     places: np.ndarray,
@@ -291,21 +303,29 @@ def share_out_rows(
     parents: np.ndarray,
     factors: np.ndarray,
     out_rows: np.ndarray,
+    out_totals: np.ndarray,
 ) -> None:
     """Copy the rows at `places` (V,) of a span of words in word order, and share out topics (M,) among their parents.
 
     parents, factors: (M, P); topic m's tokens of a word go to its parents in proportion to factors times their own
-    tokens of the word. A parent with factor 0 receives nothing.
+    tokens of the word. Places from the first factor 0 on are unused. The sums of the new rows are added to out_totals
+    (K,).
     """
+    num_parents = np.zeros(topics.shape[0], np.int64)
+    for m in range(topics.shape[0]):
+        while num_parents[m] < parents.shape[1] and factors[m, num_parents[m]] > 0.0:
+            num_parents[m] += 1
     for u in range(span[0], span[1]):
         row, out = rows[places[u]], out_rows[u]
         for k in range(row.shape[0]):
             out[k] = row[k]
         for m in range(topics.shape[0]):
             total = 0.0
-            for p in range(parents.shape[1]):
+            for p in range(num_parents[m]):
                 total += factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)
             share = out[topics[m]] / total
             out[topics[m]] = 0
-            for p in range(parents.shape[1]):
+            for p in range(num_parents[m]):
                 out[parents[m, p]] += share * factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)
+        for k in range(row.shape[0]):
+            out_totals[k] += out[k]

@@ -8,6 +8,7 @@ but each its own code. Versions before the folders of `engine/`, whose package i
 
 * run: a process for each version runs the online HDP at its defaults, in turn with the other process. Each run is made
   twice: with scores and word lists, as on the page, and without them. The seconds include the split of the corpus.
+  Both are made again without births and removals of topics, whose rules differ between versions.
 * page: each version has a server, and Chromium visits both in turn. In each round a new browser makes a first visit,
   and then a second one, for which it has the page's files. The seconds are from the request to the first text, the
   state of the run, the first curve, the settings and the first list of words. Then the run of the page is paused.
@@ -37,7 +38,14 @@ from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
 
 TARGET = 1.05
-TABLES, KINDS, VISITS = ("run", "page"), ("with scores", "without scores"), ("first visit", "second visit")
+TABLES, VISITS = ("run", "page"), ("first visit", "second visit")
+# Each kind of run has scores or not, and its topics change in number or not.
+KINDS = {
+    "with scores": (True, True),
+    "without scores": (False, True),
+    "with scores, all topics kept": (True, False),
+    "without scores, all topics kept": (False, False),
+}
 SEEN = PLACES | {"first list of words": ["thead th:not(.rank)"]}
 # Its input has a kind of run in each line; it answers with a line of JSON.
 RUNS = f"""
@@ -50,14 +58,17 @@ if not Path(engine.__file__).resolve().is_relative_to(root):
     raise SystemExit(f"{{engine.__file__}} is imported, which is not in {{root}}")
 algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(sys.argv[2])
 silent = dict(num_evaluations=0, num_snapshots=0, score_next_batch=False)
-settings = dict(zip({KINDS!r}, (engine.RunSettings(), engine.RunSettings(**silent))))
-def start(asked):
+fixed = dict(duplicates="keep", topic_creation="start")
+fixed = {{name: value for name, value in fixed.items() if name in algorithm.config.__dataclass_fields__}}
+def start(has_scores, changes_topics):
+    asked = engine.RunSettings(**({{}} if has_scores else silent))
+    config = algorithm.config(**({{}} if changes_topics else fixed))
     if hasattr(engine, "prepare"):
-        return engine.run(engine.prepare(algorithm, algorithm.config(), corpus, asked))
-    return engine.run(algorithm, algorithm.config(), corpus, asked)
+        return engine.run(engine.prepare(algorithm, config, corpus, asked))
+    return engine.run(algorithm, config, corpus, asked)
 for line in sys.stdin:
     began, worked = time.perf_counter(), time.process_time()
-    for _ in start(settings[line.strip()]):
+    for _ in start(*json.loads(line)):
         pass
     print(json.dumps([time.perf_counter() - began, time.process_time() - worked]), flush=True)
 """
@@ -85,7 +96,7 @@ class RunningVersion:
 
     def _time(self, kind):
         with suppress(BrokenPipeError):
-            self.process.stdin.write(f"{kind}\n")
+            self.process.stdin.write(f"{json.dumps(KINDS[kind])}\n")
             self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
