@@ -48,21 +48,21 @@ KINDS = {
 }
 SEEN = PLACES | {"first list of words": ["thead th:not(.rank)"]}
 # Its input has a kind of run in each line; it answers with a line of JSON.
-RUNS = f"""
+RUNS = """
 import json, sys, time
 from importlib import import_module
 from pathlib import Path
 root = Path(sys.argv[1])
 engine = import_module("stickbreaker.engine" if (root / ".import").exists() else "engine")
 if not Path(engine.__file__).resolve().is_relative_to(root):
-    raise SystemExit(f"{{engine.__file__}} is imported, which is not in {{root}}")
+    raise SystemExit(f"{engine.__file__} is imported, which is not in {root}")
 algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(sys.argv[2])
 silent = dict(num_evaluations=0, num_snapshots=0, score_next_batch=False)
 fixed = dict(duplicates="keep", topic_creation="start")
-fixed = {{name: value for name, value in fixed.items() if name in algorithm.config.__dataclass_fields__}}
+fixed = {name: value for name, value in fixed.items() if name in algorithm.config.__dataclass_fields__}
 def start(has_scores, changes_topics):
-    asked = engine.RunSettings(**({{}} if has_scores else silent))
-    config = algorithm.config(**({{}} if changes_topics else fixed))
+    asked = engine.RunSettings(**({} if has_scores else silent))
+    config = algorithm.config(**({} if changes_topics else fixed))
     if hasattr(engine, "prepare"):
         return engine.run(engine.prepare(algorithm, config, corpus, asked))
     return engine.run(algorithm, config, corpus, asked)
