@@ -16,7 +16,9 @@ from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.engine.algorithm import Algorithm
 
-MAX_SHOWN = 60
+MAX_SHOWN, MAX_LISTED = 60, 3
+# The names in a query that are not settings; Panel itself reads the last.
+PARTS = ("run", "watch", "corpus", "algorithm", "page", "topic", "document", "moment", "from", "to", "theme")
 Span = tuple[np.datetime64, np.datetime64]
 TRUTHS = {"true": True, "false": False}
 
@@ -104,6 +106,9 @@ def read_link(
         # In another run these numbers mean other topics and documents.
         place = replace(place, topic=None, document=None, moment=None)
     spec = RunSpec(corpus_name=name, algorithm=algorithm, config=config, settings=settings, chosen=chosen)
+    known = {*PARTS, *(each.name for each in (*fields(config), *fields(settings)))}
+    if unknown := [_quote(part) for part in asked if part not in known]:
+        faults.append(f"Unknown names in the link: {', '.join(unknown[:MAX_LISTED])}; ignored.")
     return Link(run=asked.get("run"), watch=asked.get("watch"), spec=spec, place=place, faults=tuple(faults))
 
 

@@ -337,7 +337,7 @@ def open_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path) as file:
             columns, about = tuple(file.schema_arrow.names), file.metadata
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
         raise CorpusError(f"{path} has two columns of the same name. Rename one.")

@@ -13,7 +13,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
-from stickbreaker.app.session.links import Place, read_link, write_link
+from stickbreaker.app.session.links import PARTS, Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, PAGES, TIME
@@ -73,8 +73,15 @@ def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
     assert (link.run, link.spec) == ("key", spec)
 
 
+def test_a_name_that_is_no_setting_is_named_and_ignored():
+    link = read("?kappa=0.7&forgetting_rate=0.8&<b>=1&run=key&topic=3")
+    assert link.spec.config.forgetting_rate == 0.8
+    assert link.place.topic == 3
+    assert link.faults == ("Unknown names in the link: “kappa”, “·b·”; ignored.",)
+
+
 def test_settings_of_a_config_and_of_a_run_have_different_names():
-    taken = {"run", "watch", "corpus", "algorithm", "page", "topic", "document", "from", "to"}
+    taken = {*PARTS}
     for algorithm in engine.REGISTRY:
         names = [each.name for each in (*fields(algorithm.config), *fields(engine.RunSettings))]
         assert len({*names, *taken}) == len(names) + len(taken)
@@ -94,7 +101,7 @@ def test_settings_that_follow_the_corpus_size_still_follow_it():
 
 
 def test_an_empty_address_gives_the_default_run():
-    assert read("") == read("?theme=dark&utm=1")
+    assert read("") == read("?theme=dark")
     assert read("").spec == first_spec()
 
 
