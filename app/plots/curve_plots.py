@@ -307,6 +307,10 @@ def rate_plot() -> RatePlot:
         x_axis_label="mini-batch t",
         y_axis_label="ρ",
         min_border_right=12,
+        # The ground and the frame of the dark theme are not those of the settings.
+        background_fill_alpha=0,
+        border_fill_alpha=0,
+        outline_line_color=None,
     )
     plot = RatePlot(
         figure=fig,

@@ -33,7 +33,7 @@ export function render({ model }) {
   function write_item(item, row) {
     const [chip, title, weight, bar, button] = item.firstChild.children
     put(title, row.title)
-    item.firstChild.classList.toggle("short", row.button !== undefined)
+    item.classList.toggle("short", row.button !== undefined)
     title.title = row.button === undefined ? "" : row.title
     put(weight, row.weight)
     put(button, row.button ?? row.action)

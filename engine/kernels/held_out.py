@@ -41,7 +41,8 @@ def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
             first = low
         else:
             break
-    return out_keys[number - 1]
+    smallest: np.uint64 = out_keys[number - 1]
+    return smallest
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
