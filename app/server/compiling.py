@@ -8,7 +8,8 @@ from typing import Any
 
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.runs.compile import Report, list_choices
+from stickbreaker.engine.runs.compile import Report
+from stickbreaker.engine.runs.compile_steps import list_choices
 
 _log = logging.getLogger(__name__)
 

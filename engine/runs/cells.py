@@ -27,7 +27,8 @@ from stickbreaker.engine.evaluation.held_out import (
     score_own,
 )
 from stickbreaker.engine.inference.held_words import split_tokens
-from stickbreaker.engine.runs.compile import compile_algorithm, list_choices
+from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.compile_steps import list_choices
 from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run

@@ -1,39 +1,20 @@
 """Compiles what an algorithm needs, or loads it from numba's cache, and reports the progress."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-import numpy as np
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from stickbreaker.engine import kernels
-from stickbreaker.engine.algorithm import Algorithm, Reads
-from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
-from stickbreaker.engine.runs.prepared import prepare
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.runs.compile_steps import prepare_small_run
 from stickbreaker.engine.runs.run import run
-from stickbreaker.engine.runs.settings import RunSettings
 
 # Receives the number of kernels that are done, the number of all kernels, and the name of the last one done.
 Report = Callable[[int, int, str], None]
-
-NUM_DOCUMENTS = 48
-NUM_WORDS = 6
-BATCH_SIZE = 4
-
-
-def list_choices(config: Any) -> dict[str, Any]:
-    """The settings that pick one of several names; only they decide which code is compiled, and for which types.
-
-    >>> from stickbreaker.engine import find_algorithm
-    >>> list_choices(find_algorithm("hdp").config(precision="float64"))["precision"]
-    'float64'
-    """
-    return {each.name: getattr(config, each.name) for each in fields(config) if each.metadata.get("choices")}
-
 
 def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None) -> None:
     """Compile all kernels that this config needs, so that no mini-batch of a run waits for the compiler.
@@ -43,15 +24,10 @@ def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda
     all kernels of the engine, and those in numba's cache are not compiled again. Raises what the compiler raises. Call
     it once at a time, since kernels that another thread compiles are counted too.
     """
-    config = type(config)(**list_choices(config))
-    if algorithm.reads is Reads.BATCHES:
-        config = replace(config, batch_size=BATCH_SIZE)
     total = len(find_kernels())
     report(0, total, "begun")
     with event.install_listener("numba:compile", _Counter(report, total)):
-        # A second pass is past any warm-up.
-        settings = RunSettings(passes=max(2, algorithm.passes))
-        for _ in run(prepare(algorithm, config, _make_corpus(), settings)):
+        for _ in run(prepare_small_run(algorithm, config)):
             pass
     report(total, total, "ready")
 
@@ -84,12 +60,3 @@ class _Counter(event.Listener):
         if function.__module__.startswith(kernels.__name__) and function.__name__ != "<lambda>":
             self.done.add((function.__module__, function.__name__))
             self.report(len(self.done), self.total, function.__name__)
-
-
-def _make_corpus() -> Corpus:
-    counts = np.random.default_rng(0).integers(1, 4, (NUM_DOCUMENTS, NUM_WORDS))
-    vocabulary = Vocabulary(tuple(f"word{i}" for i in range(NUM_WORDS)))
-    dates = np.full(NUM_DOCUMENTS, "NaT", "datetime64[Y]")
-    return Corpus(
-        name="for the compiler", counts=counts, vocabulary=vocabulary, dates=dates, titles=[""] * NUM_DOCUMENTS
-    )

@@ -20,6 +20,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import check_corpus, read_rows
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
 from stickbreaker.engine.executors import shard_spans
+from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.versions import find_environment
 
 
@@ -52,10 +53,8 @@ class RemoteSteps:
     ----------
     client : distributed.Client
         The client of the cluster.
-    algorithm : Algorithm
-        An algorithm without a step of its own.
-    train : Corpus
-        The documents that the run learns from.
+    prepared : Prepared
+        The run; its algorithm has no step of its own. The workers compile what its steps need.
 
     Raises
     ------
@@ -65,7 +64,8 @@ class RemoteSteps:
         If a worker cannot read the corpus, or has other versions or another processor than this process.
     """
 
-    def __init__(self, client: Any, algorithm: Algorithm, train: Corpus) -> None:
+    def __init__(self, client: Any, prepared: Prepared) -> None:
+        algorithm, train = prepared.algorithm, prepared.train
         if algorithm.step is not None:
             raise ValueError(
                 f"{algorithm.title} cannot learn on a cluster, because its steps cannot be divided into shards: leave"
@@ -74,6 +74,7 @@ class RemoteSteps:
         self._cluster = connect(client, find_environment)
         check_corpus(self._cluster, train)
         self._algorithm, self._train = algorithm, train
+        _let_workers_compile(client, prepared)
 
     def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
         """Take one step; first: the place in the corpus of the batch's first document."""
@@ -102,6 +103,13 @@ class RemoteSteps:
             tasks.append(ShardTask(expectations=narrowed, documents=place))
             places.append(own)
         return tasks, places
+
+
+def _let_workers_compile(client: Any, prepared: Prepared) -> None:
+    # Dask is imported only by those who have a client.
+    from stickbreaker.engine.runs.worker_compiler import WorkerCompiler
+
+    client.register_plugin(WorkerCompiler(prepared.algorithm, prepared.config))
 
 
 def widen_part(transfer: Transfer | None, statistics: Any, expectations: Any, places: np.ndarray) -> Any:

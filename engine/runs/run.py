@@ -84,7 +84,7 @@ def run(
 def _begin(prepared: Prepared, resume: Position | None, client: "Client | None") -> Updates:
     if resume is not None:
         _check_position(prepared, resume)
-    remote = None if client is None else RemoteSteps(client, prepared.algorithm, prepared.train)
+    remote = None if client is None else RemoteSteps(client, prepared)
     return _Run(prepared, resume, remote).updates()
 
 

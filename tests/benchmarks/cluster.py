@@ -81,7 +81,8 @@ def measure(client, corpus, size):
             break
         first += size
     expectations = HDP.expect(config, state, batch)
-    remote, empty = (RemoteSteps(client, each, train) for each in (HDP, replace(HDP, local=recall_local)))
+    algorithms = (HDP, replace(HDP, local=recall_local))
+    remote, empty = (RemoteSteps(client, replace(prepared, algorithm=each)) for each in algorithms)
     tasks, _ = remote.divide(expectations, batch, first, NUM_SHARDS)
     results = [LocalStep(algorithm=HDP, config=config)(task) for task in tasks]
 

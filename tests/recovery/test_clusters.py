@@ -17,6 +17,7 @@ from stickbreaker.engine.clusters import ClusterError, TaskLostError, connect
 from stickbreaker.engine.corpora import build_on_workers, pieces
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
+from stickbreaker.engine.kernels.two_level import fit_two_level
 from stickbreaker.engine.runs import study
 from stickbreaker.engine.runs.cells import CellTask
 from stickbreaker.engine.runs.checkpoint import flatten
@@ -68,6 +69,24 @@ def bits(corpus, client=None, algorithm=HDP, settings=SETTINGS):
     """The bytes of all arrays of all states of a run."""
     updates = engine.run(engine.prepare(algorithm, CONFIG, corpus, settings), client=client)
     return [array.tobytes() for update in updates for _, array in flatten("state", update.state)]
+
+
+def count_compiled():
+    """How many versions of the kernel of local steps this process has compiled or loaded."""
+    return len(fit_two_level.signatures)
+
+
+def test_a_worker_compiles_the_steps_before_its_first_task(corpus, client):
+    prepared = engine.prepare(HDP, CONFIG, corpus, SETTINGS)
+    assert set(client.run(count_compiled).values()) == {0}
+    updates = engine.run(prepared, client=client)
+    assert set(client.run(count_compiled).values()) == {1}
+    client.cluster.scale(2)
+    client.wait_for_workers(2)
+    assert list(client.run(count_compiled).values()) == [1, 1]
+    next(updates)
+    assert list(client.run(count_compiled).values()) == [1, 1]
+    client.cluster.scale(1)
 
 
 def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(corpus, client, folder):
