@@ -17,7 +17,7 @@ from stickbreaker.app.server.protected_server import ProtectedServer
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, choose_secret
 from stickbreaker.app.server.scheduler import find_client
 from stickbreaker.app.server.service import find_service
-from stickbreaker.engine.clusters import ClusterError
+from stickbreaker.engine.parallel.clusters import ClusterError
 
 PARTS = ServerParts(
     server=ProtectedServer,

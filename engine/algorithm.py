@@ -259,6 +259,10 @@ class Algorithm:
         if any(has_parts) == (self.step is not None) or any(has_parts) != all(has_parts):
             raise ValueError(f"Algorithm {self.name!r} needs either step, or all of expect, local and blend.")
 
+    def step_size(self, config: Any, corpus_size: int) -> int:
+        """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
+        return int(config.batch_size) if self.reads is Reads.BATCHES else corpus_size
+
     def parts(self) -> tuple[Expect, Local, Blend]:
         """Return expect, local and blend. Raises ValueError if the algorithm has a step of its own instead."""
         if self.expect is None or self.local is None or self.blend is None:

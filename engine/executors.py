@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.parallel import map_on_threads
+from stickbreaker.engine.parallel.threads import map_on_threads
 
 Result = TypeVar("Result")
 MOST_SHARDS = 8

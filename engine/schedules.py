@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-from stickbreaker.engine.algorithm import Algorithm, Reads
 
 # After this share of the first pass, measured by Σρ, documents hold so few topics that a warm-up usually ends.
 WARM_UP_SHARE = 0.75
@@ -17,6 +15,21 @@ FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
 EARLIER_WEIGHT = 0.25
 # A run that leaves a larger share of the start-up mass has learned too little.
 TOO_MUCH_LEFT = 0.1
+
+
+class Scheduled(Protocol):
+    """What the schedules read of an `Algorithm`."""
+
+    @property
+    def sets_later_passes(self) -> bool:
+        """Whether its config has `later_passes`."""
+
+    @property
+    def has_learning_rate(self) -> bool:
+        """Whether its steps follow ρ_t = (τ₀ + t)^-κ."""
+
+    def step_size(self, config: Any, corpus_size: int) -> int:
+        """Documents that a step reads."""
 
 
 def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
@@ -48,12 +61,12 @@ def is_average(config: Any) -> bool:
     return bool(config.later_passes == "average" and config.start == "warm")
 
 
-def averages_passes(algorithm: Algorithm, config: Any) -> bool:
+def averages_passes(algorithm: Scheduled, config: Any) -> bool:
     """Whether later passes of the algorithm average over their documents under this config."""
     return algorithm.sets_later_passes and is_average(config)
 
 
-def planned_rates(algorithm: Algorithm, config: Any, corpus_size: int, steps: np.ndarray) -> np.ndarray:
+def planned_rates(algorithm: Scheduled, config: Any, corpus_size: int, steps: np.ndarray) -> np.ndarray:
     """ρ of some steps (numbers from 1) under a config with a value for each setting, over D documents."""
     rates: np.ndarray = learning_rate(steps, config.delay, config.forgetting_rate)
     if not averages_passes(algorithm, config):
@@ -192,11 +205,6 @@ def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any,
     return resolve(replace(config, batch_size=batch_size), corpus_size), corpus_size
 
 
-def step_size(algorithm: Algorithm, config: Any, corpus_size: int) -> int:
-    """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
-    return int(config.batch_size) if algorithm.reads is Reads.BATCHES else corpus_size
-
-
 def num_batches(corpus_size: int, batch_size: int) -> int:
     """Mini-batches in one pass; the last may be short.
 
@@ -228,13 +236,13 @@ class Forecast(NamedTuple):
         return self.startup_share > TOO_MUCH_LEFT or not self.leaves_warm_up
 
 
-def forecast(algorithm: Algorithm, config: Any, corpus_size: int, passes: int) -> Forecast:
+def forecast(algorithm: Scheduled, config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
 
     An algorithm without a learning rate keeps nothing of its start.
     """
     config = resolve(config, corpus_size)
-    num_steps = passes * num_batches(corpus_size, step_size(algorithm, config, corpus_size))
+    num_steps = passes * num_batches(corpus_size, algorithm.step_size(config, corpus_size))
     if not algorithm.has_learning_rate:
         return Forecast(num_steps=num_steps, startup_share=0.0, leaves_warm_up=True)
     rates = planned_rates(algorithm, config, corpus_size, np.arange(1, num_steps + 1))

@@ -17,7 +17,7 @@ from stickbreaker.engine.evaluation.held_out import score_own
 from stickbreaker.engine.inference.gibbs import is_sample
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs.cells import compile_once, score_further
-from stickbreaker.engine.runs.compile import list_choices
+from stickbreaker.engine.runs.compile_steps import list_choices
 from stickbreaker.engine.runs.prepared import Prepared, prepare_training, split_corpus
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study

@@ -119,12 +119,8 @@ def test_runs_of_a_version_use_its_own_code(tmp_path):
         seconds = version.measure()
     finally:
         version.close()
-    assert list(seconds) == [
-        "run, with scores",
-        "run, with scores, processor",
-        "run, without scores",
-        "run, without scores, processor",
-    ]
+    kinds = compare_versions.KINDS
+    assert list(seconds) == [f"run, {kind}{what}" for kind in kinds for what in ("", ", processor")]
     assert all(value > 0 for value in seconds.values())
 
 

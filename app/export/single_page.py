@@ -5,7 +5,7 @@ import hashlib
 from html import escape
 from pathlib import Path
 
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.whole_files import replacing
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -19,9 +19,9 @@ from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
+from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.whole_files import replacing
 
 NUM_WORDS = 100
 ROWS_AT_ONCE = 20_000

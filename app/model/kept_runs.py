@@ -34,10 +34,10 @@ from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_header, read_parts, reading, write_parts
+from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.verified_files import FileHeader, Kind, read_header, read_parts, reading, write_parts
-from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 MAX_KEPT = 50
 NUM_KEPT_WORDS = 50

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
-from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
@@ -21,6 +20,7 @@ from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
+from stickbreaker.engine.parallel.clusters import Cluster
 
 POLL_SECONDS = 0.2
 # Of a corpus that need not fit in memory, this many documents are read.

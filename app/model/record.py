@@ -40,7 +40,6 @@ from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
-from stickbreaker.engine.schedules import step_size
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -183,7 +182,7 @@ class Record:
         self._learned_config = prepared.config
         dates = prepared.train.dates
         self._date_span = (dates.min(), dates.max()) if prepared.train.has_dates else None
-        self.batch_size = step_size(prepared.algorithm, prepared.config, prepared.corpus_size)
+        self.batch_size = prepared.algorithm.step_size(prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
         """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
@@ -424,7 +423,7 @@ class Record:
 
     def _describe_step(self) -> str:
         """Describe the documents of the present step."""
-        size = step_size(self.spec.algorithm, self.spec.config, self.corpus_size)
+        size = self.spec.algorithm.step_size(self.spec.config, self.corpus_size)
         num_passes = self.documents_seen // self.corpus_size
         if size >= self.corpus_size:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.model.limits import SAVED_READINGS, find_limit
 from stickbreaker.app.model.saved_runs import SUFFIX, keep_newest
+from stickbreaker.engine.files.verified_files import Kind, read_parts, write_parts
+from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
 from stickbreaker.engine.runs.checkpoint import fingerprint, flatten
-from stickbreaker.engine.verified_files import Kind, read_parts, write_parts
-from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 if TYPE_CHECKING:
     from stickbreaker.app.model.reading import Model

@@ -16,9 +16,9 @@ import numpy as np
 from stickbreaker.app.model.limits import SAVED_RUNS, find_limit
 from stickbreaker.app.model.progress import Checkpoint, Mark
 from stickbreaker.app.model.word_lists import WordLists
+from stickbreaker.engine.files.whole_files import make_folder, remove_leftovers
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
-from stickbreaker.engine.whole_files import make_folder, remove_leftovers
 
 # A run of the default size takes about 10 MB.
 MAX_SAVED = 20

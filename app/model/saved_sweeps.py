@@ -11,9 +11,9 @@ from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import hash_secret, keep_newest, list_newest
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
+from stickbreaker.engine.files.verified_files import Kind, read_header, reading, write_parts
+from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.whole_files import FileError, make_folder, remove_leftovers
 
 SUFFIX = ".sweep"
 LEFT_OUT = "The saved sweep of this run cannot be read and is left out: start it again."

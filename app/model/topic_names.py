@@ -18,8 +18,8 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
-from stickbreaker.engine.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.whole_files import FileError, remove_leftovers
+from stickbreaker.engine.files.verified_files import Kind, read_header, reading, write_parts
+from stickbreaker.engine.files.whole_files import FileError, remove_leftovers
 
 FOLDER = "topic-names"
 SUFFIX = ".zip"

@@ -21,9 +21,9 @@ from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.topic_names import NamedTopic, describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.memory import check_memory
-from stickbreaker.engine.whole_files import FileError
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -4,7 +4,7 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from stickbreaker.engine.clusters import Cluster, ClusterError, connect
+from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, connect
 from stickbreaker.engine.versions import find_environment
 
 if TYPE_CHECKING:

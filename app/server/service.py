@@ -48,7 +48,7 @@ from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data, list_data
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
-from stickbreaker.engine.parallel import count_cores
+from stickbreaker.engine.parallel.threads import count_cores
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
 

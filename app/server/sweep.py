@@ -10,7 +10,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepState, end_point
 from stickbreaker.app.server.runner import Ending, Runner, Storage
-from stickbreaker.engine.whole_files import FileError
+from stickbreaker.engine.files.whole_files import FileError
 
 MakeRunner = Callable[[Callable[[], None], Storage], Runner]
 UNSAVED = "The sweep could not be saved, so it cannot be continued after a crash: {}"

@@ -65,7 +65,7 @@ from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
-from stickbreaker.engine.whole_files import FileError
+from stickbreaker.engine.files.whole_files import FileError
 
 SAFETY_NET_MILLISECONDS = 1_000
 REFUSED_MILLISECONDS = 4_000

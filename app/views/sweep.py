@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
     MAX_RUNS,
@@ -16,8 +17,6 @@ from stickbreaker.app.model.sweep_plan import (
     SweepState,
     describe_sweep,
     parse_values,
-    sweep_frame,
-    x_setting,
 )
 from stickbreaker.app.plots.compare_plots import sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP

@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from stickbreaker.engine.clusters import Cluster, ClusterError, TaskLostError, worker_address
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import BuildPlan, Part, Piece, count_bytes, count_part
 from stickbreaker.engine.corpora.shards import ShardSize
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.whole_files import replacing
+from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
 
 Report = Callable[[float], object]
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.clusters import ClusterError, connect
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -37,9 +36,10 @@ from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.files.whole_files import replacing, sync_folder
+from stickbreaker.engine.parallel.clusters import ClusterError, connect
 from stickbreaker.engine.progress_bars import Report, show_share
 from stickbreaker.engine.versions import find_environment
-from stickbreaker.engine.whole_files import replacing, sync_folder
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -19,8 +19,8 @@ from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
 from stickbreaker.engine.corpora.stored import is_stored, open_stored
-from stickbreaker.engine.verified_files import FileHeader, Kind, read_seal, reading, verify_part
-from stickbreaker.engine.whole_files import FileError, remove_folder
+from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
+from stickbreaker.engine.files.whole_files import FileError, remove_folder
 
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
 MAX_NAME = 80

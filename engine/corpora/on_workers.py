@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from stickbreaker.engine.clusters import Cluster, ClusterError, TaskLostError, worker_address
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
+from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
 
 
 class StoredPart(NamedTuple):

@@ -27,7 +27,7 @@ from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_tab
 from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.whole_files import replacing
 
 # Rows from which the form of the dates is found.
 DATED_ROWS = 50_000

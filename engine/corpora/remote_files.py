@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.sources import KINDS, is_known
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.whole_files import replacing
 
 
 def is_remote(path: str) -> bool:

@@ -14,8 +14,8 @@ import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.verified_files import Kind, read_seal, reading, seal_folder, verify_part
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.verified_files import Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.files.whole_files import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa

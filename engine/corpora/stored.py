@@ -30,8 +30,8 @@ from stickbreaker.engine.corpora.shards import (
     seal_corpus,
     write_shard,
 )
-from stickbreaker.engine.verified_files import reading
-from stickbreaker.engine.whole_files import FileError, building
+from stickbreaker.engine.files.verified_files import reading
+from stickbreaker.engine.files.whole_files import FileError, building
 
 SHARD_DOCUMENTS = 65_536
 # Entries that are loaded at once, 8 bytes each.

@@ -13,8 +13,8 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.library import DOCUMENTS, OWN_CORPUS, find_folder, find_own
 from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE, name_texts
 from stickbreaker.engine.corpora.stored import is_stored
-from stickbreaker.engine.verified_files import FileHeader, Kind, read_seal, reading, seal_folder, verify_part
-from stickbreaker.engine.whole_files import open_synced
+from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.files.whole_files import open_synced
 
 if TYPE_CHECKING:
     import pyarrow as pa

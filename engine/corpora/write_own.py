@@ -30,9 +30,9 @@ from stickbreaker.engine.corpora.library import (
 )
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.files.verified_files import seal_folder
+from stickbreaker.engine.files.whole_files import FileError, building, open_new, open_synced, replacing
 from stickbreaker.engine.progress_bars import Report
-from stickbreaker.engine.verified_files import seal_folder
-from stickbreaker.engine.whole_files import FileError, building, open_new, open_synced, replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa

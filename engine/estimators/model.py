@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
-from stickbreaker.engine.clusters import Cluster, connect
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.estimators.files import save_model
@@ -42,6 +41,7 @@ from stickbreaker.engine.evaluation.topic_frames import (
     topics_frame,
     topics_html,
 )
+from stickbreaker.engine.parallel.clusters import Cluster, connect
 from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
 from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count

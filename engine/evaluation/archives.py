@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.evaluation.intrusion import Sheet
-from stickbreaker.engine.whole_files import replacing
+from stickbreaker.engine.files.whole_files import replacing
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 ROWS_AT_ONCE = 4096

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.clusters import Cluster, TaskLostError
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.executors import map_shards
+from stickbreaker.engine.parallel.clusters import Cluster, TaskLostError
 
 SMALLEST_SHARE = 0.005
 DOCUMENTS_AT_ONCE = 2048

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.algorithm import Algorithm, Phase
-from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
@@ -22,7 +21,8 @@ from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood,
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.importance import Effort, weigh_documents
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
+from stickbreaker.engine.parallel.clusters import Cluster
+from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 PROTOCOLS = {
     "disjoint_words": "a tenth of each test document's distinct words is predicted from the others",

@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.clusters import Cluster
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+from stickbreaker.engine.files.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+from stickbreaker.engine.parallel.clusters import Cluster
 
 FILE_DOCUMENTS = 65_536
 DOCUMENTS_AT_ONCE = 4_096

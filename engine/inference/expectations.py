@@ -8,7 +8,7 @@ from scipy.special import gammaln, psi
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.special import SMALLEST_EXPONENT
-from stickbreaker.engine.parallel import map_on_threads, split_rows
+from stickbreaker.engine.parallel.threads import map_on_threads, split_rows
 
 # A prior below this gives no document a share, and ψ of a denormal number overflows.
 SMALLEST_PRIOR = 1e-30

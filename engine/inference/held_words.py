@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
+from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 HELD_OUT_SHARE = 0.1
 # The held-out words of at most this number of documents decide about births and removals of topics.

@@ -5,7 +5,7 @@ from scipy.special import betaln, gammaln, xlogy
 
 from stickbreaker.engine.inference.topic_counts import Merging
 from stickbreaker.engine.kernels.likeness import multiply_rows
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
+from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 # Topics with fewer tokens are not compared; each topic is compared with this number of nearest topics.
 LEAST_TOKENS = 1.0

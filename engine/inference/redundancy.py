@@ -19,7 +19,7 @@ from stickbreaker.engine.inference.states import OnlineHDPState, ScheduleConfig
 from stickbreaker.engine.inference.topic_counts import Removal
 from stickbreaker.engine.kernels.counts import transpose_rows
 from stickbreaker.engine.kernels.likeness import Search, find_redundant
-from stickbreaker.engine.parallel import map_on_threads, split_evenly
+from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
 # (config, state before the step, batch, whether documents are read again) -> the topics to remove.

@@ -22,7 +22,7 @@ from stickbreaker.engine.kernels.counts import (
     share_out_rows,
     weigh_rows,
 )
-from stickbreaker.engine.parallel import map_on_threads, split_alike, split_evenly
+from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly
 
 # Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12

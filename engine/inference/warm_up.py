@@ -25,7 +25,7 @@ from stickbreaker.engine.inference.states import (
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import raise_rows
-from stickbreaker.engine.parallel import count_cores, map_on_threads, split_rows
+from stickbreaker.engine.parallel.threads import count_cores, map_on_threads, split_rows
 from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
 
 PILOT_DOCUMENTS = 32

@@ -13,7 +13,6 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.clusters import ClusterError, TaskCancelledError, stop_if_cancelled, worker_address
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.evaluation.held_out import (
@@ -27,6 +26,7 @@ from stickbreaker.engine.evaluation.held_out import (
     score_own,
 )
 from stickbreaker.engine.inference.held_words import split_tokens
+from stickbreaker.engine.parallel.clusters import ClusterError, TaskCancelledError, stop_if_cancelled, worker_address
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.compile_steps import list_choices
 from stickbreaker.engine.runs.events import Evaluated, Stepped, Update

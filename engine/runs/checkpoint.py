@@ -13,11 +13,11 @@ import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.files.verified_files import Kind, read_parts, reading, write_parts
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
-from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
-from stickbreaker.engine.whole_files import FileError
 
 NOTE = "note."
 FINGERPRINT_DOCUMENTS = 256

@@ -11,7 +11,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import resolve, step_size
+from stickbreaker.engine.schedules import resolve
 
 MOST_HELD_OUT = 0.1
 
@@ -101,7 +101,7 @@ class Prepared:
         tuple of int
             Ends of mini-batches.
         """
-        batch_size = step_size(self.algorithm, config, self.corpus_size)
+        batch_size = self.algorithm.step_size(config, self.corpus_size)
         return plan_ends(self.snapshot_points, self.corpus_size, batch_size, documents_seen)
 
 

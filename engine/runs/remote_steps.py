@@ -1,4 +1,4 @@
-"""Steps of a run whose local steps are computed by the workers of a Dask cluster (`engine.clusters`).
+"""Steps of a run whose local steps are computed by the workers of a Dask cluster (`engine.parallel.clusters`).
 
 λ stays in this process. A worker receives the expectations for the words of one shard of the mini-batch, and either the
 places of its documents in a stored corpus, which the worker maps, or the documents of a corpus in memory. The shards
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm, StepInfo, Transfer
-from stickbreaker.engine.clusters import connect
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import check_corpus, read_rows
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
 from stickbreaker.engine.executors import shard_spans
+from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.versions import find_environment
 
@@ -74,7 +74,10 @@ class RemoteSteps:
         self._cluster = connect(client, find_environment)
         check_corpus(self._cluster, train)
         self._algorithm, self._train = algorithm, train
-        _let_workers_compile(client, prepared)
+        # Dask is imported only by those who have a client.
+        from stickbreaker.engine.runs.worker_compiler import WorkerCompiler
+
+        self._cluster.add_plugin(WorkerCompiler(algorithm, prepared.config))
 
     def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
         """Take one step; first: the place in the corpus of the batch's first document."""
@@ -103,13 +106,6 @@ class RemoteSteps:
             tasks.append(ShardTask(expectations=narrowed, documents=place))
             places.append(own)
         return tasks, places
-
-
-def _let_workers_compile(client: Any, prepared: Prepared) -> None:
-    # Dask is imported only by those who have a client.
-    from stickbreaker.engine.runs.worker_compiler import WorkerCompiler
-
-    client.register_plugin(WorkerCompiler(prepared.algorithm, prepared.config))
 
 
 def widen_part(transfer: Transfer | None, statistics: Any, expectations: Any, places: np.ndarray) -> Any:

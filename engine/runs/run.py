@@ -19,7 +19,6 @@ from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Step
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.remote_steps import RemoteSteps
 from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
-from stickbreaker.engine.schedules import step_size
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -273,5 +272,5 @@ class _Run:
 
 def next_batch(algorithm: Algorithm, config: Any, train: Corpus, documents_seen: int) -> Batch:
     """The mini-batch that is read after `documents_seen` documents; the config has a value for each setting."""
-    size = step_size(algorithm, config, train.num_documents)
+    size = algorithm.step_size(config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

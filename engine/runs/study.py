@@ -25,7 +25,9 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.clusters import TaskLostError, connect
+from stickbreaker.engine.files.verified_files import Kind, read_parts, reading, write_parts
+from stickbreaker.engine.files.whole_files import FileError
+from stickbreaker.engine.parallel.clusters import TaskLostError, connect
 from stickbreaker.engine.runs.cells import (
     FURTHER_PROTOCOLS,
     SCORES,
@@ -37,9 +39,7 @@ from stickbreaker.engine.runs.cells import (
 )
 from stickbreaker.engine.runs.grid import GridPoint, expand_grid, settings_of
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.verified_files import Kind, read_parts, reading, write_parts
 from stickbreaker.engine.versions import find_environment
-from stickbreaker.engine.whole_files import FileError
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -32,10 +32,10 @@ import pandas as pd
 
 from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.executors import step
+from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import prepare_training
-from stickbreaker.engine.whole_files import replacing
 from tests.benchmarks import zipf_texts
 from tests.benchmarks.heldout import to_markdown
 from tests.benchmarks.machine import best_seconds

@@ -14,7 +14,7 @@ from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.cells import fold_in_prior
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.sampled_start import count_entries
-from stickbreaker.engine.schedules import resolve, step_size
+from stickbreaker.engine.schedules import resolve
 from tests.benchmarks.corpora import divide
 
 
@@ -84,7 +84,7 @@ def learn(algorithm, config, state, train, passes, seed):
     """The last state, what each step said, and the number of topics after it."""
     infos, topics = [], []
     for _ in range(passes):
-        for batch in train.batches(step_size(algorithm, config, train.num_documents)):
+        for batch in train.batches(algorithm.step_size(config, train.num_documents)):
             state, info = take_step(algorithm, config, state, batch, np.random.default_rng([seed, state.step + 1]))
             infos.append(info)
             topics.append(count_topics(state.expected_tokens))

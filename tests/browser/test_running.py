@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from stickbreaker.engine.parallel import count_cores
+from stickbreaker.engine.parallel.threads import count_cores
 from tests.browser.conftest import SECONDS_UNUSED
 from tests.browser.dashboard import SLIDERS
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine import verified_files
+from stickbreaker.engine.files import verified_files
 from tests.chaos.stored import KINDS, Found, Kind, Refusal
 
 DAMAGES = ("flip", "truncate", "swap", "delete")

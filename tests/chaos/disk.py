@@ -26,10 +26,10 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
-from stickbreaker.engine import verified_files
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
+from stickbreaker.engine.files import verified_files
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.study import run_study
 from tests.chaos import stored

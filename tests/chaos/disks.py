@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from stickbreaker.engine import whole_files
 from stickbreaker.engine.corpora import write_own
+from stickbreaker.engine.files import whole_files
 
 ERRORS = {name: getattr(errno, name) for name in ("ENOSPC", "EIO", "EROFS")}
 

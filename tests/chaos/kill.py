@@ -28,11 +28,11 @@ from stickbreaker import engine
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.files.verified_files import FileError
+from stickbreaker.engine.files.whole_files import remove_leftovers
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.study import read_cell, run_study
-from stickbreaker.engine.verified_files import FileError
-from stickbreaker.engine.whole_files import remove_leftovers
 from tests.chaos.stored import digest_position
 from tests.chaos.worker import CHECKPOINT, make_study, prepare_run
 

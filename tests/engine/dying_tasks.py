@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.clusters import TaskCancelledError, stop_if_cancelled
 from stickbreaker.engine.corpora.build_on_workers import _PartCounter
 from stickbreaker.engine.evaluation.share_files import _FileWriter
+from stickbreaker.engine.parallel.clusters import TaskCancelledError, stop_if_cancelled
 from stickbreaker.engine.runs.cells import measure_sent
 
 FOLDER = "STICKBREAKER_TEST_DEATHS"

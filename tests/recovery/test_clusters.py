@@ -13,11 +13,11 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.clusters import ClusterError, TaskLostError, connect
 from stickbreaker.engine.corpora import build_on_workers, pieces
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.kernels.two_level import fit_two_level
+from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError, connect
 from stickbreaker.engine.runs import study
 from stickbreaker.engine.runs.cells import CellTask
 from stickbreaker.engine.runs.checkpoint import flatten

@@ -21,7 +21,7 @@ from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.record import Record, read_spec
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
-from stickbreaker.engine.verified_files import read_parts, write_parts
+from stickbreaker.engine.files.verified_files import read_parts, write_parts
 from tests.app.small_runs import HDP, NAME, SETTINGS, keep_small, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)

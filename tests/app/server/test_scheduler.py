@@ -9,7 +9,7 @@ import pytest
 from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.server.scheduler import VARIABLE, find_client, find_cluster
 from stickbreaker.engine import find_algorithm
-from stickbreaker.engine.clusters import ClusterError
+from stickbreaker.engine.parallel.clusters import ClusterError
 from tests.app.small_runs import SETTINGS, RunSpec, small_spec
 
 distributed = pytest.importorskip("distributed")

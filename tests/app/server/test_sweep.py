@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
@@ -10,8 +11,6 @@ from stickbreaker.app.model.sweep_plan import (
     describe_sweep,
     parse_values,
     plan_sweep,
-    sweep_frame,
-    x_setting,
 )
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine import executors, parallel
+from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.estimators import OnlineHDP
@@ -19,6 +19,7 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.likeness import g_statistic
+from stickbreaker.engine.parallel import threads
 from stickbreaker.engine.schedules import learning_rate
 from stickbreaker.engine.simulate import simulate_hdp
 from tests import naive
@@ -134,7 +135,7 @@ def test_a_run_is_the_same_bit_for_bit_for_any_number_of_threads(monkeypatch):
     batches = [draw_batch(seed, 200) for seed in range(3)]
     states = []
     for num_threads in (1, 5):
-        monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
+        monkeypatch.setattr(threads, "count_cores", lambda number=num_threads: number)
         states.append(take_steps(config, batches))
     assert_same(*states, **BITS)
 

@@ -7,8 +7,8 @@ import pytest
 from stickbreaker.engine import OnlineHDP, OnlineLDA, store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.evaluation.held_out import score_own
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.whole_files import FileError
 
 
 @pytest.fixture(scope="module")

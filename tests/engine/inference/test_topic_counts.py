@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine import parallel
 from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, Removal, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
+from stickbreaker.engine.parallel import threads
 from tests import naive
 
 ONE = np.ones((1, 2))
@@ -165,6 +165,6 @@ def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
     totals = []
     for num_threads in (1, 2, 3, 5):
-        monkeypatch.setattr(parallel, "count_cores", lambda number=num_threads: number)
+        monkeypatch.setattr(threads, "count_cores", lambda number=num_threads: number)
         totals.append(counts.remove(removal).totals.tobytes())
     assert len(set(totals)) == 1

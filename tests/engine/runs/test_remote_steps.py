@@ -8,10 +8,10 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.engine import RunSettings
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
-from stickbreaker.engine.clusters import ClusterError
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.executors import shard_spans
 from stickbreaker.engine.kernels.counts import FactoredCounts
+from stickbreaker.engine.parallel.clusters import ClusterError
 from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.checkpoint import flatten
 from tests.engine.algorithms.test_contract import run_worked_example
@@ -25,13 +25,17 @@ class PickledCalls:
     """In place of a cluster: every task, its function and its result are pickled. `sent` has the tasks."""
 
     def __init__(self):
-        self.sent = []
+        self.sent, self.plugins = [], []
 
     def map(self, function, payloads, shared=None):
         """The results of the tasks, which are run last to first."""
         function, self.sent = pickle.loads(pickle.dumps(function)), self.sent + list(payloads)
         found = [pickle.dumps(function(pickle.loads(pickle.dumps(payload)))) for payload in reversed(payloads)]
         return [pickle.loads(each) for each in reversed(found)]
+
+    def add_plugin(self, plugin):
+        """Note that the only worker has the plugin, which takes the steps of a small run."""
+        self.plugins.append(pickle.loads(pickle.dumps(plugin)).name)
 
     def run_everywhere(self, function, *arguments):
         """The result of the only worker."""

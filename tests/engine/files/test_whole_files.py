@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from stickbreaker.engine import whole_files
-from stickbreaker.engine.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+from stickbreaker.engine.files import whole_files
+from stickbreaker.engine.files.whole_files import FileError, building, open_synced, remove_leftovers, replacing
 
 # A process that ends while it writes a file and a folder.
 DYING = """
 import os, sys
 from pathlib import Path
-from stickbreaker.engine.whole_files import building, replacing
+from stickbreaker.engine.files.whole_files import building, replacing
 folder = Path(sys.argv[1])
 with replacing(folder / "a.txt") as file, building(folder / "b") as work:
     file.write(b"half of it")

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from stickbreaker.engine.verified_files import (
+from stickbreaker.engine.files.verified_files import (
     HEADER,
     Kind,
     read_header,
@@ -16,7 +16,7 @@ from stickbreaker.engine.verified_files import (
     verify_part,
     write_parts,
 )
-from stickbreaker.engine.whole_files import FileError
+from stickbreaker.engine.files.whole_files import FileError
 
 LIST = Kind("list", 2, "write it again")
 PARTS = {"numbers": np.arange(5.0), "names": np.array(["a", "ö"]), "raw.txt": b"peace"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.whole_files import FileError, replacing
+from stickbreaker.engine.files.whole_files import FileError, replacing
 
 HEADER = "header.json"
 ARRAY = ".npy"

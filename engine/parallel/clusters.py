@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from stickbreaker.engine.parallel import on_one_thread
+from stickbreaker.engine.parallel.threads import on_one_thread
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -125,6 +125,11 @@ class Cluster:
         self.wait_for_workers()
         found: dict[str, Any] = self.client.run(function, *arguments)
         return found
+
+    def add_plugin(self, plugin: Any) -> None:
+        """Give a plugin to all workers, and to each one that joins later before its first task."""
+        self.wait_for_workers()
+        self.client.register_plugin(plugin)
 
     def map(self, function: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
         """Apply a function to each payload, on workers; the results are in the order of the payloads.

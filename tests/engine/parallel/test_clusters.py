@@ -5,8 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from stickbreaker.engine import clusters
-from stickbreaker.engine.clusters import ClusterError, connect
+from stickbreaker.engine.parallel import clusters
+from stickbreaker.engine.parallel.clusters import ClusterError, connect
 from stickbreaker.engine.versions import find_environment
 
 

@@ -1,0 +1,1 @@
+"""Threads of this process, and the workers of a Dask cluster."""
