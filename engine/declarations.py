@@ -142,19 +142,17 @@ DUPLICATES = _choice(
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm); "
-    "start: all K topics at first",
+    "births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K",
     "start",
     "births",
 )
 LATER_PASSES = _choice(
-    "average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start = "
-    "warm); forget: ρ keeps falling in all passes",
+    "average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all passes",
     "average",
     "forget",
 )
 START_FROM = _choice(
-    "own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3",
+    "own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3)",
     "own",
     "gibbs",
 )

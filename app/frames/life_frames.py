@@ -86,7 +86,7 @@ def describe_event(event: LifeEvent, progress: Progress) -> str:
     return {
         BORN: "born",
         CLEAR: "stable from here on",
-        ALIKE: f"{other} from here on: merge proposed",
+        ALIKE: f"{other} from here on; a merge is proposed",
         GONE: f"gone; {other} before" if other else "gone",
     }[event.kind]
 
@@ -129,7 +129,7 @@ def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
         numbers[ALIKE], f"{numbers[ALIKE]} merges are proposed"
     )
     return (
-        f"{count(len(lists[0].topic_ids), 'topic')} at the first column, {numbers[BORN]:,} born since, "
+        f"{count(len(lists[0].topic_ids), 'topic')} in the first column, {numbers[BORN]:,} born since, "
         f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[CLEAR]:,} "
         f"{'is' if numbers[CLEAR] == 1 else 'are'} clear, and {merges}."
     )

@@ -88,7 +88,7 @@ def describe_names(returned: ReturnedNames) -> str:
     """Say how many kept names the topics of a run were given, and what happens to the others; empty without any.
 
     >>> describe_names(ReturnedNames({4: "war", 7: "trade"}, 5))
-    '2 of 5 names kept for this corpus were given to the most similar topics. The others stay kept for later runs.'
+    '2 of 5 names kept for this corpus were given to the most similar topics. The others are kept for later runs.'
     """
     if returned.fault:
         return returned.fault
@@ -97,6 +97,6 @@ def describe_names(returned: ReturnedNames) -> str:
         return ""
     names = f"{count(total, 'name')} kept for this corpus"
     if not number:
-        return f"No topic of this run is similar to the {names}. They stay kept for later runs."
+        return f"No topic of this run is similar to the {names}. They are kept for later runs."
     said = f"{number} of {names} {'was' if number == 1 else 'were'} given to the most similar topics."
-    return said if number == total else f"{said} The others stay kept for later runs."
+    return said if number == total else f"{said} The others are kept for later runs."

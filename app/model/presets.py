@@ -59,8 +59,8 @@ WANG_2011 = {
     "concentrations": "fixed",
 }
 COMPLETE_PRESETS = (
-    CompletePreset(label="Wang 2011, complete, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}),
+    CompletePreset(label="Wang 2011, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}),
     CompletePreset(
-        label="Wang 2011, complete, as its authors ran it", algorithm="hdp", settings=WANG_2011 | {"start": "wang-code"}
+        label="Wang 2011, authors' code", algorithm="hdp", settings=WANG_2011 | {"start": "wang-code"}
     ),
 )

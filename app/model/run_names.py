@@ -49,7 +49,7 @@ class RunNames:
         self._num_sought = num_sought
 
     def undo(self) -> None:
-        """Take back the names that have returned; they stay kept for later runs."""
+        """Take back the names that have returned; they are kept for later runs."""
         for topic_id in self._given:
             self._by_id.pop(topic_id, None)
         self._given, self._num_sought = {}, 0

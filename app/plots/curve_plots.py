@@ -40,8 +40,8 @@ AXIS_ROOM = 0.05
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 HELDOUT_LABEL = "nats per held-out word\n(disjoint_words)"
 SCORE_HELP = (
-    "A tenth of the distinct words of a document is predicted from its other words (protocol disjoint_words), with the "
-    "algorithm's own inference."
+    "A tenth of the distinct words of each document is held out and predicted from its other words (disjoint_words). "
+    "The algorithm's own inference is used."
 )
 X_LABELS = {
     "documents": "documents read",

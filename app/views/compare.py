@@ -112,7 +112,7 @@ class Compare(Viewer):
         self._axis = pmui.RadioButtonGroup(
             label="x axis", options=list(AXES), value="documents", size="small", color="primary"
         )
-        self.on_live = pmui.Switch(label="Show on the Live page", margin=(5, 20))
+        self.on_live = pmui.Switch(label="Show on Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
         self.left_choice, self.right_choice = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")

@@ -40,11 +40,10 @@ class OnlineHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
-        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
-        warm); forget: ρ keeps falling in all passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
+        passes.
     topic_creation : {"start", "births"}, default="births"
-        births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm);
-        start: all K topics at first.
+        births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -133,8 +132,8 @@ class OnlineDirectHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="merge"
         merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
-        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
-        warm); forget: ρ keeps falling in all passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
+        passes.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -292,11 +291,10 @@ class OnlineSVIHDP(OnlineTopicModel):
     duplicates : {"merge", "keep"}, default="keep"
         merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
     later_passes : {"average", "forget"}, default="forget"
-        average: all documents of a later pass count equally, and κ and τ₀ act in the first pass only (needs start =
-        warm); forget: ρ keeps falling in all passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
+        passes.
     topic_creation : {"start", "births"}, default="start"
-        births: at most 200 topics at first, and more where they predict held-out words better (needs start = warm);
-        start: all K topics at first.
+        births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -655,7 +653,7 @@ class CVHDP(TopicModel):
     first_sweeps : {"printed", "soft"}, default="printed"
         printed: as in the paper; soft: the first 20 sweeps with a large β.
     start_from : {"own", "gibbs"}, default="own"
-        own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
+        own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -722,7 +720,7 @@ class CVLDA(TopicModel):
     word_total : float, default=100.0
         β. Total word concentration of a topic; lower values give each topic fewer words.
     start_from : {"own", "gibbs"}, default="own"
-        own: the usual start of the algorithm; gibbs: 200 sweeps of the HDP's sampler first, as in Teh 2007 Fig. 3.
+        own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"

@@ -116,7 +116,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     # No decade is empty: the topic that is largest in it has a row.
     are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
     page.wait_for_function(are_large)
-    expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first column"))).to_be_visible()
+    expect(page.get_by_text(re.compile("1[0-9]{2} topics in the first column"))).to_be_visible()
     expect(page.get_by_text(re.compile("^stable from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
