@@ -242,10 +242,10 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
         raise CorpusError(f"{path} is in the form {' '.join(head[2:5])!r}. Save it as coordinate integer general.")
     while (line := stream.readline(10_000)).startswith(b"%"):
         line_number += 1
-    try:
-        num_rows, num_columns, num_entries = map(int, line.split())
-    except ValueError as error:
-        raise CorpusError(f"{path}, line {line_number}: write the numbers of rows, columns and entries.") from error
+    sizes = line.split()
+    if len(sizes) != 3 or not all(size.isdigit() for size in sizes):
+        raise CorpusError(f"{path}, line {line_number}: write the numbers of rows, columns and entries.")
+    num_rows, num_columns, num_entries = map(int, sizes)
     if num_words not in (num_rows, num_columns):
         raise CorpusError(
             f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words."
