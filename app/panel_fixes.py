@@ -34,11 +34,14 @@ from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from jinja2 import Template
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
+from panel.custom import ReactiveESM
 from panel.io import resources, with_lock
 from panel.io.resources import BASIC_LOGIN_TEMPLATE, LOCAL_DIST
 from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHandler, Server, WSHandler
 from panel.reactive import Syncable
+from panel.util import classproperty
 from panel.util.parameters import edit_readonly
+from panel_material_ui.base import MaterialComponent
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
 
@@ -293,6 +296,11 @@ SHAREABLE = (bool, int, float, str, type(None))
 find_default: Any = PropertyDescriptor.instance_default
 # For each page, Panel 1.9 compares the path of each component's style sheet with each folder of extensions.
 is_subpath: Any = cache(resources._is_subpath)
+# For each component of a page, it looks for the script and the style sheet of its class on disk, several times.
+FIND_FILES: dict[tuple[type, str], Callable[[type], Any]] = {
+    (kind, name): vars(kind)[name].f
+    for kind, name in ((ReactiveESM, "_bundle_path"), (ReactiveESM, "_bundle_css"), (MaterialComponent, "_bundle_css"))
+}
 
 
 def speed_up_models() -> None:
@@ -303,6 +311,14 @@ def speed_up_models() -> None:
     PropertyDescriptor.has_unstable_default = _has_unstable_default
     PropertyDescriptor.instance_default = find_default_once
     resources._is_subpath = is_subpath
+    for (kind, name), find in FIND_FILES.items():
+        setattr(kind, name, classproperty(_remember_files(find)))
+
+
+def _remember_files(find: Callable[[type], Any]) -> Callable[[type], Any]:
+    """Find the files of a class of components once for each way to serve them."""
+    found = cache(lambda kind, reloads, mode: find(kind))
+    return lambda kind: found(kind, pn.config.autoreload, resources.RESOURCE_MODE)
 
 
 def _has_unstable_default(descriptor: Any, model: HasProps) -> bool:

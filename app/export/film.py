@@ -139,7 +139,8 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
     left = EDGE + load_font(44, True).getlength(large) + 24
     sentence = describe_reading(replace(moment, status="running") if moment.status == REPLAYED else moment)
     _write(draw, (left, 18), _fit(sentence, 720 - left, 14), 14)
-    read = f"{moment.documents_seen:,} of {whole.documents_total:,} read. + marks a new word; ↑ a word that rose two ranks or more."
+    marks = "+ marks a new word; ↑ a rise by two ranks or more."
+    read = f"{moment.documents_seen:,} of {whole.documents_total:,} read. {marks}"
     _write(draw, (left, 42), _fit(read, 720 - left, 12), 12, SOFT)
     for place, (label, value, unit) in enumerate(list_figures(moment)):
         x = 730 + 200 * place

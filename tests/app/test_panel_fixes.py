@@ -24,6 +24,7 @@ from bokeh.document import Document
 from bokeh.events import ButtonClick
 from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
 from bokeh.settings import settings
+from panel.custom import ReactiveESM
 from panel.io.resources import CDN_DIST
 from panel.io.server import AutoloadJsHandler, DocHandler, WSHandler
 from panel.io.state import set_curdoc
@@ -35,6 +36,7 @@ from tornado.web import Application, RequestHandler
 
 from stickbreaker.app.panel_fixes import (
     CHECKED_WITH,
+    FIND_FILES,
     PlacesSlider,
     collect_defaults,
     find_default,
@@ -45,6 +47,7 @@ from stickbreaker.app.panel_fixes import (
     keep_to_own_files,
     stop_following_the_server,
 )
+from stickbreaker.app.widgets.pick_list import PickList
 from tests.app.conftest import skip_older_versions
 
 PARTS = Path(pmui.__file__).parent
@@ -142,6 +145,18 @@ def test_the_library_compares_paths_of_style_sheets_each_time(monkeypatch, tmp_p
         assert is_subpath.__wrapped__(str(tmp_path / "sheet.css"), str(tmp_path))
     assert len(set(compared)) == 2
     assert len(compared) >= 4
+
+
+def test_the_library_looks_for_the_files_of_components_each_time_and_here_once(monkeypatch):
+    assert PickList._bundle_path is None
+    looked, is_file = [], Path.is_file
+    monkeypatch.setattr(Path, "is_file", lambda path: looked.append(path) or is_file(path))
+    assert PickList._bundle_path is None
+    assert looked == []
+    find = FIND_FILES[ReactiveESM, "_bundle_path"]
+    assert [find(PickList) for _ in range(2)] == [None, None]
+    half = len(looked) // 2
+    assert looked[:half] == looked[half:] != []
 
 
 def test_what_is_remembered_of_defaults_is_what_the_library_finds():
