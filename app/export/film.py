@@ -138,12 +138,12 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
     _write(draw, (EDGE, 14), large, 44, bold=True)
     left = EDGE + load_font(44, True).getlength(large) + 24
     sentence = describe_reading(replace(moment, status="running") if moment.status == REPLAYED else moment)
-    _write(draw, (left, 18), _fit(sentence, 720 - left, 14), 14)
+    _write(draw, (left, 18), _fit(sentence, 700 - left, 14), 14)
     marks = "+ marks a new word; ↑ a rise by two ranks or more."
     read = f"{moment.documents_seen:,} of {whole.documents_total:,} read. {marks}"
-    _write(draw, (left, 42), _fit(read, 720 - left, 12), 12, SOFT)
+    _write(draw, (left, 42), _fit(read, 700 - left, 12), 12, SOFT)
     for place, (label, value, unit) in enumerate(list_figures(moment)):
-        x = 730 + 200 * place
+        x = 712 + 238 * place
         _write(draw, (x, 16), label, 12, SOFT)
         _write(draw, (x, 32), value, 22, bold=True)
         _write(draw, (x + load_font(22, True).getlength(value) + 6, 42), unit, 12, SOFT)

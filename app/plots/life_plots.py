@@ -94,7 +94,11 @@ class LifePlot:
         shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
         self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
         self.figure = fig = figure(
-            sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", y_range=Range1d(), min_border_right=16
+            sizing_mode="stretch_width",
+            tools="xpan,xwheel_zoom,reset,save",
+            active_scroll=None,
+            y_range=Range1d(),
+            min_border_right=16,
         )
         hide_tools(fig)
         self.seed = Seed(fig)

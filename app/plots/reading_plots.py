@@ -28,12 +28,13 @@ from bokeh.plotting import figure
 from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicLines, TopicTree
 from stickbreaker.app.panel_fixes import Seed, hide_tools
 from stickbreaker.app.plots.curve_plots import set_x_axis
-from stickbreaker.app.theme import DARK_BACKGROUND, EARLIER_RUN, NOTE, ON_CHIP, topic_color
+from stickbreaker.app.theme import EARLIER_RUN, NOTE, ON_CHIP, THIS_RUN, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT, LINES_HEIGHT = 460, 150, 460, 170
-# From the smallest to the largest value; readable on light and dark backgrounds.
-RAMP = ("#e8eef5", "#c5d6ea", "#9dbbdd", "#729fce", "#4a83bd", "#2a68a8", "#174f8b", "#0b386b")
+# From the smallest to the largest value, as a colour that grows over the ground of the page, light or dark. Its opacity
+# follows the square root, so that small values differ from 0.
+RAMP = tuple(f"{THIS_RUN}{round(255 * (step / 63) ** 0.5):02x}" for step in range(64))
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
@@ -51,7 +52,7 @@ CHIP = {
     "border_radius": 3,
     "padding": 2,
 }
-MOST_LABEL, MOST_PHONE_LABEL = 40, 18
+MOST_LABEL, MOST_PHONE_LABEL, MOST_DOT_LABEL = 40, 18, 26
 # Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.
 MAP_PIXELS = (520.0, 420.0)
 LINE_PIXELS, LETTER_PIXELS = 17.0, 6.6
@@ -89,7 +90,8 @@ def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
 
 def _period_figure(**more: Any) -> figure:
     """Make an empty figure with an x axis for periods."""
-    fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools="xpan,xwheel_zoom,reset,save", **more)
+    tools = "xpan,xwheel_zoom,reset,save"
+    fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools=tools, active_scroll=None, **more)
     hide_tools(fig)
     fig.xgrid.grid_line_color = None
     fig.xaxis.major_label_orientation = 0.9
@@ -227,12 +229,13 @@ class MapPlot:
     def __init__(
         self, on_pick: Callable[[int], None], on_point: Callable[[int | None], None] = lambda topic_id: None
     ) -> None:
-        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line", "alpha")
+        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line", "stroke", "alpha")
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = figure(
             height=MAP_HEIGHT,
             sizing_mode="stretch_width",
             tools="pan,wheel_zoom,reset,save",
+            active_scroll=None,
             match_aspect=True,
             x_range=DataRange1d(range_padding=MAP_PADDING),
             y_range=DataRange1d(range_padding=MAP_PADDING),
@@ -250,7 +253,7 @@ class MapPlot:
             fill_alpha="alpha",
             line_color="line",
             line_alpha="alpha",
-            line_width=2,
+            line_width="stroke",
             nonselection_fill_alpha="alpha",
             nonselection_line_color="line",
             nonselection_line_alpha="alpha",
@@ -277,17 +280,18 @@ class MapPlot:
             self.source.patch({"alpha": [(slice(len(alphas)), alphas)]})
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
-        """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a dark outline."""
+        """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a thick outline."""
         largest = frame["share"].max() if len(frame) else 1.0
         sizes = LARGEST_DOT * np.sqrt(frame["share"] / max(largest, 1e-30))
         frame = frame.assign(
             size=np.maximum(sizes, SMALLEST_DOT),
-            line=[DARK_BACKGROUND if topic_id == chosen else "rgba(128,128,128,0.6)" for topic_id in frame["topic_id"]],
+            line=np.where(frame["topic_id"] == chosen, THIS_RUN, "rgba(128,128,128,0.6)"),
+            stroke=np.where(frame["topic_id"] == chosen, 5, 2),
             alpha=DOT_ALPHA,
         )
         self.source.data = frame.to_dict("list")
         named = frame.nlargest(NUM_NAMED_DOTS, "share")
-        short = _cut(named["title"].tolist(), MOST_PHONE_LABEL)
+        short = _cut(named["title"].tolist(), MOST_DOT_LABEL)
         texts = [short[title] for title in named["title"]]
         spans = [np.ptp(frame[axis]) if len(frame) else 0.0 for axis in ("x", "y")]
         scale = min(

@@ -27,7 +27,7 @@ from stickbreaker.app.model.disk_space import (
 )
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader, Saved
+from stickbreaker.app.model.reading import Model, Reader, Saved, take_in
 from stickbreaker.app.model.record import read_status
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings
@@ -94,6 +94,11 @@ class Run:
     left_at: float | None = None
     resumes: bool = False
     board: ClassBoard = field(default_factory=ClassBoard)
+
+    @property
+    def progress(self) -> Progress:
+        """Its current state, with the shares of its topics once all documents have been read with its model."""
+        return take_in(self.runner.progress, self.reader.job.reading)
 
     @property
     def num_watching(self) -> int:
@@ -179,7 +184,7 @@ class Service:
         with self._lock:
             run, _ = self._find(visitor)
         if run is not None:
-            return run.runner.progress
+            return run.progress
         job = self.compilation.ask(spec)
         if not job.is_done:
             return Progress(status="compiling", message=job.message, compile_share=job.share)

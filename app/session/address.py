@@ -1,11 +1,15 @@
 """The address of one page: it always names the run and the selection of the page, and the back button restores it."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 from stickbreaker.app.session.tabs import ALL_PAGES, LIVE, open_page
+
+RUN_CHANGED = "The run of this link has since been restarted, no longer with {}. Its finished runs are on Compare."
 
 
 class Address:
@@ -24,24 +28,34 @@ class Address:
         """The query of the address."""
         return self._location.search if self._location is not None else ""
 
-    def open(self, link: Link, run: Any, is_watching: bool = False) -> None:
-        """Select what the link names, and write later selections into the address."""
+    def open(self, link: Link, run: Any, is_watching: bool = False) -> str:
+        """Select what the link names, and write later selections into the address.
+
+        Returns a sentence if the run has since been started again with another corpus or algorithm, or an empty text.
+        """
         place, self._run, self._is_watching = link.place, run, is_watching
         self._select(place)
-        progress, asked = run.runner.progress, link.spec
+        progress, asked, fault = run.runner.progress, link.spec, ""
         if progress.config is not None and not is_watching:
             is_same_corpus = progress.corpus_name == asked.corpus_name
             if not is_same_corpus or progress.algorithm != asked.algorithm.name:
                 self._selection.leave_run(is_same_corpus)
+                if link.run:
+                    was = asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
+                    fault = RUN_CHANGED.format(was)
         open_page(self._tabs, place.page or LIVE)
         self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
         self._tabs.param.watch(lambda event: self.write(), "value")
+        return fault
 
     def go_back(self, query: str) -> None:
         """Select what an earlier address of this page names, after the browser's back or forward button."""
         if self._run is None:
             return
         place = read_place(query, self._run.runner.progress, ALL_PAGES)
+        if place.topic is None:
+            # The address was written before a topic was selected; pages that need one keep theirs.
+            place = replace(place, topic=self._selection.topic)
         self._is_going_back = True
         try:
             self._select(place)

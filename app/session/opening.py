@@ -9,8 +9,8 @@ from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import curve_title
-from stickbreaker.app.views.topics_now import topic_rows
-from stickbreaker.app.views.word_table import table_blocks, table_columns
+from stickbreaker.app.views.topics_now import name_whole, topic_rows
+from stickbreaker.app.views.word_table import fill_first, read_now, table_blocks, table_columns
 
 MOST_COLUMNS = 12
 # More do not fit on a phone.
@@ -24,7 +24,8 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the largest topics.
+        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the largest topics, and
+        `whole`: what their shares are of.
         `columns` and `blocks`: the newest columns of the word lists, `blocks[i]["words"][rank][column]`; columns
         before `first_on_phone` are for wide windows. `curve`: the held-out likelihood, None before its second value.
         A run that has not learned yet has no rows, columns or blocks.
@@ -35,6 +36,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
         "sentence": describe_reading(progress),
         "figures": [tuple(figure) for figure in list_figures(progress)] if progress.documents_seen else [],
         "topics": topic_rows(progress, ()),
+        "whole": name_whole(progress),
         "columns": columns,
         "blocks": blocks,
         "first_on_phone": len(columns) - PHONE_COLUMNS,
@@ -44,6 +46,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
 
 def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the heads of the newest columns and the word lists of the topics that the page shows at first."""
+    progress = fill_first(progress)
     reached = len(progress.checkpoints)
     kept = slice(max(0, reached - MOST_COLUMNS), reached)
     blocks = [
@@ -52,7 +55,7 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
             "color": block["color"],
             "words": [[cell[0] if cell else "" for cell in row[kept]] for row in block["cells"]],
         }
-        for block in table_blocks(progress, default_topics(progress.checkpoints, None), False)
+        for block in table_blocks(progress, default_topics(progress.checkpoints, read_now(progress)), False)
     ]
     return table_columns(progress)[kept], blocks
 

@@ -11,7 +11,6 @@ import panel as pn
 from stickbreaker import engine
 from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import take_in
 from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
@@ -218,8 +217,8 @@ class Session:
         self._wakeup = Wakeup(self.document, self.look)
         self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
         self._take_role(is_watching)
-        self.address.open(self._link, self._run, is_watching)
-        faults = " ".join(filter(None, (fault, *self._link.faults)))
+        changed = self.address.open(self._link, self._run, is_watching)
+        faults = " ".join(filter(None, (fault, changed, *self._link.faults)))
         if faults:
             self.notify(faults)
         if not is_watching:
@@ -296,7 +295,7 @@ class Session:
 
     def moment(self) -> Progress:
         """Return the run at the selected moment: as it is now unless the user replays it."""
-        return rewind(self._progress(), self.selection.moment)
+        return rewind(self._controlled.progress, self.selection.moment)
 
     def _show_moment(self) -> None:
         """Show the selected moment on the open page."""
@@ -328,12 +327,7 @@ class Session:
             if self._run is not None:
                 self._attempt(self.sweep.read, self._run.sweep.state)
         elif self.tabs.value == HOOD and self._run is not None:
-            self._attempt(self.hood.look, self._progress())
-
-    def _progress(self) -> Progress:
-        """The current state of the run, with the shares of its topics once the corpus has been read."""
-        run = self._controlled
-        return take_in(run.runner.progress, run.reader.job.reading)
+            self._attempt(self.hood.look, self._controlled.progress)
 
     def _ask_at_end(self) -> None:
         """Read the corpus when the run has finished, so that the live page shows shares of all words."""
@@ -345,7 +339,7 @@ class Session:
         """Show the reading of the corpus in the open views."""
         if self._run is None:
             return
-        progress, job = self._progress(), self._run.reader.job
+        progress, job = self._controlled.progress, self._run.reader.job
         is_new = job.reading is None or job.reading.model.run_id != progress.run_id
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()

@@ -139,7 +139,7 @@ class DocumentBrowser(Viewer):
         topic_id: int | None = self._selection.topic if self._topic.value else None
         position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
         topic = None if position is None else (position, least / 100)
-        self.least.visible = topic is not None
+        self.least.visible = self._order.visible = topic is not None
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None
@@ -153,6 +153,9 @@ class DocumentBrowser(Viewer):
         more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
         about = "" if of_topic is None else f" with {self._progress.topic_title(of_topic)} (at least {least} %)"
+        if topic is not None and not len(rows):
+            elsewhere = find_documents(reading, asked, None, self._selection.span, self._order.value, in_text)
+            more = f". {count(len(elsewhere), 'document')} without “{self._topic.label}”." if len(elsewhere) else ""
         self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()

@@ -55,8 +55,7 @@ class TopicsNow(Viewer):
             return
         before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
         self._shown = moment
-        whole = OF_READING if is_read else OF_WHOLE if progress.reads_corpus else OF_MODEL
-        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{whole}</p>"
+        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{name_whole(progress)}</p>"
         self.rows.show(topic_rows(progress, before), empty_note(progress), note_above(progress))
 
     def _pick(self, topic_id: int) -> None:
@@ -64,6 +63,13 @@ class TopicsNow(Viewer):
             self.param.trigger("picked")
         else:
             self.picked = topic_id
+
+
+def name_whole(progress: Progress) -> str:
+    """Say what the shares of the largest topics are shares of."""
+    if progress.now is not None and progress.now.is_read:
+        return OF_READING
+    return OF_WHOLE if progress.reads_corpus else OF_MODEL
 
 
 def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
@@ -127,25 +128,23 @@ class WordTable(Viewer):
             progress.status in ("finished", "failed"),
             progress.vocabulary is None,
             progress.titles,
-            self._read_now() is not None,
+            read_now(progress) is not None,
+            progress.now if is_first_to_come(progress) else None,
         )
         if shown == self._shown:
             return
+        is_same_start = is_first_to_come(progress) and self._shown[:2] == shown[:2]
         self._shown = shown
-        # A replay shows how the topics of the whole run formed.
-        if not self.is_chosen and (progress.status != REPLAYED or not self.topics):
-            self.topics = list(default_topics(progress.checkpoints, self._read_now()))
+        # A replay shows how the topics of the whole run formed; before the first column, topics do not change places.
+        if not self.is_chosen and not (self.topics and (progress.status == REPLAYED or is_same_start)):
+            self.topics = list(default_topics(fill_first(progress).checkpoints, read_now(progress)))
         self._write_picker()
         blocks = table_blocks(progress, self.topics, self.is_chosen)
         self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
 
-    def _read_now(self) -> Checkpoint | None:
-        """The present moment, if the documents have been read with its model."""
-        now = self._progress.now
-        return now if now is not None and now.is_read else None
-
     def _write_picker(self) -> None:
-        last = self._read_now() or (self._progress.checkpoints[-1] if self._progress.checkpoints else None)
+        reached = fill_first(self._progress).checkpoints
+        last = read_now(self._progress) or (reached[-1] if reached else None)
         options = list_choices(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
         if self.picker.value != self.topics:
             self._echoes.note(list(self.picker.value or ()))
@@ -164,8 +163,22 @@ def list_choices(topics: pd.DataFrame, selected: Sequence[int], title: Callable[
     return topic_choices([(k, title(k)) for k in ids], topics["share"].tolist(), unused)
 
 
+def is_first_to_come(progress: Progress) -> bool:
+    """Whether the run has topics, but has not reached the first column."""
+    is_live = progress.status not in ("finished", "failed", REPLAYED)
+    return is_live and not progress.checkpoints and progress.now is not None and bool(progress.planned_columns)
+
+
+def fill_first(progress: Progress) -> Progress:
+    """The progress with the present words in its first column, until that is reached."""
+    now, planned = progress.now, progress.planned_columns
+    if now is None or not is_first_to_come(progress):
+        return progress
+    return replace(progress, checkpoints=(replace(now, documents_seen=planned[0]),), planned_columns=planned[1:])
+
+
 def table_columns(progress: Progress) -> list[dict[str, Any]]:
-    """Return the column heads: past checkpoints, then planned ones."""
+    """Return the column heads: past checkpoints, then planned ones, the first of which may have the present words."""
     reached = [
         {"documents": f"{point.documents_seen:,}", "date": date_text(point.date), "reached": True}
         for point in progress.checkpoints
@@ -174,11 +187,14 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
     planned = [
         {"documents": f"{documents:,}", "date": to_come, "reached": False} for documents in progress.planned_columns
     ]
+    if is_first_to_come(progress):
+        planned[0]["date"] = "now"
     return reached + planned
 
 
 def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict[str, Any]]:
     """Return the blocks of the table with their words by rank and column; None if there is no word."""
+    is_early, progress = is_first_to_come(progress), fill_first(progress)
     if progress.vocabulary is None or not progress.checkpoints:
         return []
     frame = table_frame(progress.checkpoints, progress.vocabulary, topic_ids)
@@ -199,16 +215,31 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
     for position, (topic_id, block) in enumerate(blocks.items()):
         has_roles = len(progress.checkpoints) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
         role = ROLES[position] if has_roles and position < len(ROLES) else ""
-        block["note"] = ", ".join(filter(None, [role, _last_weight(frame, topic_id, len(progress.checkpoints) - 1)]))
+        now = read_now(progress)
+        when = "now" if is_early else "in the last column"
+        last = len(progress.checkpoints) - 1
+        size = _last_weight(frame, topic_id, last, when) if now is None else _share(now, topic_id)
+        block["note"] = ", ".join(filter(None, [role, size]))
     return list(blocks.values())
 
 
-def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int) -> str:
+def read_now(progress: Progress) -> Checkpoint | None:
+    """The present moment, if all documents have been read with its model."""
+    now = progress.now
+    return now if now is not None and now.is_read else None
+
+
+def _share(now: Checkpoint, topic_id: int) -> str:
+    share = now.shares[now.topic_ids == topic_id].sum()
+    return f"{100 * share:.1f} % of the tokens in the documents that were read with the model"
+
+
+def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
     weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
     return (
-        f"{100 * weights.iloc[0]:.1f} % of the model's weight in the last column"
+        f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}"
         if len(weights)
-        else "not in use in the last column"
+        else f"not in use {when}"
     )
 
 

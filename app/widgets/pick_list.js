@@ -39,7 +39,7 @@ export function render({ model }) {
     put(button, row.button ?? row.action)
     button.setAttribute("aria-label", `${row.action}: ${row.title}`)
     for (const node of [chip, bar.firstChild]) if (node.style.background !== row.color) node.style.background = row.color
-    chip.hidden = row.color === ""
+    chip.hidden = bar.hidden = weight.hidden = row.color === ""
     const width = `${(100 * row.share).toFixed(1)}%`
     if (bar.firstChild.style.width !== width) bar.firstChild.style.width = width
     put(item.lastChild, row.words)

@@ -13,6 +13,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
+from stickbreaker.app.session.address import RUN_CHANGED
 from stickbreaker.app.session.links import PARTS, Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
@@ -225,9 +226,22 @@ def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until
     assert (session.tabs.value, session.selection.document, session.selection.span) == (TIME, None, SPAN)
     assert written == [earlier]
     session.address.go_back(f"?corpus=rfc&page={TIME}&topic=1&document=3&from=nonsense")
-    assert read(location.search).place == Place(TIME)
+    assert read(location.search).place == Place(TIME, 2)
     session.address.go_back("?page=<b>")
-    assert read(location.search).place == Place()
+    assert read(location.search).place == Place(None, 2)
+
+
+def test_an_old_address_of_a_run_that_reads_another_corpus_says_so(open_link, until):
+    session, location = open_link("")
+    until(lambda: session.run.runner.progress.config is not None)
+    session.look()
+    old = location.search
+    session.run_on("rfc")
+    until(lambda: session.run.runner.progress.run_id == 2)
+    until(lambda: session.run.runner.progress.corpus_name == "rfc")
+    again, _ = open_link(old)
+    assert again.run is session.run
+    assert again.said == [RUN_CHANGED.format("State of the Union")]
 
 
 def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
