@@ -50,7 +50,7 @@ CHIP = {
     "background_fill_color": NOTE,
     "background_fill_alpha": 0.85,
     "border_radius": 3,
-    "padding": 2,
+    "padding": (2, 6),
 }
 MOST_LABEL, MOST_PHONE_LABEL, MOST_DOT_LABEL = 40, 18, 26
 # Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.

@@ -48,7 +48,7 @@ def lay_out(session: Session) -> Page:
         main=[session.layout()],
         busy_indicator=None,
         sx=NO_BUSY_LINE,
-        theme_config={"components": FOCUSED_BUTTONS | FULL_MENUS},
+        theme_config={"components": FOCUSED_BUTTONS | FULL_MENUS, "typography": {"button": {"textTransform": "none"}}},
     )
     stop_following_the_server(page)
     return page

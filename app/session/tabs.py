@@ -12,17 +12,10 @@ ALL_PAGES = (*PAGES, CLASS)
 READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
 STYLE = {
     **READABLE_TOGGLES,
-    "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "textTransform": "none", "fontSize": "15px"},
+    "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "fontSize": "15px"},
     "@media (max-width: 600px)": {
-        "flexWrap": "wrap",
-        "& .MuiButtonBase-root": {
-            "padding": "10px 5px",
-            "fontSize": "13px",
-            "width": "auto",
-            # The second line has a left end too.
-            "borderLeft": "1px solid",
-            "borderColor": "divider",
-        },
+        "overflowX": "auto",
+        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px", "width": "auto", "flex": "none"},
     },
 }
 

@@ -21,7 +21,7 @@ from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
 
 MOST_PERIODS = 400
-KNOWN = NOW, THEN = ("latest model", "model at the time")
+KNOWN = NOW, THEN = ("Latest model", "Model at the time")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {

@@ -110,7 +110,11 @@ class Compare(Viewer):
         self._faults, self._space = _text(""), _text("")
         self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
-            label="x axis", options=list(AXES), value="documents", size="small", color="primary"
+            label="x axis",
+            options={axis.capitalize(): axis for axis in AXES},
+            value="documents",
+            size="small",
+            color="primary",
         )
         self.on_live = pmui.Switch(label="Show on Live", margin=(5, 20))
         self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)

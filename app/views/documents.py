@@ -72,7 +72,8 @@ class DocumentBrowser(Viewer):
             margin=(5, 20),
             **shared,
         )
-        self._order = pmui.RadioButtonGroup(label="Sorted by", options=["share", "date"], value="share", size="small")
+        orders = {"Share": "share", "Date": "date"}
+        self._order = pmui.RadioButtonGroup(label="Sorted by", options=orders, value="share", size="small")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
         self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))

@@ -9,9 +9,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
 from stickbreaker.app.model.progress import Progress
 
-HINT = (
-    "Each column shows what a topic was about at that point: + marks new words, ↑ words that rose by two ranks or more."
-)
+HINT = "Each column shows what a topic was about at that point."
 STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
 .summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center; justify-content: space-between; }

@@ -16,12 +16,12 @@ from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
-NUM_TOPICS_SHOWN = 6
+NUM_TOPICS_SHOWN = 5
 NUM_WORDS_SHOWN = 3
 OF_MODEL = "Weight in the model now (recent text counts more)."
 OF_WHOLE = "Weight in the model now."
 OF_READING = "Share of the tokens in the documents that were read with the model."
-STILL_ALIKE = "Warm-up: topics are still similar, and differ more as the temperature falls."
+STILL_ALIKE = "Warm-up: topics are still similar."
 
 
 class TopicsNow(Viewer):

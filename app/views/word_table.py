@@ -33,6 +33,7 @@ from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
 ROLES = ("stable early", "formed late")
+MARKS = "+ marks new words, ↑ words that rose by two ranks or more."
 # With fewer columns, no topic can be stable or have formed late.
 LEAST_COLUMNS = 3
 
@@ -73,7 +74,7 @@ class WordTable(Viewer):
         self._reset = pmui.Button(label="Show default topics", variant="text", size="small", visible=False)
         self._reset.on_click(self.go_back)
         self._layout = pn.Column(
-            make_heading("Word lists over time", escape(DEFAULT_TOPICS_RULE)),
+            make_heading("Word lists over time", f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>{MARKS}</p>", aside=MARKS),
             self.cells,
             self.picker,
             self._reset,

@@ -7,7 +7,8 @@ import panel as pn
 HELP_STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
 .heading { display: flex; align-items: center; gap: 8px; } .heading h2 { margin: 0; font-size: 18px; }
-p { margin: 4px 0; font-size: 14px; line-height: 1.45; }
+p { margin: 4px 0; font-size: 14px; line-height: 1.45; } .aside { margin-left: auto; font-size: 13px; }
+@media (max-width: 600px) { .aside { display: none; } }
 button.help { flex: none; width: 24px; height: 24px; padding: 0; border-radius: 12px; font: 600 14px/1 inherit;
   color: inherit; cursor: pointer; background: none;
   border: 1px solid color-mix(in srgb, currentColor 55%, transparent); }
@@ -37,14 +38,17 @@ def help_button(about: str, text: str) -> str:
     )
 
 
-def heading_html(title: str, text: str, short: str = "") -> str:
-    """Write a heading with a "?" that opens a text; `short` is a line that is always shown below it."""
+def heading_html(title: str, text: str, short: str = "", aside: str = "") -> str:
+    """Write a heading with a "?" that opens a text.
+
+    short: a line that is always shown below it; aside: a text at the right, which phones leave out.
+    """
     line = f"<p>{short}</p>" if short else ""
-    return f'<div class="heading"><h2>{escape(title)}</h2>{help_button(title, text)}</div>{line}'
+    right = f'<span class="aside">{aside}</span>' if aside else ""
+    return f'<div class="heading"><h2>{escape(title)}</h2>{help_button(title, text)}{right}</div>{line}'
 
 
-def make_heading(title: str, text: str, short: str = "") -> pn.pane.HTML:
+def make_heading(title: str, text: str, short: str = "", aside: str = "") -> pn.pane.HTML:
     """Make the pane of such a heading."""
-    return pn.pane.HTML(
-        heading_html(title, text, short), stylesheets=[HELP_STYLE], sizing_mode="stretch_width", margin=(6, 10, 0, 10)
-    )
+    html = heading_html(title, text, short, aside)
+    return pn.pane.HTML(html, stylesheets=[HELP_STYLE], sizing_mode="stretch_width", margin=(6, 10, 0, 10))

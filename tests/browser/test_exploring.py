@@ -109,9 +109,9 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page = finished.page
     finished.button("Time").click()
     expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
-    finished.button("model at the time").click()
+    finished.button("Model at the time").click()
     expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
-    finished.button("latest model").click()
+    finished.button("Latest model").click()
     expect(page.get_by_text("as inferred with the latest model. Up to 15 topics are shown")).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
     are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
@@ -122,7 +122,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
     finished.button("Documents").click()
     page.get_by_role("checkbox", name="Selected topic only").uncheck()
-    finished.button("date").click()
+    finished.button("Date").click()
     expect(page.get_by_role("button", name=re.compile("^open: 199"))).not_to_have_count(0)
     expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)
 
