@@ -105,7 +105,7 @@ const last = state.checkpoints.length - 1
 if (last >= 0) {
   const input = make("input", {type: "range", id: "checkpoint", min: 0, max: last, value: last, step: 1})
   const said = make("p", {role: "status"})
-  const shown = make("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Topics at this moment"})
+  const shown = make("div", {class: "scroller moment", tabindex: "0", role: "region", "aria-label": "Topics at this moment"})
   const play = make("button", {type: "button"}, "Play")
   const REPLAY_SECONDS = 30
   let timer = null
@@ -131,13 +131,13 @@ if (last >= 0) {
     here.forEach((move) => move(checkpoint.seen))
   }
   main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Column"), input, play, said))
+  main.append(make("h2", {}, "Topics"), shown)
   main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
   const drawn = state.curves.filter((curve) => curve.points.length).map(chart)
   main.append(make("div", {class: "curves"}, ...drawn))
   if (state.marks.length) {
     main.append(make("ul", {}, ...state.marks.map(([seen, text]) => make("li", {}, `Changed after ${number(seen)} documents: ${text}`))))
   }
-  main.append(make("h2", {}, "Topics"), shown)
   input.addEventListener("input", () => { pause(); show() })
   show()
 } else {

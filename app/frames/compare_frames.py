@@ -213,11 +213,11 @@ def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
     """Match the topics of two runs one to one, with the smallest sum of divergences of their most probable words.
 
     Each topic is the distribution of its fifty most probable words, rescaled to sum to 1. Words are compared by
-    spelling, so runs on different vocabularies can be matched.
+    spelling, so runs on different vocabularies can be matched. The pairs with the largest left topics come first.
     """
     places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
     distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
-    pairs = match_topics(distances)
+    pairs = sorted(match_topics(distances), key=lambda pair: -left.sizes[pair[0]])
     ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
     return MatchedTopics(
         pairs=tuple((i, j, float(distances[i, j])) for i, j in pairs),

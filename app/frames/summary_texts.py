@@ -95,8 +95,10 @@ def describe_names(returned: ReturnedNames) -> str:
     number, total = len(returned.given), returned.num_sought
     if not total:
         return ""
-    names = f"{count(total, 'name')} kept for this corpus"
+    names = f"{'name' if total == 1 else count(total, 'name')} kept for this corpus"
     if not number:
         return f"No topic of this run is similar to the {names}. They are kept for later runs."
-    said = f"{number} of {names} {'was' if number == 1 else 'were'} given to the most similar topics."
-    return said if number == total else f"{said} The others are kept for later runs."
+    most_similar = f"given to the most similar {'topic' if number == 1 else 'topics'}"
+    if number == total:
+        return f"The {names} {'was' if number == 1 else 'were'} {most_similar}."
+    return f"{number} of {names} {'was' if number == 1 else 'were'} {most_similar}. The others are kept for later runs."

@@ -361,7 +361,8 @@ class BringCorpus(pn.viewable.Viewer):
             self.result.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
 
     def run_corpus(self, event: Any) -> None:
-        self._layout.open = False
+        self._layout.open = self.run.visible = False
+        self.result.object = ""
         self._actions.run(self._built)
 
     async def _cancel(self, event: Any) -> None:

@@ -316,7 +316,7 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
 
 def _count(matched: MatchedTopics) -> str:
     return (
-        f"{count(len(matched.pairs), 'topic')} matched, the most similar first. Not matched: "
+        f"{count(len(matched.pairs), 'topic')} matched, the largest of the left run first. Not matched: "
         f"{len(matched.only_left):,} of the left run and {len(matched.only_right):,} of the right run."
     )
 

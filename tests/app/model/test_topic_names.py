@@ -165,7 +165,7 @@ def test_saved_names_return_and_files_of_earlier_versions_have_none_that_were_gi
     ("returned", "said"),
     [
         (ReturnedNames(), ""),
-        (ReturnedNames({1: "war"}, 1), "1 of 1 name kept for this corpus was given to the most similar topics."),
+        (ReturnedNames({1: "war"}, 1), "The name kept for this corpus was given to the most similar topic."),
         (ReturnedNames({}, 2), "No topic of this run is similar to the 2 names kept for this corpus."),
         (ReturnedNames({}, 2, "The disk is full."), "The disk is full."),
     ],
