@@ -629,7 +629,7 @@ def draw_without_webgl(renderer: Any) -> None:
     renderer.webgl = False
 
 
-_PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
+patch_sheet, handle_message = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
 
 
 def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
@@ -638,7 +638,7 @@ def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
     # JupyterLab handles messages on another thread while a cell runs, since
     # https://github.com/jupyterlab/jupyterlab/pull/17363. There, pyviz_comms 3.0 captures the standard output of all
     # threads, and two threads would change one view.
-    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, message: loop.call_soon_threadsafe(_HANDLE, comm, message)
+    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, sent: loop.call_soon_threadsafe(handle_message, comm, sent)
 
 
 def inline_stylesheet(sheet: Any, address: str) -> None:
@@ -646,7 +646,7 @@ def inline_stylesheet(sheet: Any, address: str) -> None:
 
     Panel's `inline` does so only at the first rendering (https://github.com/holoviz/panel/issues/8707, Panel 1.9).
     """
-    _PATCH(sheet, address)
+    patch_sheet(sheet, address)
     path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
     if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
         sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"

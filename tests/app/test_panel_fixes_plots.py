@@ -131,7 +131,7 @@ def test_a_message_on_another_thread_is_handled_on_the_thread_of_the_cells(loop,
     def record(line, what):
         handled.append((threading.current_thread(), what))
 
-    monkeypatch.setattr("stickbreaker.app.panel_fixes._HANDLE", record)
+    monkeypatch.setattr("stickbreaker.app.panel_fixes.handle_message", record)
 
     async def cell():
         await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
