@@ -629,6 +629,11 @@ def draw_without_webgl(renderer: Any) -> None:
     renderer.webgl = False
 
 
+def is_loaded(extension: Any) -> bool:
+    """Whether a cell has called this extension; HoloViews 1.23 has no public name for it (no issue known)."""
+    return bool(extension._loaded)
+
+
 patch_sheet, handle_message = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
 
 
@@ -709,6 +714,13 @@ class LeavingSocket(WSHandler):
         await super()._async_open(token)
         if self.ws_connection is None:
             self.on_close()
+        self.note_open(token)
+
+    def note_open(self, token: str) -> None:
+        """Note that the websocket of this token is open; to be overridden.
+
+        The `open` of Bokeh 3.9 only starts a task that opens it, and has no name for its end (no issue known).
+        """
 
     def get_websocket_protocol(self) -> Any:
         """Let an error of a write count as seen even if it is not awaited.

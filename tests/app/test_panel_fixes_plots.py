@@ -17,6 +17,7 @@ import pyviz_comms
 from bokeh.document import Document
 from bokeh.models import DataRange1d, ImportedStyleSheet, LayoutDOM, Plot
 from bokeh.plotting import figure
+from holoviews.ipython import notebook_extension
 from panel.io import resources
 from pyviz_comms import Comm, JupyterCommJS
 
@@ -29,6 +30,7 @@ from stickbreaker.app.panel_fixes import (
     hide_tools,
     hideable,
     is_drawn,
+    is_loaded,
     offer,
     use_plain_texts,
 )
@@ -181,6 +183,14 @@ def test_holoviews_still_cannot_arrange_texts_of_pandas_and_arranges_plain_ones(
     with pytest.raises((NotImplementedError, TypeError)):
         draw(frame)
     assert draw(use_plain_texts(frame, "title", "period")).renderers
+
+
+def test_holoviews_still_has_no_public_name_for_whether_it_is_loaded(monkeypatch):
+    assert [name for name in dir(notebook_extension) if "loaded" in name] == ["_loaded"]
+    assert "notebook_extension._loaded = True" in inspect.getsource(notebook_extension)
+    assert not is_loaded(notebook_extension)
+    monkeypatch.setattr(notebook_extension, "_loaded", True)
+    assert is_loaded(notebook_extension)
 
 
 def test_holoviews_still_draws_with_webgl_unless_told_otherwise():
