@@ -305,7 +305,7 @@ FIND_FILES: dict[tuple[type, str], Callable[[type], Any]] = {
 
 def speed_up_models() -> None:
     """Remember what the libraries find out again each time."""
-    # Bokeh 3.9 would look at the source of each callback, only to word an error better.
+    # Bokeh 3.9 would look at the signature of each callback, only to word an error better.
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default

@@ -19,6 +19,7 @@ from bokeh.models import DataRange1d, ImportedStyleSheet, LayoutDOM, Plot
 from bokeh.plotting import figure
 from holoviews.ipython import notebook_extension
 from panel.io import resources
+from panel.io.model import diff
 from pyviz_comms import Comm, JupyterCommJS
 
 from stickbreaker.app.panel_fixes import (
@@ -83,6 +84,19 @@ def test_a_select_sends_its_new_label_only_if_it_is_told_to():
     renamed = {"war": 1, "topic 2": 2}
     assert count_values(lambda select: select.param.update(options=renamed, value=1)) == []
     assert count_values(lambda select: offer(select, renamed, 1)) == ["war"]
+
+
+def test_panel_still_refuses_the_value_of_a_select_without_options_and_sets_it_without_end():
+    select, kept = (pmui.Select(options={"topic 1": 1}, value=1) for _ in range(2))
+    for each in (select, kept):
+        each.get_root(Document(), Comm())
+    select.param.update(options={}, value=None)
+    select._process_events({"value": "topic 1"})
+    assert select.value is None
+    with pytest.raises(RecursionError):
+        select.param.trigger("value")
+    offer(kept, {}, None)
+    assert (kept.options, kept.value) == ({"topic 1": 1}, 1)
 
 
 def test_panel_still_draws_a_figure_whose_pane_is_hidden_at_first():
@@ -162,6 +176,24 @@ def test_a_plot_is_drawn_once_the_browser_has_connected_and_sent_its_width():
     assert not is_drawn(root, line)
     next(iter(root.select({"type": Plot}))).set_from_json("inner_width", 300)
     assert is_drawn(root, line)
+
+
+def has_unsent(is_answered):
+    """Whether a change of a view is still to be sent, after a message from the browser or without one."""
+    document, column = Document(), pn.Column()
+    root = column.get_root(document, Comm())
+    document.add_root(root)
+    document.hold()
+    root.tags = ["changed"]
+    if is_answered:
+        patch = SimpleNamespace(apply_to_document=lambda document, comm_id: None)
+        column._on_msg(root.ref["id"], SimpleNamespace(assemble=lambda message: patch), {})
+    return diff(document) is not None
+
+
+def test_panel_still_drops_unsent_events_at_a_message_from_the_browser():
+    assert has_unsent(is_answered=False)
+    assert not has_unsent(is_answered=True)
 
 
 def test_panel_still_has_no_public_record_of_where_a_view_is_shown():
