@@ -21,7 +21,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.panel_fixes import are_drawn, draw_without_webgl, find_roots, fix_notebook
+from stickbreaker.app.panel_fixes import are_drawn, draw_without_webgl, find_roots, fix_notebook, is_loaded
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -170,7 +170,7 @@ def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None)
     panel.FlexBox
         The plots, next to each other where there is room.
     """
-    if not hv.extension._loaded:
+    if not is_loaded(hv.extension):
         _load_extensions()
     reading, title = _read_with(model, X, words)
     frame = map_frame(reading, title, None)

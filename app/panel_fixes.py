@@ -305,7 +305,7 @@ FIND_FILES: dict[tuple[type, str], Callable[[type], Any]] = {
 
 def speed_up_models() -> None:
     """Remember what the libraries find out again each time."""
-    # Bokeh 3.9 would look at the source of each callback, only to word an error better.
+    # Bokeh 3.9 would look at the signature of each callback, only to word an error better.
     settings.perform_error_diagnostics = False
     HasProps._overridden_defaults = classmethod(collect_defaults)  # type: ignore[method-assign, assignment]
     PropertyDescriptor.has_unstable_default = _has_unstable_default
@@ -631,7 +631,12 @@ def draw_without_webgl(renderer: Any) -> None:
     renderer.webgl = False
 
 
-_PATCH, _HANDLE = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
+def is_loaded(extension: Any) -> bool:
+    """Whether a cell has called this extension; HoloViews 1.23 has no public name for it (no issue known)."""
+    return bool(extension._loaded)
+
+
+patch_sheet, handle_message = resources.patch_stylesheet, pyviz_comms.JupyterCommJS._handle_msg
 
 
 def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
@@ -640,7 +645,7 @@ def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
     # JupyterLab handles messages on another thread while a cell runs, since
     # https://github.com/jupyterlab/jupyterlab/pull/17363. There, pyviz_comms 3.0 captures the standard output of all
     # threads, and two threads would change one view.
-    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, message: loop.call_soon_threadsafe(_HANDLE, comm, message)
+    pyviz_comms.JupyterCommJS._handle_msg = lambda comm, sent: loop.call_soon_threadsafe(handle_message, comm, sent)
 
 
 def inline_stylesheet(sheet: Any, address: str) -> None:
@@ -648,7 +653,7 @@ def inline_stylesheet(sheet: Any, address: str) -> None:
 
     Panel's `inline` does so only at the first rendering (https://github.com/holoviz/panel/issues/8707, Panel 1.9).
     """
-    _PATCH(sheet, address)
+    patch_sheet(sheet, address)
     path = resources.DIST_DIR / sheet.url.removeprefix(resources.CDN_DIST).partition("?")[0]
     if sheet.url.startswith(resources.CDN_DIST) and path.is_file():
         sheet.url = f"data:text/css;base64,{base64.b64encode(path.read_bytes()).decode()}"
@@ -711,6 +716,13 @@ class LeavingSocket(WSHandler):
         await super()._async_open(token)
         if self.ws_connection is None:
             self.on_close()
+        self.note_open(token)
+
+    def note_open(self, token: str) -> None:
+        """Note that the websocket of this token is open; to be overridden.
+
+        The `open` of Bokeh 3.9 only starts a task that opens it, and has no name for its end (no issue known).
+        """
 
     def get_websocket_protocol(self) -> Any:
         """Let an error of a write count as seen even if it is not awaited.

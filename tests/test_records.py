@@ -1,7 +1,7 @@
 """Records are constructed with keyword arguments, so that a reader sees which value is which field.
 
 A record is a NamedTuple or a dataclass of `engine` or `app`. The rule: a construction passes at most one argument by
-position, where `*values` counts as one. The bodies of compiled kernels are exempt.
+position, and no `*values`. The bodies of compiled kernels are exempt.
 """
 
 import ast
@@ -79,7 +79,7 @@ def find_positional(modules):
         f"{path}:{call.lineno} {name}"
         for (path, tree), own in zip(modules.items(), ordinary.values(), strict=True)
         for call, name in list_constructions(tree, records - own - list_imported(tree, ordinary))
-        if len(call.args) > MAX_POSITIONAL
+        if len(call.args) > MAX_POSITIONAL or any(isinstance(each, ast.Starred) for each in call.args)
     ]
 
 
@@ -116,5 +116,6 @@ def kernel():
     assert find_positional({Path("code.py"): ast.parse(code)}) == [
         "code.py:8 Pair",
         "code.py:13 Pair",
+        "code.py:14 Pair",
         "code.py:15 Pair",
     ]

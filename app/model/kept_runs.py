@@ -171,7 +171,7 @@ class KeptRuns:
         with self._lock:
             found = [self._look(path) for path in self._paths()]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
-        sizes = {run.key: Size(*(_measure(self._place(run.key, suffix)) for suffix in SUFFIXES)) for run in runs}
+        sizes = {run.key: self._measure(run.key) for run in runs}
         return Listing(
             runs=tuple(runs),
             faults=self._refusals + tuple(fault for fault in found if isinstance(fault, str)),
@@ -304,6 +304,9 @@ class KeptRuns:
         if Path(key).name != key or key.startswith("."):
             raise KeptRunError(f"No run is kept as {key[:MAX_NAME]!r}.")
         return self._folder / f"{key}{suffix}"
+
+    def _measure(self, key: str) -> Size:
+        return Size(results=_measure(self._place(key)), model=_measure(self._place(key, MODEL_SUFFIX)))
 
     def _look(self, path: Path) -> KeptRun | str:
         """Read what a file says of its run, or say that it cannot be read; from memory where it has not changed."""

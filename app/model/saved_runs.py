@@ -154,7 +154,7 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
         own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
         lists = None
         if f"column.{place}.lists.words" in arrays:
-            lists = WordLists(*(arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields))
+            lists = WordLists(**{name: arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields})
         for array in (*own.values(), *(lists or ())):
             array.setflags(write=False)
         columns.append(

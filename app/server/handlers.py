@@ -100,9 +100,8 @@ class SocketHandler(LeavingSocket):
             # `process_request` writes them down again when Panel signs the token once more.
             note_claims(self.request, claims)
 
-    async def _async_open(self, token: str) -> None:
-        """Open the websocket of a page, which has loaded then."""
-        await super()._async_open(token)
+    def note_open(self, token: str) -> None:
+        """Note that the page of this token has loaded."""
         PAGE_QUEUE.stop_expecting(self.application_context.get_session(get_session_id(token)))
 
     def _read_claims(self) -> Any:

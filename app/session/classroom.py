@@ -47,7 +47,7 @@ class Classroom:
         find_texts: Callable[[str], Texts | None],
     ):
         self._find_run, self.may_act, self.notify, self._tabs = find_run, may_act, notify, tabs
-        self._find_texts = find_texts
+        self.find_texts = find_texts
         self._token = secrets.token_hex(8)
         self._is_watching, self._number = False, 0
         self.view = ClassTasks(
@@ -155,7 +155,7 @@ class Classroom:
     def _read_text(self, corpus_name: str, row: int) -> str:
         """The text of a document; empty where the corpus is stored without its text, or it cannot be read."""
         try:
-            texts = self._find_texts(corpus_name)
+            texts = self.find_texts(corpus_name)
             return "" if texts is None else texts.read([row])[0]
         except CorpusError as error:
             self.notify(f"The passage is shown by its words: {error}")

@@ -85,9 +85,9 @@ class UnderTheHood(Viewer):
         self.texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
         self.topic = pmui.Select(label="Topic shown", options={}, size="small", sizing_mode="stretch_width")
         shared: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (4, 10)}
-        self._again = pmui.Button(label="Update to the current model", icon="visibility", **shared)
+        self.again = pmui.Button(label="Update to the current model", icon="visibility", **shared)
         self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
-        self._again.on_click(lambda event: self._ask())
+        self.again.on_click(lambda event: self._ask())
         self._other.on_click(lambda event: self.show_next_document())
         self.topic.param.watch(self._choose, "value")
         self._layout = self._lay_out()
@@ -127,7 +127,7 @@ class UnderTheHood(Viewer):
         ]
         head = _html(f"<h2>Under the hood</h2><p>{INTRODUCTION}</p>")
         body = pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
-        return pn.Column(head, self.moment, self._again, body, sizing_mode="stretch_width", margin=0)
+        return pn.Column(head, self.moment, self.again, body, sizing_mode="stretch_width", margin=0)
 
     @property
     def job(self) -> AnatomyJob:
@@ -163,7 +163,7 @@ class UnderTheHood(Viewer):
         progress, dissection = self.progress, job.dissection
         self._write(self.moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
         moment = None if dissection is None else (dissection.model.run_id, dissection.model.documents_seen)
-        self._again.disabled = moment == (progress.run_id, progress.documents_seen)
+        self.again.disabled = moment == (progress.run_id, progress.documents_seen)
         self._write(self.texts["rate"], f"<p>{explain_rate(progress)}</p>")
         self._draw_bound()
         self._offer_topics(dissection)

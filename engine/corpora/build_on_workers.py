@@ -23,7 +23,7 @@ Report = Callable[[float], object]
 
 
 @dataclass(frozen=True)
-class _PartCounter:
+class PartCounter:
     """Counts a part on a worker; sizes: the bytes of each file of the plan. Returns files for the folder by name."""
 
     plan: BuildPlan
@@ -90,6 +90,16 @@ def _naming_worker() -> Generator[None, None, None]:
         ) from error
 
 
+@contextmanager
+def marking(mark: Path) -> Generator[None, None, None]:
+    """Keep a file in the folder of the build, by which a worker recognizes the folder."""
+    mark.touch()
+    try:
+        yield
+    finally:
+        mark.unlink(missing_ok=True)
+
+
 class BuildWorkers:
     """Builds on the workers of a cluster.
 
@@ -111,14 +121,14 @@ class BuildWorkers:
     def count_parts(self, form: str, parts: Sequence[Part], report: Report) -> None:
         """Count parts, and report the share of them that is done; form: that of the dates."""
         folder = self._work / "pieces"
-        counter = _PartCounter(
+        counter = PartCounter(
             plan=self._plan,
             form=form,
             folder=folder,
             mark=self._mark,
             sizes=[count_bytes(Path(path)) for path in self._plan.paths],
         )
-        with self._marking():
+        with marking(self._mark):
             for done, (_, files) in enumerate(self._map(counter, parts), start=1):
                 # The file that marks a piece, or the part, as complete is the last.
                 for name in sorted(files, key=lambda name: (name.startswith("part-"), name.endswith(".json"), name)):
@@ -128,7 +138,7 @@ class BuildWorkers:
 
     def survey(self, maker: ShardMaker, pieces: Sequence[Piece], report: Report) -> list[Survey] | None:
         """Survey all pieces; None if a worker does not have the folder, so that this process makes the shards."""
-        with self._marking():
+        with marking(self._mark):
             if not all(self._cluster.run_everywhere(Path.exists, self._mark).values()):
                 return None
         return self._in_order(_Surveyor(maker), pieces, report)
@@ -136,14 +146,6 @@ class BuildWorkers:
     def write(self, maker: ShardMaker, tasks: Sequence[PlannedShard], report: Report) -> list[ShardSize]:
         """Write all shards."""
         return self._in_order(_Writer(maker), tasks, report)
-
-    @contextmanager
-    def _marking(self) -> Generator[None, None, None]:
-        self._mark.touch()
-        try:
-            yield
-        finally:
-            self._mark.unlink(missing_ok=True)
 
     def _in_order(self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report) -> list[Any]:
         found: dict[int, Any] = {}

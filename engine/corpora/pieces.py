@@ -461,4 +461,4 @@ def describe_source(path: Path) -> list[Any]:
 
 def list_bad(piece: Piece) -> list[BadRow]:
     """The first skipped rows of a piece."""
-    return [BadRow(*row) for row in piece.bad]
+    return [BadRow(file=file, row=row, reason=reason) for file, row, reason in piece.bad]

@@ -178,8 +178,8 @@ def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> P
     if name_kind(source):
         return _preview_counts(read_counts(source, report))
     table = open_source(source)
-    guessed = guess_columns(table)
-    chosen = Columns(*(guess if said is None else said or None for guess, said in zip(guessed, asked, strict=True)))
+    guessed, said = guess_columns(table)._asdict(), asked._asdict()
+    chosen = Columns(**{name: guess if said[name] is None else said[name] or None for name, guess in guessed.items()})
     return _preview_table(table, settle_columns(table, chosen), report)
 
 
@@ -356,6 +356,6 @@ def _preview_stored(corpus: StoredCorpus) -> Preview:
         seen,
         num_rows=corpus.num_documents,
         date_span=(str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
-        first=tuple(ShownDocument(*each) for each in first),
+        first=tuple(ShownDocument(title=title, date=date, text=text) for title, date, text in first),
         notes=(f"The words are already chosen; those of a sample of {sample.num_documents:,} documents are shown.",),
     )

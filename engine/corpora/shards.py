@@ -258,7 +258,11 @@ def read_manifest(folder: Path) -> Manifest:
     header = read_seal(folder / MANIFEST, STORED_CORPUS)
     with reading(folder / MANIFEST, STORED_CORPUS):
         about = dict(header.about or {})
-        manifest = Manifest(**{**about, "shards": tuple(ShardSize(*shard) for shard in about["shards"])})
+        shards = tuple(
+            ShardSize(file=file, num_documents=num_documents, num_entries=num_entries, num_tokens=num_tokens)
+            for file, num_documents, num_entries, num_tokens in about["shards"]
+        )
+        manifest = Manifest(**{**about, "shards": shards})
     for name, size in manifest.sizes.items():
         try:
             found = (folder / name).stat().st_size

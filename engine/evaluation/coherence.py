@@ -80,7 +80,7 @@ def measure_quality(topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarra
 def sum_up(quality: TopicQuality) -> OverallQuality:
     """The quality of all topics together; every number is NaN if there is no topic."""
     if not len(quality.npmi):
-        return OverallQuality(*(float("nan"),) * len(OverallQuality._fields))
+        return OverallQuality(**dict.fromkeys(OverallQuality._fields, float("nan")))
     return OverallQuality(
         npmi=float(quality.npmi.mean()),
         weighted_npmi=float((quality.shares * quality.npmi).sum()),

@@ -60,7 +60,7 @@ class ShareReader:
 
 
 @dataclass(frozen=True)
-class _FileWriter:
+class FileWriter:
     """Writes the file of a part on a worker, if the worker has the folder; its name cannot occur twice."""
 
     reader: ShareReader
@@ -146,7 +146,7 @@ def _write_here(work: Path, corpus: Corpus, reader: ShareReader, report: Report)
 
 
 def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader, report: Report) -> None:
-    writer = _FileWriter(reader=reader, work=work, documents_at_once=DOCUMENTS_AT_ONCE)
+    writer = FileWriter(reader=reader, work=work, documents_at_once=DOCUMENTS_AT_ONCE)
     with closing(map_parts(cluster, corpus, FILE_DOCUMENTS, writer)) as results:
         for done, (number, content) in enumerate(results, start=1):
             path = work / name_file(number)

@@ -56,7 +56,7 @@ class Born(NamedTuple):
 
     def select(self, is_chosen: np.ndarray) -> "Born":
         """Some of these topics; is_chosen: (B,) bool."""
-        return Born(*(values[..., is_chosen] for values in self))
+        return Born(**{name: values[..., is_chosen] for name, values in self._asdict().items()})
 
 
 def create_topics(

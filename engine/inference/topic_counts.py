@@ -72,8 +72,8 @@ class Removal(NamedTuple):
 
     def followed_by(self, other: "Removal") -> "Removal":
         """Both removals, the other one last."""
-        pairs = zip(self, other, strict=True)
-        return Removal(*(np.concatenate(pair) for pair in pairs))
+        last = other._asdict()
+        return Removal(**{name: np.concatenate((own, last[name])) for name, own in self._asdict().items()})
 
     def share_out(self, values: np.ndarray) -> np.ndarray:
         """Share the values (K,) or (K, S) of removed topics out by the weights; a removed id keeps 0.

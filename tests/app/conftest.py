@@ -1,12 +1,19 @@
 import time
+from dataclasses import replace
 
 import pytest
 from packaging.version import Version
 
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.panel_fixes import lock_documents, speed_up_models
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
+from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
+from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.small_runs import Compiled, load_small
+
+HOSTILE = "<img src=x onerror=alert(1)>"
 
 # As a server does at its start.
 speed_up_models()
@@ -49,3 +56,31 @@ def make_runner():
     for runner in runners:
         runner.close()
         runner.join(5)
+
+
+@pytest.fixture(scope="session")
+def model(tiny_corpus):
+    """A model of the tiny corpus, whose first word and first title are hostile."""
+    words = (HOSTILE, *tiny_corpus.vocabulary.words[1:])
+    titles = (HOSTILE, *tiny_corpus.titles[1:])
+    corpus = replace(tiny_corpus, vocabulary=Vocabulary(words), titles=titles)
+    algorithm = find_algorithm("hdp")
+    config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
+    stepped = [update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))]
+    return Model(1, algorithm, config, stepped[-1].state, corpus, corpus, stepped[-1].documents_seen)
+
+
+@pytest.fixture(scope="session")
+def job(model):
+    """The reading of the corpus of `model`."""
+    reader = Reader(lambda: model, lambda: None)
+    reader.ask()
+    reader.join(30)
+    assert reader.job.status == "ready"
+    return reader.job
+
+
+@pytest.fixture
+def progress(model):
+    """The end of the run of `model`."""
+    return Progress(run_id=1, status="finished", documents_seen=model.documents_seen)

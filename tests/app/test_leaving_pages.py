@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import logging
 import socket
 import struct
@@ -13,7 +14,8 @@ from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
 from bokeh.protocol import Protocol
 from bokeh.server.server import Server
-from bokeh.util.token import generate_jwt_token, generate_session_id
+from bokeh.server.views.ws import WSHandler as BokehHandler
+from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 from panel.io.document import dispatch_tornado
 from panel.io.server import WSHandler
 from tornado.ioloop import IOLoop
@@ -135,6 +137,22 @@ SCENES = {
     send_after_the_end: "AssertionError",
     reset_between_two_writes: "WebSocketClosedError",
 }
+
+
+def test_a_websocket_notes_its_page_when_a_task_of_bokeh_without_a_public_name_has_opened_it(play):
+    assert "add_callback(self._async_open, self._token)" in inspect.getsource(BokehHandler.open)
+    noted = []
+
+    class NotingSocket(LeavingSocket):
+        def note_open(self, token):
+            noted.append((self, get_session_id(token)))
+
+    async def stay(served):
+        await served.open()
+        await until(lambda: noted)
+        assert noted == [(served.socket, served.connection.session.id)]
+
+    assert play(NotingSocket, stay) == []
 
 
 @pytest.mark.parametrize(("scene", "error"), SCENES.items(), ids=lambda value: getattr(value, "__name__", value))

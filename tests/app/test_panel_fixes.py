@@ -24,12 +24,14 @@ from bokeh.document import Document
 from bokeh.events import ButtonClick
 from bokeh.models import ColumnDataSource, GlyphRenderer, ImportedStyleSheet, LinearAxis, Plot, Slider
 from bokeh.settings import settings
+from bokeh.util import callback_manager
 from panel.custom import ReactiveESM
 from panel.io.resources import CDN_DIST
 from panel.io.server import AutoloadJsHandler, DocHandler, WSHandler
 from panel.io.state import set_curdoc
 from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
+from panel_material_ui.notifications import NotificationArea
 from panel_material_ui.template.base import Page
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
@@ -159,6 +161,17 @@ def test_the_library_looks_for_the_files_of_components_each_time_and_here_once(m
     assert looked[:half] == looked[half:] != []
 
 
+def test_the_library_looks_at_the_signature_of_each_callback_unless_told_not_to(monkeypatch):
+    looked, look = [], inspect.signature
+    monkeypatch.setattr(callback_manager, "signature", lambda callback: looked.append(callback) or look(callback))
+    diagnoses = settings.perform_error_diagnostics
+    for is_default in (True, False):
+        looked.clear()
+        monkeypatch.setattr(diagnoses, "_user_value", diagnoses.default if is_default else False)
+        Slider().on_change("value", lambda name, old, new: None)
+        assert bool(looked) == is_default
+
+
 def test_what_is_remembered_of_defaults_is_what_the_library_finds():
     for each in (Slider, Plot, LinearAxis, GlyphRenderer, ColumnDataSource):
         assert collect_defaults(each) == collect_defaults.__wrapped__(each)
@@ -256,12 +269,20 @@ def test_the_library_takes_style_sheets_of_a_late_session_from_elsewhere():
     assert all(url.startswith("static/extensions/panel/") for url in sheets_of(own))
 
 
-def test_views_of_a_document_are_removed_by_reference():
+def test_the_library_keeps_the_notifications_of_a_session_that_has_ended(monkeypatch):
     document = Document()
-    with set_curdoc(document):
-        root = pmui.Button(label="Run").get_root(document)
-    reference = root.ref["id"]
-    view = pn.state._views[reference][0]
-    assert isinstance(view, Syncable)
-    forget_views(document, None)
-    assert reference not in pn.state._views
+    request = SimpleNamespace(protocol="http", host="localhost", uri="/", arguments={})
+    context = SimpleNamespace(id="a", _document=document, request=request, session=None, server_context=None)
+    monkeypatch.setattr(document, "_session_context", lambda: context)
+    with set_curdoc(document), pn.config.set(notifications=True):
+        Page().server_doc(document)
+
+    def list_views():
+        return [type(view) for view, _, shown_in, _ in pn.state._views.values() if shown_in is document]
+
+    assert list_views() == [Page, NotificationArea]
+    for end in tuple(document.session_destroyed_callbacks):
+        end(context)
+    assert list_views() == [NotificationArea]
+    forget_views(document, context)
+    assert list_views() == []

@@ -147,6 +147,10 @@ def test_a_dialog_of_the_library_still_returns_the_focus_to_what_the_event_names
     assert re.search(r"\w+\.current===null&&\(\w+\.current=\w+\.relatedTarget\)", BUNDLE)
 
 
+def test_a_dialog_of_the_library_still_looks_twenty_times_a_second_whether_the_focus_has_left_it():
+    assert re.search(r'setInterval\(\(\)=>\{let (\w+)=\w+\(\w+\);\1&&\1\.tagName==="BODY"&&\w+\(\)\},50\)', BUNDLE)
+
+
 def test_a_replaced_value_is_an_echo_for_half_a_minute_or_until_the_user_chooses():
     now = [0.0]
     echoes = Echoes(lambda: now[0])

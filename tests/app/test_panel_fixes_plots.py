@@ -17,7 +17,9 @@ import pyviz_comms
 from bokeh.document import Document
 from bokeh.models import DataRange1d, ImportedStyleSheet, LayoutDOM, Plot
 from bokeh.plotting import figure
+from holoviews.ipython import notebook_extension
 from panel.io import resources
+from panel.io.model import diff
 from pyviz_comms import Comm, JupyterCommJS
 
 from stickbreaker.app.panel_fixes import (
@@ -29,6 +31,7 @@ from stickbreaker.app.panel_fixes import (
     hide_tools,
     hideable,
     is_drawn,
+    is_loaded,
     offer,
     use_plain_texts,
 )
@@ -83,6 +86,19 @@ def test_a_select_sends_its_new_label_only_if_it_is_told_to():
     assert count_values(lambda select: offer(select, renamed, 1)) == ["war"]
 
 
+def test_panel_still_refuses_the_value_of_a_select_without_options_and_sets_it_without_end():
+    select, kept = (pmui.Select(options={"topic 1": 1}, value=1) for _ in range(2))
+    for each in (select, kept):
+        each.get_root(Document(), Comm())
+    select.param.update(options={}, value=None)
+    select._process_events({"value": "topic 1"})
+    assert select.value is None
+    with pytest.raises(RecursionError):
+        select.param.trigger("value")
+    offer(kept, {}, None)
+    assert (kept.options, kept.value) == ({"topic 1": 1}, 1)
+
+
 def test_panel_still_draws_a_figure_whose_pane_is_hidden_at_first():
     hidden, column = pn.pane.Bokeh(figure(), visible=False), hideable(figure())
     column.visible = False
@@ -131,7 +147,7 @@ def test_a_message_on_another_thread_is_handled_on_the_thread_of_the_cells(loop,
     def record(line, what):
         handled.append((threading.current_thread(), what))
 
-    monkeypatch.setattr("stickbreaker.app.panel_fixes._HANDLE", record)
+    monkeypatch.setattr("stickbreaker.app.panel_fixes.handle_message", record)
 
     async def cell():
         await asyncio.to_thread(JupyterCommJS._handle_msg, None, "moved")
@@ -162,6 +178,24 @@ def test_a_plot_is_drawn_once_the_browser_has_connected_and_sent_its_width():
     assert is_drawn(root, line)
 
 
+def has_unsent(is_answered):
+    """Whether a change of a view is still to be sent, after a message from the browser or without one."""
+    document, column = Document(), pn.Column()
+    root = column.get_root(document, Comm())
+    document.add_root(root)
+    document.hold()
+    root.tags = ["changed"]
+    if is_answered:
+        patch = SimpleNamespace(apply_to_document=lambda document, comm_id: None)
+        column._on_msg(root.ref["id"], SimpleNamespace(assemble=lambda message: patch), {})
+    return diff(document) is not None
+
+
+def test_panel_still_drops_unsent_events_at_a_message_from_the_browser():
+    assert has_unsent(is_answered=False)
+    assert not has_unsent(is_answered=True)
+
+
 def test_panel_still_has_no_public_record_of_where_a_view_is_shown():
     assert not re.search(r"return self\._views\s*$", inspect.getsource(type(pn.state)), re.MULTILINE)
     column = pn.Column()
@@ -181,6 +215,14 @@ def test_holoviews_still_cannot_arrange_texts_of_pandas_and_arranges_plain_ones(
     with pytest.raises((NotImplementedError, TypeError)):
         draw(frame)
     assert draw(use_plain_texts(frame, "title", "period")).renderers
+
+
+def test_holoviews_still_has_no_public_name_for_whether_it_is_loaded(monkeypatch):
+    assert [name for name in dir(notebook_extension) if "loaded" in name] == ["_loaded"]
+    assert "notebook_extension._loaded = True" in inspect.getsource(notebook_extension)
+    assert not is_loaded(notebook_extension)
+    monkeypatch.setattr(notebook_extension, "_loaded", True)
+    assert is_loaded(notebook_extension)
 
 
 def test_holoviews_still_draws_with_webgl_unless_told_otherwise():

@@ -1,5 +1,6 @@
 """Workarounds for the server and its login: each works, and a test fails once it is no longer needed."""
 
+import hmac
 import inspect
 import logging
 import re
@@ -110,6 +111,45 @@ def test_panel_still_compares_passwords_with_an_operator():
     source = inspect.getsource(BasicLoginHandler._validate)
     assert "password == auth_info" in source
     assert "compare_digest" not in source
+
+
+class Told(str):
+    """A password that notes what it is compared with."""
+
+    __hash__ = str.__hash__
+
+    def __new__(cls, text, noted):
+        password = super().__new__(cls, text)
+        password.noted = noted
+        return password
+
+    def __eq__(self, other):
+        self.noted.append(other)
+        return str(self) == other
+
+
+def test_panel_still_answers_at_once_for_an_unknown_user_and_ours_compares_passwords(monkeypatch):
+    noted, compare = [], hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda *given: noted.append(given) or compare(*given))
+    plain, own = make_handler(BasicLoginHandler, "/login"), make_handler(LoginPage, "/login")
+    with pn.config.set(basic_auth={"ada": "right"}):
+        assert not plain._validate("bob", Told("right", noted))
+        assert noted == []
+        assert plain._validate("ada", Told("right", noted))
+        assert noted == ["right"]
+        assert not own._validate("bob", "right")
+    assert noted[1:] == [(b"right", b"")]
+
+
+def test_panel_still_answers_after_a_wrong_password_as_after_a_right_one():
+    statuses = []
+    for password in ("right", "wrong"):
+        page = make_handler(BasicLoginHandler, f"/login?username=ada&password={password}")
+        page.finish = lambda: None
+        with pn.config.set(basic_auth={"ada": "right"}):
+            page.post()
+        statuses.append(page.get_status())
+    assert statuses == [302, 302]
 
 
 @pytest.mark.parametrize("given", [{"ada": "right"}, "right"])

@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.corpora.build_on_workers import _PartCounter
-from stickbreaker.engine.evaluation.share_files import _FileWriter
+from stickbreaker.engine.corpora.build_on_workers import PartCounter
+from stickbreaker.engine.evaluation.share_files import FileWriter
 from stickbreaker.engine.parallel.clusters import TaskCancelledError, stop_if_cancelled
 from stickbreaker.engine.runs.cells import measure_sent
 
@@ -55,14 +55,14 @@ def measure_until_cancelled(task):
         raise
 
 
-class ReturningWriter(_FileWriter):
+class ReturningWriter(FileWriter):
     """Makes files as on a machine that does not have the folder."""
 
     def __init__(self, reader, work, documents_at_once):
         super().__init__(reader, Path("/nowhere"), documents_at_once)
 
 
-class DyingCounter(_PartCounter):
+class DyingCounter(PartCounter):
     """Counts parts; the worker of part 1 ends after the part is complete, and before it is known to be."""
 
     def __call__(self, part):

@@ -14,6 +14,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora import build_on_workers, pieces
+from stickbreaker.engine.corpora.shards import read_manifest
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.kernels.two_level import fit_two_level
@@ -236,7 +237,7 @@ def test_readings_are_the_same_bits_whoever_writes_them(corpus, model, client, t
         model.transform_to(shuffled, tmp_path / name, client=each) for name, each in (("here", None), ("there", client))
     ]
     # As on a worker without the folder: this process writes.
-    monkeypatch.setattr(share_files, "_FileWriter", dying_tasks.ReturningWriter)
+    monkeypatch.setattr(share_files, "FileWriter", dying_tasks.ReturningWriter)
     folders.append(model.transform_to(shuffled, tmp_path / "driver", client=client))
     contents = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
     assert len(contents[0]) == 8
@@ -282,16 +283,16 @@ def test_a_corpus_is_built_byte_for_byte_as_without_a_cluster_also_when_a_worker
     tables, client, folder, tmp_path, monkeypatch
 ):
     alone = engine.build(tables, to=tmp_path / "alone" / "corpus", **TEXTS)
-    monkeypatch.setattr(build_on_workers, "_PartCounter", dying_tasks.DyingCounter)
+    monkeypatch.setattr(build_on_workers, "PartCounter", dying_tasks.DyingCounter)
     shares = []
     built = engine.build(tables, to=tmp_path / "shared" / "corpus", client=client, callback=shares.append, **TEXTS)
     assert (folder / "part").exists()
-    assert len(built._files.manifest.shards) > 4
+    assert len(read_manifest(built.folder).shards) > 4
     assert contents(built.folder) == contents(alone.folder)
     assert shares == sorted(shares)
     assert [path.name for path in (tmp_path / "shared").iterdir()] == ["corpus"]
     # As on workers without the folder: this process writes.
-    monkeypatch.setattr(build_on_workers.BuildWorkers, "_marking", lambda self: nullcontext())
+    monkeypatch.setattr(build_on_workers, "marking", nullcontext)
     driven = engine.build(tables, to=tmp_path / "driver" / "corpus", client=client, **TEXTS)
     assert contents(driven.folder) == contents(alone.folder)
 

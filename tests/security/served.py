@@ -111,7 +111,7 @@ class Page:
         """Open a page and report that it is drawn, so that the server connects it with its run."""
         answer = await asyncio.to_thread(open_page, address, query, cookie)
         page = cls(await connect(address, answer.token, cookie=cookie))
-        await page._receive("ACK")
+        await page.receive("ACK")
         await page.send_event("document_ready")
         return page
 
@@ -133,10 +133,10 @@ class Page:
     async def pull(self) -> dict[str, dict]:
         """Return every model of the document by its id, as the server has it after all earlier messages."""
         await self.send("PULL-DOC-REQ", {})
-        reply = await self._receive("PULL-DOC-REPLY")
+        reply = await self.receive("PULL-DOC-REPLY")
         return {model["id"]: model for model in find_models(reply["doc"])}
 
-    async def _receive(self, message_type: str) -> dict:
+    async def receive(self, message_type: str) -> dict:
         """Read messages up to one of this type."""
         while True:
             header = await self._read()

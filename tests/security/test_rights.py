@@ -191,7 +191,7 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_path(tmp_path):
     actions = BringActions(print, print)
     bring = BringCorpus(TextWorker(tmp_path), actions, may_name_paths=False, folder=tmp_path, may_delete=False)
-    bring._make()
+    bring.open()
     bring.path.value = "/etc/passwd"
     assert bring.chosen_path is None
     assert not bring.path.visible

@@ -8,10 +8,14 @@ import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
+import panel as pn
 import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from stickbreaker.app.model.disk_space import OPEN_RUNS
+from stickbreaker.app.model.record import PAGE
+from stickbreaker.app.model.saved_runs import SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import describe_sweep, plan_sweep
 from stickbreaker.app.server.service import Service
@@ -60,11 +64,12 @@ def live_and_die(folder, pipe, seconds):
     eventually(lambda: service.find_kept(None).listing().runs, seconds)
     run.runner.rename(1, "war")
     eventually(lambda: service.find_kept(None).listing().runs[0].topic_names, seconds)
-    service._saver.flush()
+    saved = SavedRuns(folder / OPEN_RUNS)
+    eventually(lambda: (found := saved.find(run.key)) and "war" in str(found.position.notes[PAGE]), seconds)
     plan = plan_sweep(own_spec(), [], SIZES)
     held = replace(plan[2], algorithm=Watched(gate=threading.Event()).algorithm)
     run.sweep.start((*plan[:2], held, *plan[3:]))
-    sweeps = SavedSweeps(folder / "open-runs")
+    sweeps = SavedSweeps(folder / OPEN_RUNS)
     eventually(lambda: len(sweeps.find(run.key).points) == 2, seconds)
     pipe.send(run.key)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -132,7 +137,7 @@ def test_a_sweep_that_was_stopped_continues_with_the_run_that_was_interrupted(se
 def test_a_sweep_that_has_finished_is_shown_again_after_a_restart(service, killed, until, tmp_path):
     run = service.join(Visitor(run=killed.key), Page(), small_spec).run
     run.sweep.resume()
-    saved = SavedSweeps(tmp_path / "open-runs")
+    saved = SavedSweeps(tmp_path / OPEN_RUNS)
     until(lambda: saved.find(run.key).status == "finished")
     service.close()
     again = open_service()
@@ -146,8 +151,8 @@ def test_a_sweep_that_has_finished_is_shown_again_after_a_restart(service, kille
 def test_a_page_of_the_restored_run_reads_its_corpus_again_and_offers_its_sweep(service, killed, until):
     document = Document()
     with set_curdoc(document):
+        pn.state.location.search = f"?run={killed.key}"
         session = Session(service, own_spec)
-        session._visitor = Visitor(run=killed.key)
         lay_out(session).server_doc(document)
         session.start()
         try:

@@ -460,7 +460,7 @@ def test_a_message_that_is_no_answer_to_the_present_task_changes_nothing(class_o
 def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_read(class_of_two, monkeypatch):
     presenter, ben, _ = class_of_two
     texts = SimpleNamespace(read=lambda rows: [f"Text of {rows[0]}"])
-    monkeypatch.setattr(presenter.classroom, "_find_texts", lambda name: texts)
+    monkeypatch.setattr(presenter.classroom, "find_texts", lambda name: texts)
     presenter.classroom.period()
     ben.look()
     assert ben.classroom.view.question.shown.startswith("Text of ")
@@ -468,7 +468,7 @@ def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_re
     def refuse(name):
         raise CorpusError("the file is damaged")
 
-    monkeypatch.setattr(presenter.classroom, "_find_texts", refuse)
+    monkeypatch.setattr(presenter.classroom, "find_texts", refuse)
     presenter.classroom.period()
     ben.look()
     assert "word" in ben.classroom.view.question.shown

@@ -2,7 +2,6 @@ import gc
 import weakref
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import panel as pn
 import panel_material_ui as pmui
@@ -22,7 +21,7 @@ from stickbreaker.app.session.tabs import EXPORT, PAGES, TOPICS
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
 from tests.app.browser_messages import send
-from tests.app.small_runs import Compiled, load_small, small_spec
+from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
 
 
 def make_spec():
@@ -243,13 +242,12 @@ def test_a_page_is_not_told_of_what_other_pages_do(session):
         pn.state._remove_busy_event("elsewhere")
 
 
-def test_the_memory_of_a_sampler_is_estimated_for_the_corpus_of_the_run(session, tiny_corpus, monkeypatch):
-    monkeypatch.setattr(session, "_run", SimpleNamespace(runner=SimpleNamespace(corpus=tiny_corpus)))
+def test_the_memory_of_a_sampler_is_estimated_for_the_corpus_of_the_run(session, until):
+    until(lambda: session.run.runner.corpus is not None)
     sampler, plain = find_algorithm("gibbs-hdp"), find_algorithm("hdp")
-    expected = sampler.memory(sampler.config(), tiny_corpus.documents())
+    expected = sampler.memory(sampler.config(), small_corpus().documents())
     assert session.weigh(sampler, sampler.config()) == expected > 0
     assert session.weigh(plain, plain.config()) == 0
-    monkeypatch.undo()
 
 
 def test_the_text_before_the_page_is_drawn_names_the_corpus_and_comes_before_the_scripts(session):

@@ -115,9 +115,9 @@ def test_a_mixture_assigns_documents_and_not_words(name, sentence, learn):
 
 def test_the_button_for_the_current_model_is_disabled_while_it_is_shown(learn):
     page, _ = open_page(learn("hdp"))
-    assert page._again.disabled
+    assert page.again.disabled
     page.look(replace(page.progress, documents_seen=page.progress.documents_seen + 1))
-    assert not page._again.disabled
+    assert not page.again.disabled
 
 
 def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):

@@ -47,7 +47,7 @@ def test_a_wrong_parameter_is_refused_before_anything_is_learned(given, message)
     ],
 )
 def test_a_check_of_the_count_names_the_wrong_argument(fitted, plan, message):
-    corpus = fitted._read(COUNTS)
+    corpus = fitted.to_corpus(COUNTS)
     with pytest.raises(ValueError, match=message):
         check_count(fitted.algorithm, fitted.config_, fitted.state_, corpus, plan)
 

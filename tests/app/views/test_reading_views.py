@@ -1,8 +1,7 @@
-"""Reading a corpus with a model, and what its views say, on a model learned from the tiny corpus."""
+"""What views of a reading say, on a model learned from the tiny corpus."""
 
-import threading
 from dataclasses import replace
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -13,153 +12,23 @@ from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     REST,
     calendar_frame,
-    find_documents,
-    holder_rows,
-    map_frame,
-    nearest_rows,
     topic_lines,
-    topic_tree,
-    typical_rows,
     word_rows,
-    word_topics,
 )
 from stickbreaker.app.model.progress import Checkpoint, Progress
-from stickbreaker.app.model.reading import Model, Reader, ReadingJob
+from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.plots.reading_plots import DOT_ALPHA, KINDS, MOST_PHONE_LABEL, calendar_plot
-from stickbreaker.app.session.pages import Readers
-from stickbreaker.app.session.tabs import DOCUMENTS, READING_PAGES
+from stickbreaker.app.plots.reading_plots import DOT_ALPHA
 from stickbreaker.app.views.calendar import Calendar
 from stickbreaker.app.views.documents import DocumentBrowser, explain_missing_text
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
 from stickbreaker.app.views.topic_explorer import RELEVANCE, TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
-from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.corpora.bundled import FILES
-from stickbreaker.engine.corpora.corpus import Vocabulary
-from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
-from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
+from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts
 from tests.app.browser_messages import send
-
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def title(topic_id):
-    return f"topic {topic_id}"
-
-
-@pytest.fixture(scope="module")
-def model(tiny_corpus):
-    words = (HOSTILE, *tiny_corpus.vocabulary.words[1:])
-    titles = (HOSTILE, *tiny_corpus.titles[1:])
-    corpus = replace(tiny_corpus, vocabulary=Vocabulary(words), titles=titles)
-    algorithm = find_algorithm("hdp")
-    config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
-    stepped = [update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))]
-    return Model(1, algorithm, config, stepped[-1].state, corpus, corpus, stepped[-1].documents_seen)
-
-
-@pytest.fixture(scope="module")
-def job(model):
-    reader = Reader(lambda: model, lambda: None)
-    reader.ask()
-    reader.join(30)
-    assert reader.job.status == "ready"
-    return reader.job
-
-
-@pytest.fixture
-def progress(model):
-    return Progress(run_id=1, status="finished", documents_seen=model.documents_seen)
-
-
-def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_model_has_changed(model):
-    jobs, models = [], [model]
-    reader = Reader(lambda: models[-1], lambda: jobs.append(reader.job))
-    reader.ask()
-    reader.join(30)
-    assert [jobs[0].status, jobs[-1].status] == ["reading", "ready"]
-    assert [each.share for each in jobs] == sorted(each.share for each in jobs)
-    assert reader.job.reading.doc_shares.shape == (model.corpus.num_documents, 6)
-    number = len(jobs)
-    reader.ask()
-    assert len(jobs) == number
-    models.append(replace(model, documents_seen=model.documents_seen + 1))
-    reader.ask()
-    reader.join(30)
-    assert reader.job.reading.model is models[-1]
-
-
-def test_nothing_is_read_before_there_is_a_model():
-    reader = Reader(lambda: None, lambda: None)
-    reader.ask()
-    assert reader.job == ReadingJob() or reader.job.status == "none"
-
-
-def test_a_reading_that_fails_says_why_and_keeps_what_was_read_before(model, caplog):
-    broken = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=None))
-    reader = Reader(lambda: broken, lambda: None)
-    reader.ask()
-    reader.join(30)
-    assert reader.job.status == "failed"
-    assert "not callable" in reader.job.message
-    assert reader.job.message in describe_reading(reader.job, Progress())
-
-
-def test_a_reading_ends_when_its_run_is_freed(model):
-    gate = threading.Event()
-
-    def infer(config, state, documents):
-        gate.wait(5)
-        return model.algorithm.infer(config, state, documents)
-
-    slow = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=infer))
-    reader = Reader(lambda: slow, lambda: None)
-    reader.close()
-    reader.ask()
-    gate.set()
-    reader.join(30)
-    assert reader.job.status == "reading"
-    assert reader.job.reading.doc_shares is None
-
-
-def test_words_neighbours_and_holders_of_topics_are_in_order(job):
-    reading = job.reading
-    position = reading.used[0]
-    by_probability = word_rows(reading, position, 1.0)
-    likeliest = np.argsort(-reading.summary.topics[position], kind="stable")
-    assert [row["key"] for row in by_probability[:5]] == likeliest[:5].tolist()
-    near = [float(row["weight"]) for row in nearest_rows(reading, position, title)]
-    assert near == sorted(near)
-    held = [row["share"] for row in holder_rows(reading, int(likeliest[0]), title)]
-    assert held == sorted(held, reverse=True)
-    assert sum(held) <= 1 + 1e-6
-
-
-def test_typical_documents_hold_their_topic(job):
-    reading = job.reading
-    for row in typical_rows(reading, reading.used[0], None):
-        assert row["share"] == pytest.approx(reading.doc_shares[row["key"], reading.used[0]])
-        assert row["share"] > 0
-
-
-def test_documents_are_found_by_title_by_word_by_topic_and_by_span(job):
-    reading, corpus = job.reading, job.reading.corpus
-    assert len(find_documents(reading, "", None, None, "date")) == corpus.num_documents
-    assert find_documents(reading, "onerror", None, None, "date")[0] == 0
-    word = corpus.vocabulary[3]
-    found = find_documents(reading, word, None, None, "date")
-    assert set(found) >= set(np.flatnonzero(corpus.counts[:, [3]].toarray().ravel()))
-    position = reading.used[0]
-    shares = reading.doc_shares[:, [position]].toarray().ravel()
-    by_share = find_documents(reading, "", (position, 0.0), None, "share")
-    assert shares[by_share].tolist() == sorted(shares[shares > 0], reverse=True)
-    by_share = find_documents(reading, "", (position, 0.4), None, "share")
-    assert shares[by_share].tolist() == sorted(shares[shares >= 0.4], reverse=True)
-    days = corpus.dates.astype("datetime64[D]")
-    span = (days.min(), days.min())
-    assert find_documents(reading, "", None, span, "date").tolist() == np.flatnonzero(days == days.min()).tolist()
+from tests.app.conftest import HOSTILE
 
 
 def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job, progress):
@@ -177,40 +46,6 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
     assert not browser.least.visible
 
 
-def test_every_word_of_a_document_has_the_topic_that_explains_it_best(job):
-    reading = job.reading
-    counts = reading.corpus.counts[[0]]
-    words = word_topics(reading, 0)
-    assert sum(count for _, count, _ in words) == counts.sum()
-    shares = reading.doc_shares[[0]].toarray().ravel()
-    for word, _, topic_id in words:
-        weights = shares * reading.summary.topics[:, reading.corpus.vocabulary.index(word)]
-        assert weights[reading.position(topic_id)] == weights.max()
-
-
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("measure", MEASURES)
-def test_the_calendar_adds_up_over_topics_and_is_drawn_in_every_kind(job, unit, measure):
-    frame = calendar_frame(job.reading, unit, measure, None, title)
-    sums = frame.groupby("place")["value"].sum(min_count=1).dropna()
-    if measure == "tokens":
-        assert sums.sum() == pytest.approx(job.reading.doc_tokens.sum(), rel=1e-5)
-    else:
-        np.testing.assert_allclose(sums, 1.0, rtol=1e-5)
-    for kind in KINDS:
-        assert calendar_plot(frame, kind, measure) is not None
-
-
-def test_rows_of_the_heat_map_keep_their_whole_title_and_have_labels_that_fit_on_a_phone(job):
-    named = {0: "w" * 60}
-    frame = calendar_frame(job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7"))
-    drawn = calendar_plot(frame, "heat map", MEASURES[0])
-    narrow = drawn.yaxis[0].formatter.args["narrow"]
-    assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all other topics"}
-    assert max(map(len, narrow.values())) <= MOST_PHONE_LABEL
-    assert all(label.startswith(("topic 7", "www")) for label in narrow.values())
-
-
 def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
     calendar = Calendar(Selection())
     calendar.read(job, progress)
@@ -224,14 +59,6 @@ def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
     assert set(drawn.y_range.factors) ^ set(rows)
     calendar.unit.value = "decade"
     assert (drawn.x_range.start, drawn.x_range.end) == (-0.5, len(drawn.xaxis[0].major_label_overrides) - 0.5)
-
-
-def test_a_map_is_finite_and_does_not_move_when_nothing_changes(job):
-    first = map_frame(job.reading, title, None)
-    places = first[["x", "y"]].to_numpy()
-    again = map_frame(job.reading, title, (first["topic_id"].to_numpy(), places))
-    assert np.isfinite(places).all()
-    np.testing.assert_allclose(again[["x", "y"]], places, atol=1e-6)
 
 
 def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(job, progress):
@@ -251,18 +78,6 @@ def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(j
         view.read(job, replace(progress, names=MappingProxyType({other: "weather"})))
     assert "with weather" in documents.count.object
     assert any(option.startswith("weather") for option in explorer.topic.options)
-
-
-@pytest.mark.parametrize("page", READING_PAGES)
-def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, page):
-    selection = Selection()
-    readers = Readers(selection, lambda: None, lambda topic_id, name: None, lambda: (), find_texts, lambda: ())
-    for view in readers.on_page(page):
-        view.read(job, progress)
-    selection.document = 0
-    (documents,) = readers.parts(DOCUMENTS)
-    assert documents.topics.rows
-    assert selection.topic is not None
 
 
 def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(job, progress):
@@ -357,6 +172,10 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
 
+def test_a_reading_that_has_failed_says_why(progress):
+    assert "not callable" in describe_reading(ReadingJob(status="failed", message="not callable"), progress)
+
+
 def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in_use(job, progress):
     corpus = replace(job.reading.model, corpus=job.reading.corpus.select(np.arange(12) == 0))
     few = replace(job, reading=replace(job.reading, model=corpus, used=job.reading.used[:0]))
@@ -374,18 +193,6 @@ def test_views_without_a_reading_say_what_is_missing():
     for view in (TopicExplorer(selection, print), TopicMap(selection), Calendar(selection), DocumentBrowser(selection)):
         view.read(ReadingJob(), Progress())
     assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())
-
-
-def test_the_tree_joins_topics_at_the_mean_of_their_distances_and_keeps_each_topic_once(job):
-    reading = job.reading
-    tree = topic_tree(reading, str)
-    assert sorted(tree.leaves["topic_id"]) == sorted(reading.summary.topic_ids[reading.used].tolist())
-    distances = np.sqrt(np.maximum(reading.divergences, 0))
-    off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
-    heights = sorted(max(xs) for xs in tree.xs)
-    assert len(heights) == len(reading.used) - 1
-    assert heights[0] == pytest.approx(off_diagonal.min())
-    assert heights[-1] <= off_diagonal.max() + 1e-12
 
 
 def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(job, progress):
@@ -429,12 +236,6 @@ def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_po
         [pointed],
         [selection.topic, pointed],
     )
-
-
-def test_topics_without_dates_have_no_lines_through_time(job, progress):
-    undated = replace(job.reading.corpus, dates=np.full(job.reading.corpus.num_documents, "NaT", "datetime64[D]"))
-    reading = replace(job.reading, model=replace(job.reading.model, corpus=undated))
-    assert topic_lines(reading, progress.topic_title) is None
 
 
 def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, progress, monkeypatch):
