@@ -123,15 +123,15 @@ def test_a_pickled_value_is_the_same_bit_for_bit():
 def test_memory_does_not_grow_with_the_number_of_blends_and_a_value_that_is_kept_does_not_change():
     rng, dense, targets = np.random.default_rng(0), np.ones((2_000, 50)), np.ones((100, 50))
     value = blend(decayed_counts(dense), 0.1, np.arange(100), targets)
-    # The compiler is not measured.
-    value.dense()
     tracemalloc.start()
     try:
         for step in range(200):
             value = blend(value, 0.1, np.sort(rng.choice(2_000, 100, replace=False)), targets)
             if step == 100:
                 kept, then = value, value.dense()
-        used = tracemalloc.get_traced_memory()[0]
+        # Without what the compiler and other threads hold.
+        held = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/topic_counts.py")])
+        used = sum(each.size for each in held.statistics("filename"))
     finally:
         tracemalloc.stop()
     # This value and the kept one with their free rows, and the copy: three times 0.8 MB. 200 times 100 rows are 8 MB.
