@@ -352,8 +352,10 @@ def lock_documents() -> None:
         setattr(Syncable, name, with_lock(getattr(Syncable, name)))
 
 
-# The page has an empty heading above the settings, which is out of order (panel-material-ui 0.16, no issue known).
-NO_EMPTY_HEADING = {"& .MuiDrawer-root h5:empty": {"display": "none"}}
+# The page has an empty heading where a title could be, out of order (panel-material-ui 0.16, no issue known).
+# On phones the settings are outside the page, where only the theme reaches them.
+NO_EMPTY_HEADING = {"& .MuiToolbar-root > h5": {"visibility": "hidden"}}
+NO_EMPTY_DRAWER_HEADING = {"MuiDrawer": {"styleOverrides": {"paper": NO_EMPTY_HEADING}}}
 # `busy_indicator=None` does not remove the busy line of the page (panel-material-ui 0.16; from its pull request 235).
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 

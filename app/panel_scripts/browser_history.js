@@ -11,9 +11,40 @@ const withoutSelection = (query) => {
 const isSelected = (before, after) => SELECTION.some((name) =>
   before.get(name) !== after.get(name) && (name !== "topic" || before.has(name)))
 
+const RESTORE_TIMES = 15
+const RESTORE_MILLISECONDS = 100
+
+// The part of the page that scrolls: the widest one, because the settings scroll too.
+function findScrolled(root) {
+  const found = []
+  for (const node of root.querySelectorAll("*")) {
+    if (node.shadowRoot) { found.push(findScrolled(node.shadowRoot)) }
+    if (node.scrollHeight > node.clientHeight && /auto|scroll/.test(getComputedStyle(node).overflowY)) { found.push(node) }
+  }
+  return found.reduce((widest, node) => (node?.clientWidth ?? 0) > (widest?.clientWidth ?? 0) ? node : widest, null)
+}
+
 export function render({model}) {
   const push = window.history.pushState
   let pushedAt = -Infinity
+  let scrolled = 0
+  let restoring = null
+
+  // A page may be drawn again before the address changes, so the place is that at the press.
+  const noteScrolled = () => {
+    clearInterval(restoring)
+    scrolled = findScrolled(document)?.scrollTop ?? 0
+  }
+  // Parts of a page grow while they are drawn.
+  function restore(place) {
+    let times = 0
+    clearInterval(restoring)
+    restoring = setInterval(() => {
+      const part = findScrolled(document)
+      if (part) { part.scrollTop = place }
+      if (++times === RESTORE_TIMES) { clearInterval(restoring) }
+    }, RESTORE_MILLISECONDS)
+  }
 
   window.history.pushState = (state, unused, url) => {
     const next = new URL(url, window.location.href)
@@ -23,12 +54,20 @@ export function render({model}) {
       && performance.now() - pushedAt > SAME_ACTION_MILLISECONDS
     if (!isNew) { window.history.replaceState(state, unused, url); return }
     pushedAt = performance.now()
+    window.history.replaceState({...window.history.state, scrolled}, "", window.location.href)
     push.call(window.history, state, unused, url)
   }
-  const goBack = () => model.send_msg({query: window.location.search})
+  const goBack = (event) => {
+    model.send_msg({query: window.location.search})
+    if (event.state?.scrolled) { restore(event.state.scrolled) }
+  }
+  const presses = ["pointerdown", "keydown", "wheel"]
+  for (const kind of presses) { window.addEventListener(kind, noteScrolled, {capture: true, passive: true}) }
   window.addEventListener("popstate", goBack)
   model.on("remove", () => {
     window.history.pushState = push
+    clearInterval(restoring)
+    for (const kind of presses) { window.removeEventListener(kind, noteScrolled, {capture: true}) }
     window.removeEventListener("popstate", goBack)
   })
   const nothing = document.createElement("div")

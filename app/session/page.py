@@ -12,6 +12,7 @@ from panel_material_ui.template.base import Page
 from stickbreaker.app.panel_fixes import (
     FULL_MENUS,
     NO_BUSY_LINE,
+    NO_EMPTY_DRAWER_HEADING,
     NO_EMPTY_HEADING,
     NO_LOST_TOAST,
     SINGLE_STATE,
@@ -49,7 +50,10 @@ def lay_out(session: Session) -> Page:
         main=[session.layout()],
         busy_indicator=None,
         sx=NO_BUSY_LINE | NO_EMPTY_HEADING,
-        theme_config={"components": FOCUSED_BUTTONS | FULL_MENUS, "typography": {"button": {"textTransform": "none"}}},
+        theme_config={
+            "components": FOCUSED_BUTTONS | FULL_MENUS | NO_EMPTY_DRAWER_HEADING,
+            "typography": {"button": {"textTransform": "none"}},
+        },
     )
     stop_following_the_server(page)
     return page

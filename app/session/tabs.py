@@ -14,8 +14,15 @@ STYLE = {
     **READABLE_TOGGLES,
     "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "fontSize": "15px"},
     "@media (max-width: 600px)": {
-        "overflowX": "auto",
-        "& .MuiButtonBase-root": {"padding": "10px 5px", "fontSize": "13px", "width": "auto", "flex": "none"},
+        "flexWrap": "wrap",
+        "& .MuiButtonBase-root": {
+            "padding": "10px 5px",
+            "fontSize": "13px",
+            "width": "auto",
+            # The second line has a left end too.
+            "borderLeft": "1px solid",
+            "borderColor": "divider",
+        },
     },
 }
 

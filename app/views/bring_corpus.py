@@ -148,7 +148,7 @@ class BringCorpus(pn.viewable.Viewer):
             self.columns,
             make_note("<h2>Words</h2>"),
             self.effect,
-            pmui.Accordion(("Word choices", self.words), title_variant="subtitle1", sizing_mode="stretch_width"),
+            pmui.Accordion(("Word choices", self.words), title_variant="body1", sizing_mode="stretch_width"),
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,

@@ -20,6 +20,8 @@ from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
 
+# For screen readers only.
+UNSEEN = "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)"
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
 p.warning { padding: 8px 12px; border-left: 4px solid #ef6c00; border-radius: 4px;
@@ -304,7 +306,7 @@ class Controls(pn.viewable.Viewer):
             _note("Applied on restart. The current run does not change."), self._restart, sizing_mode="stretch_width"
         )
         self.advanced = pmui.Accordion(
-            ("Advanced settings", self._advanced), title_variant="subtitle1", sizing_mode="stretch_width"
+            ("Advanced settings", self._advanced), title_variant="body1", sizing_mode="stretch_width"
         )
         self.advanced.param.watch(lambda event: self._show_forms(), "active")
         presets = [_make_link(each.label, partial(self._choose_preset, each)) for each in PRESETS]
@@ -315,7 +317,10 @@ class Controls(pn.viewable.Viewer):
         self.learning = self._lay_out_learning()
         self._complete = pn.Column(*self._list_complete(), sizing_mode="stretch_width", margin=0)
         self._show_asked()
+        # Below it, the titles of the folded parts are headings of the third level.
+        heading = pn.pane.HTML(f"<h2 style='{UNSEEN}'>Settings</h2>", height=0, margin=0)
         return pn.Column(
+            heading,
             self.corpus,
             self.bring,
             self.algorithm,
@@ -336,7 +341,7 @@ class Controls(pn.viewable.Viewer):
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(
-            ("Learning settings", panel), active=[0], title_variant="subtitle1", sizing_mode="stretch_width"
+            ("Learning settings", panel), active=[0], title_variant="body1", sizing_mode="stretch_width"
         )
 
     def _choose_preset(self, preset: Preset, event: Any) -> None:

@@ -140,7 +140,7 @@ class DocumentBrowser(Viewer):
         topic_id: int | None = self._selection.topic if self._topic.value else None
         position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
         topic = None if position is None else (position, least / 100)
-        self.least.visible = self._order.visible = topic is not None
+        self.least.visible = topic is not None
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None

@@ -43,7 +43,6 @@ export function render({ model }) {
   const later = make_turn("later", "", " ›")
   const turns = make("div", {class: "turns"}, earlier, later)
   const empty = make("p", {class: "empty"})
-  const bodies = new Map()
   let follows = true
   let shown = -2
   for (const event of ["wheel", "touchstart", "pointerdown", "keydown"]) {
@@ -65,7 +64,7 @@ export function render({ model }) {
     })
   }
 
-  function make_body(block) {
+  function make_body() {
     const title = make("th", {scope: "rowgroup", class: "title"}, make("div", {class: "name"},
       make("span", {class: "chip", "aria-hidden": "true"}), make("strong", {}), make("span", {class: "note"})))
     const body = make("tbody", {}, make("tr", {}, title))
@@ -149,14 +148,10 @@ export function render({ model }) {
   function write() {
     write_head()
     const newest = model.columns.filter(column => column.reached).length - 1
-    const wanted = new Set(model.blocks.map(block => block.topic_id))
-    for (const [id, body] of bodies) if (!wanted.has(id)) { body.remove(); bodies.delete(id) }
-    model.blocks.forEach((block, index) => {
-      if (!bodies.has(block.topic_id)) bodies.set(block.topic_id, make_body(block))
-      const body = bodies.get(block.topic_id)
-      if (table.tBodies[index] !== body) table.insertBefore(body, table.tBodies[index] ?? null)
-      write_block(body, block, newest)
-    })
+    // Blocks stay where they are when topics change places, so that nothing moves.
+    while (table.tBodies.length > model.blocks.length) table.tBodies[table.tBodies.length - 1].remove()
+    while (table.tBodies.length < model.blocks.length) table.append(make_body())
+    model.blocks.forEach((block, index) => write_block(table.tBodies[index], block, newest))
     shown = newest
     put(empty, model.empty)
     empty.hidden = model.empty === ""

@@ -6,6 +6,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+# How far the main part of the page is scrolled.
+FIND_SCROLLED = """function find(root) {
+  const main = root.querySelector(".main-content")
+  return main ? main.scrollTop : [...root.querySelectorAll("*")].reduce(
+    (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot)), null)
+}"""
+
 
 @pytest.fixture
 def finished(look_at_finished):
@@ -125,6 +132,24 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("Date").click()
     expect(page.get_by_role("button", name=re.compile("^open: 199"))).not_to_have_count(0)
     expect(page.get_by_role("button", name=re.compile("^open: 1[78]"))).to_have_count(0)
+
+
+def test_the_wheel_scrolls_the_page_over_a_plot_and_back_returns_to_the_place(finished):
+    page = finished.page
+    finished.button("Time").click()
+    expect(page.get_by_role("heading", name="Topics over time")).to_be_visible()
+    page.mouse.click(800, 500)
+    page.mouse.wheel(0, 400)
+    page.wait_for_function(f"() => ({FIND_SCROLLED})(document) === 400")
+    finished.settle()
+    document = page.get_by_role("button", name=re.compile("^open: ")).first
+    document.scroll_into_view_if_needed()
+    place = page.evaluate(f"() => ({FIND_SCROLLED})(document)")
+    document.click()
+    expect(page).to_have_url(re.compile("page=Documents"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("page=Time"))
+    page.wait_for_function(f"place => ({FIND_SCROLLED})(document) === place", arg=place)
 
 
 def test_axe_finds_nothing_on_the_pages_of_a_finished_run(finished):

@@ -16,7 +16,7 @@ def test_a_dead_engine_is_reported_and_a_restart_learns_again(visit, dying_addre
     expect(dashboard.note).to_have_attribute("role", "alert")
     expect(dashboard.notifications.filter(has_text=REASON).first).to_be_visible()
     assert dashboard.num_seen() == 4 * 256
-    expect(page.locator("li")).to_have_count(6)
+    expect(page.locator("li")).to_have_count(5)
     expect(page.get_by_text("Mini-batch 4 of")).to_be_visible()
     page.get_by_role("button", name="Hoffman 2013").click()
     dashboard.button("Run again").click()
