@@ -312,6 +312,7 @@ class Session:
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
         if self._run is not None:
+            self._attempt(self.header.show_moment, self.moment())
             self._attempt(self.names_note.update, self._run.runner.progress, self.tabs.value in (LIVE, TOPICS))
         if self.tabs.value == LIVE and self._run is not None:
             if has_moved:

@@ -13,6 +13,7 @@ import param
 
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.panel_fixes import FREE_WIDTH
 from stickbreaker.app.theme import STATUS_COLORS
@@ -39,7 +40,7 @@ STATES = {
     "failed": "Failed",
 }
 
-
+READ = {"running": "now at", REPLAYED: "replay at"}
 FEW_DOCUMENTS = "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
@@ -186,6 +187,12 @@ class Header(pn.viewable.Viewer):
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
 
+    def show_moment(self, moment: Progress) -> None:
+        """Show the phase, date and documents of a moment: those of the run as it is now unless the user replays it."""
+        self.bar.param.update(
+            phase=_describe_phase(moment), reading=_describe_date(moment), documents=_describe_documents(moment)
+        )
+
     def show_pace(self, seconds_per_batch: float | None) -> None:
         """Show the pace of the run."""
         self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
@@ -235,7 +242,7 @@ def _describe_documents(progress: Progress) -> str:
 def _describe_date(progress: Progress) -> str:
     if progress.date is None or np.isnat(progress.date) or progress.reads_corpus:
         return ""
-    return f"{'now at' if progress.status == 'running' else 'read up to'} {progress.date}"
+    return f"{READ.get(progress.status, 'read up to')} {progress.date}"
 
 
 def _describe_note(progress: Progress) -> str:

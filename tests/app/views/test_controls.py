@@ -1,3 +1,4 @@
+import dataclasses
 import time
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
 from stickbreaker.app.views.header import Header, HeaderActions, StatusBar, describe_progress
@@ -257,6 +259,21 @@ def test_the_status_bar_says_how_far_the_stream_is():
     assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now at 1863")
     assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
+
+
+def test_a_replay_shows_the_date_and_the_documents_of_its_moment(header):
+    run = progress_of(small_config(), status="finished", phase="two-level", documents_seen=90, documents_total=90)
+    run = dataclasses.replace(run, date=np.datetime64("2021", "Y"))
+    header.update(run)
+    moment = dataclasses.replace(run, status=REPLAYED, documents_seen=40, date=np.datetime64("1863", "Y"))
+    header.show_moment(moment)
+    assert (header.bar.state, header.bar.reading, header.bar.documents) == (
+        "Finished",
+        "replay at 1863",
+        "40 of 90 documents",
+    )
+    header.show_moment(run)
+    assert (header.bar.reading, header.bar.documents) == ("read up to 2021", "90 of 90 documents")
 
 
 def test_the_warm_up_is_shown_and_explained_with_its_temperature():
