@@ -141,9 +141,8 @@ def test_the_wheel_scrolls_the_page_over_a_plot_and_back_returns_to_the_place(fi
     page.mouse.click(800, 500)
     page.mouse.wheel(0, 400)
     page.wait_for_function(f"() => ({FIND_SCROLLED})(document) === 400")
-    finished.settle()
     document = page.get_by_role("button", name=re.compile("^open: ")).first
-    document.scroll_into_view_if_needed()
+    document.hover()
     place = page.evaluate(f"() => ({FIND_SCROLLED})(document)")
     document.click()
     expect(page).to_have_url(re.compile("page=Documents"))

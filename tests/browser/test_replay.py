@@ -35,7 +35,7 @@ def test_the_slider_moves_sentence_table_topics_and_curves_to_one_moment(look_at
     page.wait_for_function(f"() => ({NUM_POINTS})() === 2560")
     assert "moment=2560" in page.url
     expect(dashboard.documents).to_have_text("2,560 of 9,384 documents")
-    expect(dashboard.reading).to_have_text("replay at 1861")
+    expect(dashboard.reading).to_have_text("replay at 1860")
     # Words have less contrast while they fade in.
     page.wait_for_timeout(1_500)
     assert find_barriers(page) == []

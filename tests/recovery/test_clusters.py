@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -43,16 +43,18 @@ def folder(tmp_path_factory):
     del os.environ[dying_tasks.FOLDER]
 
 
+@contextmanager
+def one_worker():
+    """A client of a cluster with one worker, a process of its own."""
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
 @pytest.fixture(scope="module")
 def client(folder):
     # A task is lost when its first worker ends, and not sent to three more by Dask.
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), one_worker() as client:
         yield client
 
 
@@ -77,17 +79,17 @@ def count_compiled():
     return len(fit_two_level.signatures)
 
 
-def test_a_worker_compiles_the_steps_before_its_first_task(corpus, client):
+def test_a_worker_compiles_the_steps_before_its_first_task(corpus):
     prepared = engine.prepare(HDP, CONFIG, corpus, SETTINGS)
-    assert set(client.run(count_compiled).values()) == {0}
-    updates = engine.run(prepared, client=client)
-    assert set(client.run(count_compiled).values()) == {1}
-    client.cluster.scale(2)
-    client.wait_for_workers(2)
-    assert list(client.run(count_compiled).values()) == [1, 1]
-    next(updates)
-    assert list(client.run(count_compiled).values()) == [1, 1]
-    client.cluster.scale(1)
+    with one_worker() as client:
+        assert list(client.run(count_compiled).values()) == [0]
+        updates = engine.run(prepared, client=client)
+        assert list(client.run(count_compiled).values()) == [1]
+        client.cluster.scale(2)
+        client.wait_for_workers(2)
+        assert list(client.run(count_compiled).values()) == [1, 1]
+        next(updates)
+        assert list(client.run(count_compiled).values()) == [1, 1]
 
 
 def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(corpus, client, folder):
