@@ -301,7 +301,7 @@ class Corpus:
         if np.array_equal(rows, np.arange(self.num_documents)):
             return self
         # Rows of a checked corpus are not checked again, because the check copies all counts.
-        taken = object.__new__(Corpus)
+        taken = object.__new__(type(self))
         changed = {
             "counts": self.counts[rows],
             "dates": self.dates[rows],
