@@ -31,14 +31,15 @@ export function render({model}) {
   let restoring = null
 
   // A page may be drawn again before the address changes, so the place is that at the press.
+  const stopRestoring = () => clearInterval(restoring)
   const noteScrolled = () => {
-    clearInterval(restoring)
+    stopRestoring()
     scrolled = findScrolled(document)?.scrollTop ?? 0
   }
   // Parts of a page grow while they are drawn.
   function restore(place) {
     let times = 0
-    clearInterval(restoring)
+    stopRestoring()
     restoring = setInterval(() => {
       const part = findScrolled(document)
       if (part) { part.scrollTop = place }
@@ -61,13 +62,15 @@ export function render({model}) {
     model.send_msg({query: window.location.search})
     if (event.state?.scrolled) { restore(event.state.scrolled) }
   }
-  const presses = ["pointerdown", "keydown", "wheel"]
-  for (const kind of presses) { window.addEventListener(kind, noteScrolled, {capture: true, passive: true}) }
+  const presses = ["pointerdown", "keydown"]
+  for (const kind of presses) { window.addEventListener(kind, noteScrolled, {capture: true}) }
+  window.addEventListener("wheel", stopRestoring, {capture: true, passive: true})
   window.addEventListener("popstate", goBack)
   model.on("remove", () => {
     window.history.pushState = push
-    clearInterval(restoring)
+    stopRestoring()
     for (const kind of presses) { window.removeEventListener(kind, noteScrolled, {capture: true}) }
+    window.removeEventListener("wheel", stopRestoring, {capture: true})
     window.removeEventListener("popstate", goBack)
   })
   const nothing = document.createElement("div")

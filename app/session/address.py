@@ -9,7 +9,7 @@ from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 from stickbreaker.app.session.tabs import ALL_PAGES, LIVE, open_page
 
-RUN_CHANGED = "The run of this link has since been restarted, no longer with {}. Its finished runs are on Compare."
+RUN_CHANGED = "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
 
 
 class Address:

@@ -46,8 +46,8 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
 
 def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the heads of the newest columns and the word lists of the topics that the page shows at first."""
-    progress = fill_first(progress)
-    reached = len(progress.checkpoints)
+    filled = fill_first(progress).checkpoints
+    reached = len(filled)
     kept = slice(max(0, reached - MOST_COLUMNS), reached)
     blocks = [
         {
@@ -55,7 +55,7 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
             "color": block["color"],
             "words": [[cell[0] if cell else "" for cell in row[kept]] for row in block["cells"]],
         }
-        for block in table_blocks(progress, default_topics(progress.checkpoints, read_now(progress)), False)
+        for block in table_blocks(progress, default_topics(filled, read_now(progress)), False)
     ]
     return table_columns(progress)[kept], blocks
 

@@ -156,7 +156,7 @@ class DocumentBrowser(Viewer):
         about = "" if of_topic is None else f" with {self._progress.topic_title(of_topic)} (at least {least} %)"
         if topic is not None and not len(rows):
             elsewhere = find_documents(reading, asked, None, self._selection.span, self._order.value, in_text)
-            more = f". {count(len(elsewhere), 'document')} without “{self._topic.label}”." if len(elsewhere) else ""
+            more = f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}." if len(elsewhere) else ""
         self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()

@@ -188,8 +188,8 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
     planned = [
         {"documents": f"{documents:,}", "date": to_come, "reached": False} for documents in progress.planned_columns
     ]
-    if is_first_to_come(progress):
-        planned[0]["date"] = "now"
+    if progress.now is not None and is_first_to_come(progress):
+        planned[0] |= {"documents": f"{progress.now.documents_seen:,}", "date": "now"}
     return reached + planned
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from stickbreaker import engine
+from stickbreaker.app.frames.progress_frames import default_topics
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.session import page
 from stickbreaker.app.session.opening import CURVE_HEIGHT, MOST_COLUMNS, PHONE_COLUMNS, describe_opening
+from stickbreaker.app.views.word_table import table_blocks, table_columns
 from tests.app.small_runs import learn, small_corpus, small_spec
 
 TEMPLATE = Path(page.__file__).with_name("page.html").read_text(encoding="utf-8")
@@ -55,6 +57,22 @@ def test_the_opening_has_the_numbers_topics_and_words_of_the_run_as_text(finishe
         assert {word for ranks in block["words"] for word in ranks} <= {*texts, ""}
     assert f"−{abs(finished.heldout['nats_per_word'][-1]):.3f}" in shown
     assert shown.count("<tbody>") == len(describe_opening(finished, "small")["blocks"])
+
+
+def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_documents_read_so_far(finished):
+    early = replace(finished, status="running", checkpoints=(), planned_columns=(10_000, 20_000))
+    columns, blocks = table_columns(early), table_blocks(early, default_topics((early.now,)), False)
+    so_far = {"documents": f"{early.now.documents_seen:,}", "date": "now", "reached": False}
+    assert columns == [so_far, {"documents": "20,000", "date": "planned", "reached": False}]
+    for block in blocks:
+        place = early.now.topic_ids.tolist().index(block["topic_id"])
+        words = [early.vocabulary[word] for word in early.now.top_words[place]]
+        assert [first[0] for first, _ in block["cells"]] == words
+        assert [later for _, later in block["cells"]] == [None] * 10
+        assert block["note"] == f"{100 * early.now.weights[place]:.1f} % of the model's weight now"
+    opening = describe_opening(early, "small")
+    assert opening["columns"] == [so_far]
+    assert [block["title"] for block in opening["blocks"]] == [block["title"] for block in blocks]
 
 
 def test_the_curve_fills_its_box_and_has_its_lowest_and_highest_value(finished):
