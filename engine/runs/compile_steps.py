@@ -43,6 +43,7 @@ def compile_steps(algorithm: Algorithm, config: Any) -> None:
     """Compile all kernels that the steps of this config need; the algorithm has no step of its own."""
     run = prepare_small_run(algorithm, config)
     state = algorithm.init(run.config, run.train.vocab_size, np.random.default_rng(0))
+    size = algorithm.step_size(run.config, run.corpus_size)
     for _ in range(run.passes):
-        for batch in run.train.batches(run.config.batch_size):
+        for batch in run.train.batches(size):
             state, _ = step(algorithm, run.config, state, batch)

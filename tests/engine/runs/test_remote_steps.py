@@ -1,6 +1,8 @@
 """Steps whose local steps run elsewhere, with pickled calls in place of a cluster: the results are the same bits."""
 
+import asyncio
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.parallel.clusters import ClusterError
 from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.checkpoint import flatten
+from stickbreaker.engine.runs.worker_compiler import WorkerCompiler
 from tests.engine.algorithms.test_contract import run_worked_example
 from tests.small_documents import documents_of, draw_two_topic_counts
 
@@ -40,6 +43,15 @@ class PickledCalls:
     def run_everywhere(self, function, *arguments):
         """The result of the only worker."""
         return {"worker": function(*pickle.loads(pickle.dumps(arguments)))}
+
+
+@pytest.mark.parametrize("algorithm", DIVIDED, ids=lambda algorithm: algorithm.name)
+def test_a_worker_compiles_the_steps_of_every_algorithm(algorithm, caplog):
+    steps = []
+    counted = replace(algorithm, blend=lambda *given: steps.append(given) or algorithm.blend(*given))
+    asyncio.run(WorkerCompiler(counted, algorithm.config()).setup(None))
+    assert caplog.text == ""
+    assert len(steps) >= 2
 
 
 @pytest.fixture
