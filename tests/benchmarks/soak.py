@@ -17,10 +17,12 @@ a browser takes to draw is lost to the engine, as for a reader with a server at 
   second.
 * the engine: documents per second of the same run, at full speed, alone in a process, and on the server with one page
   and with all pages open. The three alternate, and a ratio compares neighbours.
-* the soak: all browsers open separate runs, run them again at full speed, open each page and close, many times. A tick
-  that waits for a core or for the engine's threads takes more clock time than processor time. Megabytes are the
-  resident memory of the server after a garbage collection. The memory that a session leaves is the slope of memory
-  over closed sessions, in the last two thirds: before that, caches and kept runs fill up.
+* the soak: all browsers open separate runs, run them again at full speed, share them, open each page, export the
+  curves, reload and close, many times. A tick that waits for a core or for the engine's threads takes more clock time
+  than processor time. Megabytes are the resident memory of the server after a garbage collection; its threads and its
+  open files are counted at the same moment. Errors are those in the log of the server and in the consoles of the
+  browsers. The memory that a session leaves is the slope of memory over closed sessions, in the last two thirds:
+  before that, caches and kept runs fill up.
 """
 
 import argparse
@@ -46,6 +48,7 @@ from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.heldout import to_markdown, write_json
 from tests.browser.conftest import SECONDS_UNUSED, serving
+from tests.browser.conftest import watch as watch_for_errors
 from tests.browser.dashboard import FIRST_SECONDS, PHONE, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
 from tests.security.served import Page
@@ -55,8 +58,10 @@ NUM_OPENINGS, NUM_VISITS, NUM_PRESSES = 12, 5, 5
 SECONDS_WATCHED = 30
 SECONDS_TO_SEND = 1.0
 TABLES = ("opening", "paint", "controls", "class", "engine", "soak")
+OF_SERVER = ("megabytes", "threads", "files", "sessions")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 240
+LOGGED_ERROR = re.compile(r"^Traceback|\bERROR\b|\bCRITICAL\b", re.MULTILINE)
 PERCENTILES = (50, 95, 99)
 PLACES = {
     "state of the run": [".bar .state"],
@@ -105,21 +110,27 @@ AWAIT_ANSWER = """(node, attribute) => {
 
 
 class Server:
-    """The address of a watched server, and its measurements."""
+    """The address of a watched server, its measurements, and the errors in its log and in the browsers."""
 
-    def __init__(self, address):
-        self.address = address
+    def __init__(self, address, log):
+        self.address, self.log, self.faults = address, log, []
 
     def ask(self):
         """Memory, sessions, and the looks and speeds since it was asked last."""
         with urllib.request.urlopen(f"{self.address.rsplit('/', 1)[0]}/watched") as answer:
             return json.load(answer)
 
+    def count_errors(self):
+        """Errors since the start."""
+        return len(LOGGED_ERROR.findall(self.log.read_text())) + len(self.faults)
 
-def open_page(browser, address, learns=True):
-    """A page in a browser of its own."""
+
+def open_page(browser, address, learns=True, faults=None):
+    """A page in a browser of its own; errors of the browser are added to `faults`."""
     context = browser.new_context(viewport=WIDE)
     context.set_default_timeout(60_000)
+    if faults is not None:
+        watch_for_errors(context, address, faults)
     return Dashboard(context.new_page()).open(address, learns)
 
 
@@ -301,15 +312,25 @@ def close_all(dashboards):
         dashboard.page.context.close()
 
 
-def visit_all(browser, places):
-    """Open every run in a separate browser, run all of them again at full speed, and open each of their pages."""
-    dashboards = [open_page(browser, place, learns=False) for place in places]
+def visit_all(browser, places, faults):
+    """Open every run in a separate browser, do with all of them what users do, and reload them at their end."""
+    dashboards = [open_page(browser, place, learns=False, faults=faults) for place in places]
     for dashboard in dashboards:
         again = dashboard.button("Run again")
         again.click() if again.is_visible() else dashboard.choose_pace("Full speed")
+    for dashboard in dashboards:
+        dashboard.button("Share").click()
+        dashboard.page.get_by_label("Link to watch this run").wait_for()
     for name in PAGES:
         for dashboard in dashboards:
             dashboard.button(name).click()
+            if name == "Export":
+                with dashboard.page.expect_download(timeout=1_000 * SECONDS_TO_FINISH) as download:
+                    dashboard.button("Curves").click(timeout=1_000 * SECONDS_TO_FINISH)
+                download.value.delete()
+    for dashboard in dashboards:
+        dashboard.expect_state("Finished", SECONDS_TO_FINISH)
+        dashboard.page.reload()
     for dashboard in dashboards:
         dashboard.expect_state("Finished", SECONDS_TO_FINISH)
     return dashboards
@@ -321,13 +342,14 @@ def soak(browser, server, num_browsers, minutes):
     looks, openings = [], []
     began = time.monotonic()
     while (seconds := time.monotonic() - began) < 60 * minutes or not rows:
-        dashboards = visit_all(browser, places)
+        dashboards = visit_all(browser, places, server.faults)
         places = [dashboard.page.url for dashboard in dashboards]
         said = server.ask()
         looks, openings = looks + said["looks"], openings + said["openings"]
         num_finished += len(said["speeds"])
         if seconds >= ROW_SECONDS * len(rows):
-            row = {"minute": seconds / 60, "megabytes": said["megabytes"], "open_sessions": said["sessions"]}
+            row = {"minute": seconds / 60} | {name: said[name] for name in OF_SERVER}
+            row["errors"] = server.count_errors()
             row |= {"closed_sessions": num_closed, "runs": num_finished}
             row |= describe_looks(looks) | {"opening_cpu_ms": float(np.median([cpu for _, cpu in openings]))}
             rows.append(row)
@@ -335,6 +357,8 @@ def soak(browser, server, num_browsers, minutes):
             looks, openings = [], []
         close_all(dashboards)
         num_closed += num_browsers
+    for fault in server.faults:
+        print(fault)
     return rows
 
 
@@ -368,8 +392,9 @@ def watched_server():
     with tempfile.TemporaryDirectory() as folder:
         os.environ[FOLDER_VARIABLE] = folder
         command = ["-m", "panel", "serve", "--plugins", "tests.benchmarks.watched"]
-        with serving(command, Path(folder) / "server.txt") as address:
-            yield Server(address)
+        log = Path(folder) / "server.txt"
+        with serving(command, log) as address:
+            yield Server(address, log)
 
 
 def measure(arguments):

@@ -48,19 +48,25 @@ def timed_run(*arguments, **options):
 
 
 class WatchedHandler(RequestHandler):
-    """Megabytes of the server, open sessions, and since the last question: milliseconds of looks, first ones, speeds.
+    """Megabytes, threads, open files and sessions of the server, and the looks and speeds since the last question.
 
-    `presented` are the looks of pages that control a run. A look has two: by the clock, and of the processor for its
-    thread alone. `thread_seconds` is the processor time of this thread, which works for all pages, since its start.
+    `openings` are first looks, `presented` those of pages that control a run. A look has two times in milliseconds: by
+    the clock, and of the processor for its thread alone. `thread_seconds` is the processor time of this thread, which
+    works for all pages, since its start.
     """
 
     def get(self):
         gc.collect()
         resident = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
-        sessions = len(self.application.get_sessions("/app"))
+        process = {
+            "megabytes": resident / 2**20,
+            "threads": len(list(Path("/proc/self/task").iterdir())),
+            "files": len(list(Path("/proc/self/fd").iterdir())),
+            "sessions": len(self.application.get_sessions("/app")),
+            "thread_seconds": time.thread_time(),
+        }
         said = {"looks": looks, "openings": openings, "presented": presented, "speeds": speeds}
-        seconds = time.thread_time()
-        self.write(json.dumps({"megabytes": resident / 2**20, "sessions": sessions, "thread_seconds": seconds} | said))
+        self.write(json.dumps(process | said))
         for each in said.values():
             each.clear()
 
