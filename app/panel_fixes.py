@@ -23,8 +23,10 @@ import pandas as pd
 import panel as pn
 import panel.auth
 import panel.command.serve
+import panel.io.document
 import panel.reactive
 import panel_material_ui as pmui
+import param
 import pyviz_comms
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
@@ -44,6 +46,7 @@ from panel.util.parameters import edit_readonly
 from panel_material_ui.base import MaterialComponent
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
+from tornado.websocket import WebSocketClosedError
 
 CHECKED_WITH = {
     "bokeh": "3.9",
@@ -99,6 +102,7 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     # `panel serve --basic-auth` makes this one (Panel 1.9).
     setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010 - mypy knows no such name there
     _refuse_foreign_next(parts.is_local_path)
+    skip_closed_pages()
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
     RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
@@ -119,6 +123,24 @@ def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:
         return check(next_url)
 
     panel.auth._validate_next_url = check_strictly
+
+
+def skip_closed_pages() -> None:
+    """Send nothing more to a page that has left while a message was being sent to it.
+
+    Panel 1.9 writes a message in several parts, in a task. If the connection ends at the first one, the second raises
+    WebSocketClosedError, and asyncio logs a traceback for the task (no issue known).
+    """
+    dispatch = panel.io.document.dispatch_tornado
+
+    @wraps(dispatch)
+    def send(*arguments: Any, **options: Any) -> Any:
+        try:
+            return dispatch(*arguments, **options)
+        except WebSocketClosedError:
+            return []
+
+    panel.io.document.dispatch_tornado = send
 
 
 def _set_safe_cookies() -> None:
@@ -419,9 +441,13 @@ SINGLE_STATE = read_fix("single_state")
 class SideDrawer(pn.custom.JSComponent):
     """Opens the side of a page wide enough for it; under 900 px the side is a drawer, closed at first.
 
+    While it `is_closed`, the side leaves its room to the page, until the user opens it.
+
     panel-material-ui 0.16 makes a drawer of it under 600 px only, and opens or closes it in all windows alike. Related:
     https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
+
+    is_closed = param.Boolean(False)
 
     _esm = read_fix("side_drawer")
 

@@ -100,6 +100,7 @@ def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, 
             "share": float(topic[word] / largest),
             "words": f"{topic[word] / max(shares[word], 1e-30):.1f} times as frequent as in the corpus",
             "action": "show topics",
+            "button": "topics",
         }
         for word in order
     ]
