@@ -208,7 +208,7 @@ def keep_inside(x: np.ndarray, texts: Sequence[str], width: float) -> np.ndarray
     [11.5, 0.0, -11.5]
     """
     most = np.maximum((width - _measure(texts)) / 2, 0.0)
-    return np.clip(x, -most, most) - x
+    return np.asarray(np.clip(x, -most, most) - x)
 
 
 def _measure(texts: Sequence[str]) -> np.ndarray:
