@@ -64,6 +64,17 @@ def read_fix(name: str) -> str:
     return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 
+class PlainScript(pn.custom.JSComponent):
+    """A component with a script of plain JavaScript, which browsers run as it is.
+
+    Panel 1.9 translates every script from TypeScript and JSX each time a page opens, unless the script is in a bundle:
+    then it has a name here (no issue known).
+    """
+
+    def _get_properties(self, doc: Document | None) -> dict[str, Any]:
+        return super()._get_properties(doc) | {"bundle": type(self).__name__}
+
+
 @dataclass(frozen=True)
 class ServerParts:
     """What takes the place of Panel's own parts of a server.
@@ -438,7 +449,7 @@ THEME_CHOICE = read_fix("theme_choice")
 SINGLE_STATE = read_fix("single_state")
 
 
-class SideDrawer(pn.custom.JSComponent):
+class SideDrawer(PlainScript):
     """Opens the side of a page wide enough for it; under 900 px the side is a drawer, closed at first.
 
     While it `is_closed`, the side leaves its room to the page, until the user opens it.
@@ -486,7 +497,7 @@ def empty_if_zero() -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
 
 
-class Keyboard(pn.custom.JSComponent):
+class Keyboard(PlainScript):
     """Opens selects by keys, returns the focus when a dialog or a menu closes, and Escape always closes a dialog.
 
     The select of panel-material-ui 0.16 opens at a click only. A dialog returns the focus to the element that had it,
@@ -544,7 +555,7 @@ class PlacesSlider(pmui.DiscreteSlider):
         return {"value": value, "value_throttled": value}
 
 
-class TypedNumbers(pn.custom.JSComponent):
+class TypedNumbers(PlainScript):
     """Sends a number as soon as the user leaves its input, so that it is sent before a press of the next button.
 
     The number input of panel-material-ui 0.16 sends it two renderings later. On a busy machine a button that is pressed
@@ -554,7 +565,7 @@ class TypedNumbers(pn.custom.JSComponent):
     _esm = read_fix("typed_numbers")
 
 
-class BrowserHistory(pn.custom.JSComponent):
+class BrowserHistory(PlainScript):
     """Makes the browser's back button follow the pages and documents that a user has opened.
 
     Panel 1.9 adds an entry to the browser's history at every change of the address, and changes nothing on the page
@@ -595,7 +606,7 @@ def unseen_points() -> Scatter:
     return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
 
 
-class UndrawnFigures(pn.custom.JSComponent):
+class UndrawnFigures(PlainScript):
     """Lets a layout pass over a figure that is not drawn yet, for example if the user turns the page at once.
 
     Bokeh 3.9 measures and places the panels of such a figure, which it has not made yet, and throws (no issue known).
