@@ -39,6 +39,8 @@ MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
 LEAF, LEAF_CHOSEN = 8, 14
+# Room for the leaves, as a share of the tree's width.
+EDGE = 0.07
 DOT_ALPHA, FAINT_ALPHA, LINE_ALPHA = 0.7, 0.15, 0.3
 # Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
@@ -408,10 +410,11 @@ class TreePlot:
             sizing_mode="stretch_width",
             tools="",
             toolbar_location=None,
-            x_axis_label="Jensen-Shannon distance",
-            x_range=DataRange1d(range_padding=0.04),
+            x_axis_label="distance",
+            x_range=Range1d(0, 1),
             y_range=Range1d(-1, 1),
         )
+        self.figure.xaxis.ticker.desired_num_ticks = 3
         self.seed = Seed(self.figure)
         self.figure.grid.grid_line_color = None
         self.figure.add_glyph(self.branches, MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_width=1.5))
@@ -443,6 +446,8 @@ class TreePlot:
         }
         self.figure.yaxis.ticker = FixedTicker(ticks=leaves["y"].tolist())
         self.figure.y_range.update(start=-1, end=len(leaves))
+        farthest = max((max(xs) for xs in tree.xs), default=1.0) or 1.0
+        self.figure.x_range.update(start=-EDGE * farthest, end=(1 + EDGE) * farthest)
         sizes = [LEAF_CHOSEN if topic_id == chosen else LEAF for topic_id in leaves["topic_id"]]
         self.branches.data = {"xs": tree.xs, "ys": tree.ys}
         self.leaves.data = leaves.assign(x=0.0, size=sizes).to_dict("list")
