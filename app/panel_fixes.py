@@ -43,7 +43,7 @@ from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHand
 from panel.reactive import Syncable
 from panel.util import classproperty
 from panel.util.parameters import edit_readonly
-from panel_material_ui.base import MaterialComponent
+from panel_material_ui.base import FONT_CSS, MaterialComponent
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
 from tornado.websocket import WebSocketClosedError
@@ -344,6 +344,9 @@ def speed_up_models() -> None:
     PropertyDescriptor.has_unstable_default = _has_unstable_default
     PropertyDescriptor.instance_default = find_default_once
     resources._is_subpath = is_subpath
+    # A second style sheet of panel-material-ui 0.16 has the fonts of the first once more, without the characters that
+    # each one is for: a browser then loads all of them, one after the other, and draws the page again after each.
+    FONT_CSS.clear()
     for (kind, name), find in FIND_FILES.items():
         setattr(kind, name, classproperty(_remember_files(find)))
 
