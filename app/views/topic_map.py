@@ -69,7 +69,7 @@ class TopicMap(Viewer):
         pair = pn.Column(
             self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0
         )
-        heading = make_heading("Topics by similarity", HELP)
+        heading = make_heading("Map of topics", HELP)
         self._layout = pn.Column(heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:

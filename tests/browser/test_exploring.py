@@ -52,7 +52,7 @@ def test_the_back_button_returns_from_a_document_to_its_topic(finished):
     expect(page).to_have_url(re.compile("page=Documents.*&document="))
     expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("heading", name="Topics by similarity")).to_be_visible()
+    expect(page.get_by_role("heading", name="Map of topics")).to_be_visible()
     expect(page).to_have_url(re.compile("page=Topics"))
     page.go_forward()
     expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
