@@ -5,6 +5,8 @@ controlled by another user.
 """
 
 import hmac
+import json
+import secrets
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,7 +23,9 @@ LOOPBACK = ("127.0.0.1", "::1")
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
 # Visitors who have not logged in are one user; a login name cannot contain a line break.
 GUEST = "guest\n"
-PAYLOAD_KEY = "stickbreaker"
+PAYLOAD_KEY, SEAL_KEY = "stickbreaker", "stickbreaker_seal"
+# Drawn at each start. A server without our hooks seals nothing, so a payload that a client has made gives no rights.
+SECRET = secrets.token_bytes(32)
 # The argument of a link to watch: its page has no rights, whoever opens it.
 WATCH = "watch"
 
@@ -38,8 +42,9 @@ class Claims:
     rights: frozenset[str] = frozenset()
 
     def to_payload(self) -> dict[str, Any]:
-        """Write the claims for a session token."""
-        return {PAYLOAD_KEY: {"user": self.user, "rights": sorted(self.rights)}}
+        """Write the claims for a session token, with the seal of this start."""
+        said = {"user": self.user, "rights": sorted(self.rights)}
+        return {PAYLOAD_KEY: said, SEAL_KEY: _seal(said)}
 
     def covers(self, other: "Claims") -> bool:
         """Whether a request with these claims may use a session that was made with the others."""
@@ -48,14 +53,20 @@ class Claims:
 
 # Python without a server, as in a notebook, already has all rights of its user.
 LOCAL = Claims(user=None, rights=frozenset((MANAGE, PATHS)))
-# A session whose token says nothing was not made by this server.
+# A session whose token says nothing, or was not sealed by this start: an unknown user without rights.
 UNKNOWN = Claims(GUEST)
 
 
+def _seal(said: Any) -> str:
+    return hmac.digest(SECRET, json.dumps(said, sort_keys=True).encode(), "sha256").hex()
+
+
 def read_payload(payload: dict[str, Any]) -> Claims:
-    """Read the claims in a session token whose signature has been checked."""
-    said = payload.get(PAYLOAD_KEY)
-    return UNKNOWN if said is None else Claims(user=said["user"], rights=frozenset(said["rights"]))
+    """Read the claims in a session token; `UNKNOWN` unless this start has written them."""
+    said, seal = payload.get(PAYLOAD_KEY), str(payload.get(SEAL_KEY)).encode("utf-8", "replace")
+    if said is None or not hmac.compare_digest(seal, _seal(said).encode()):
+        return UNKNOWN
+    return Claims(user=said["user"], rights=frozenset(said["rights"]))
 
 
 def find_claims() -> Claims:

@@ -1,0 +1,71 @@
+"""Attacks on a page that is served without its hooks, where the client makes its own session token."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from bokeh.util.token import generate_jwt_token, generate_session_id
+
+from stickbreaker.app.server.visitors import find_data
+from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
+from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
+from tests.browser.conftest import serving
+from tests.security.served import Page, connect
+from tests.security.test_rights import find, press, set_model_data
+
+SECRET = "these words are secret"
+OF_ANNA = "letters of anna"
+
+
+@pytest.fixture(scope="module", params=["file", "function"])
+def unprotected(request, tmp_path_factory):
+    """A server without our hooks, on which the user anna has a corpus."""
+    folder = tmp_path_factory.mktemp("unprotected")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
+        text = folder / "text.csv"
+        text.write_text("text\n" + f"{SECRET}\n" * 10)
+        build = BuildRequest(text, OF_ANNA, Columns("text"), WordChoices(min_documents=1, max_share=1.0))
+        build_own(build, folder=find_data("anna") / "corpora")
+        script = str(Path(__file__).with_name("serve_unprotected.py"))
+        with serving([script, request.param], folder / "log.txt") as found:
+            yield found, text
+
+
+async def open_forged(address, user):
+    """Open a page with a token that the client has made, with all rights of this user."""
+    rights = {"stickbreaker": {"user": user, "rights": ["manage", "paths"]}}
+    token = generate_jwt_token(generate_session_id(signed=False), signed=False, extra_payload=rights)
+    page = Page(await connect(address, token))
+    await page.receive("ACK")
+    await page.send_event("document_ready")
+    return page
+
+
+async def read_file(page, path):
+    """Name a path in the hidden field of the dialog; returns all that the page then holds."""
+    await page.send_event("dom_event", **press(await find(page, "Bring your own text", 60)))
+    field = await find(page, "Path on the server")
+    for attribute in ("value_input", "value"):
+        await page.patch(set_model_data(await page.pull(), field, attribute, str(path)))
+    for _ in range(5):
+        await asyncio.sleep(1)
+    return str(await page.pull())
+
+
+@pytest.mark.parametrize("user", [None, "anna"])
+def test_a_token_that_a_client_has_made_gives_no_rights_and_no_corpora_of_a_user(unprotected, user):
+    address, path = unprotected
+
+    async def attack():
+        page = await open_forged(address, user)
+        said = await read_file(page, path)
+        await page.close()
+        return said
+
+    said = asyncio.run(attack())
+    assert "Corpus name" in said
+    assert SECRET not in said
+    assert OF_ANNA not in said
