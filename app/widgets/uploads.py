@@ -15,6 +15,8 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 MAX_FILES = 2_000
 MAX_NAME = 150
 MAX_DEPTH = 8
+# The largest whole number of a browser.
+MAX_SIZE = 2**53
 # Below the limit of a websocket message (20 MB), and short enough that clicks are not delayed.
 PART_BYTES = 393_216
 
@@ -81,12 +83,14 @@ class Upload:
         self._close()
         if self.folder is None or len(folders) > MAX_DEPTH:
             raise CorpusError("Upload failed: try again with fewer nested folders.")
+        if not isinstance(size, int) or not 0 <= size <= MAX_SIZE:
+            raise CorpusError("Upload failed because the size of the file is not known: choose it again.")
         place = Path(_check_name(name))
         inside = self.folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
         self._num_files += 1
         if self._num_files > MAX_FILES:
             raise CorpusError(f"There are more than {MAX_FILES:,} files: pack them into one zip.")
-        SPACE.check(self._user, self._num_bytes, int(size))
+        SPACE.check(self._user, self._num_bytes, size)
         inside.mkdir(parents=True, exist_ok=True)
         self._file = (inside / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open("wb")
 

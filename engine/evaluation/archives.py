@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.evaluation.intrusion import Sheet
 from stickbreaker.engine.files.whole_files import replacing
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
+# Some spreadsheets read the full-width signs of Japanese and Chinese keyboards as the plain ones.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 ROWS_AT_ONCE = 4096
 
 

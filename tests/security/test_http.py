@@ -248,6 +248,7 @@ def neutral(word):
 
 def test_a_csv_file_contains_no_formula_and_ordinary_words_do_not_change(tmp_path):
     evil = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "peace\r=1", '=HYPERLINK("http://evil.example")']
+    evil += ["＝1+1", "＋1", "－1", "＠SUM(A1)"]
     words = ["peace", "well-known", "a=b", "x@y", "1+1", "", "“so”", "naïve", "'tis"]
     numbers = [-0.5, 1e-9, *range(len(evil) + len(words) - 2)]
     frame = pd.DataFrame({"word": evil + words, "number": numbers})

@@ -54,6 +54,17 @@ def test_a_path_as_a_name_stays_inside_the_upload(upload, name):
     assert upload.end().parent == upload.folder
 
 
+@pytest.mark.parametrize("size", [1e400, float("nan"), -1, None, "1", 10**400])
+def test_a_size_that_is_no_size_is_refused_with_a_sentence(size):
+    refused = []
+    mover = FileTransfer(lambda path: None, refused.append)
+    send(mover, {"kind": "begin"})
+    send(mover, {"kind": "open", "name": "mine.csv", "size": size, "folders": []})
+    assert len(refused) == 1
+    assert len(refused[0]) <= 300
+    mover.upload.clear()
+
+
 @pytest.mark.parametrize("name", ["", "..", "a/..", "a\nb", "\0"])
 def test_an_invalid_name_is_refused(upload, name):
     with pytest.raises(CorpusError, match="not a valid file name: rename the file"):
