@@ -43,13 +43,15 @@ ALL_UPLOADS = Limit(variable="STICKBREAKER_ALL_UPLOADS", default=4.0)
 # Processes that read and count text that users bring; each takes about 150 MB of memory.
 TEXT_PROCESSES = Limit(variable="STICKBREAKER_TEXT_PROCESSES", default=8, unit="processes", size=1)
 TEXT_PROCESSES_PER_USER = Limit(variable="STICKBREAKER_TEXT_PROCESSES_PER_USER", default=2, unit="processes", size=1)
+# What one of them may take of memory.
+TEXT_MEMORY = Limit(variable="STICKBREAKER_TEXT_MEMORY", default=max(2.0, machine_memory() / 8 / GIGABYTE))
 # Corpora that are read with the models of runs at the same time.
 READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", size=1)
 READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
 LIMITS = (
     *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
     *(SAVED_READINGS, ALL_SAVED_READINGS, CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
-    *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, READINGS, READINGS_PER_USER),
+    *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, TEXT_MEMORY, READINGS, READINGS_PER_USER),
 )
 
 

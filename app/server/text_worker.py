@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -17,7 +18,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from stickbreaker.app.model.disk_space import check_corpora
-from stickbreaker.app.model.limits import TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, find_limit
+from stickbreaker.app.model.limits import (
+    TEXT_MEMORY,
+    TEXT_PROCESSES,
+    TEXT_PROCESSES_PER_USER,
+    find_limit,
+    write_bytes,
+)
 from stickbreaker.app.model.text_tasks import Report, Stopped
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -33,6 +40,10 @@ MANY = (
 MANY_OF_USER = (
     "You have {} pages that are importing text, which is the maximum for each user "
     "(STICKBREAKER_TEXT_PROCESSES_PER_USER): close one of them."
+)
+MUCH_MEMORY = (
+    "Reading this file needs more than {} of memory, which is the limit (STICKBREAKER_TEXT_MEMORY): split it, or take "
+    "a sample of it."
 )
 POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
@@ -86,6 +97,7 @@ class TextTaskRunner:
 
 def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
     """Do tasks until the page or the server ends; this is the main function of the process."""
+    _limit_memory()
     last_report = 0.0
 
     def report(share: float, text: str) -> None:
@@ -109,6 +121,15 @@ def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
         pipe.send(_answer(tasks, task, arguments))
 
 
+def _limit_memory() -> None:
+    """Let this process have no more memory than its limit. Other systems have no such setting that works."""
+    if sys.platform == "linux":
+        import resource
+
+        most = find_limit(TEXT_MEMORY)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
     """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason."""
     try:
@@ -118,7 +139,7 @@ def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tup
     except (CorpusError, ValueError) as error:
         return "refused", str(error)
     except MemoryError:
-        return "refused", "There is not enough memory for this file: split it, or take a sample of it."
+        return "refused", MUCH_MEMORY.format(write_bytes(find_limit(TEXT_MEMORY)))
     except Exception as error:
         return "refused", f"Unexpected error: {type(error).__name__}: {error}"
 
@@ -151,6 +172,10 @@ class TextWorker:
                 return await self._listen(process, pipe, report)
             except (EOFError, OSError) as error:
                 self.close()
+                await asyncio.to_thread(process.join, PATIENCE_SECONDS)
+                # Libraries in C++ abort the process if they get no memory.
+                if process.exitcode == -signal.SIGABRT:
+                    raise CorpusError(MUCH_MEMORY.format(write_bytes(find_limit(TEXT_MEMORY)))) from error
                 raise Stopped from error
             finally:
                 self._is_asked = False

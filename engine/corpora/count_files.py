@@ -17,14 +17,16 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
-from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows
-from stickbreaker.engine.corpora.text_files import check_unpacked
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, check_unpacked, shorten
 from stickbreaker.engine.progress_bars import Report
 
 BLOCK = 1 << 23
 MAX_DOCUMENTS = 50_000_000
 MAX_WORDS = 5_000_000
 MAX_ENTRIES = 500_000_000
+# A size of more digits is larger than any limit, and Python reads at most 4,300.
+MAX_DIGITS = 18
+TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 # Counts, bad lines, and the documents that were skipped.
@@ -226,7 +228,7 @@ def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> 
     head = [stream.readline(100).strip() for _ in range(3)]
     if not all(line.isdigit() for line in head):
         raise CorpusError(f"{path} must begin with three lines: the numbers of documents, words and entries.")
-    num_documents, declared, num_entries = map(int, head)
+    num_documents, declared, num_entries = _read_sizes(path, head)
     if declared != num_words:
         raise CorpusError(
             f"{path} has {declared:,} words but its list has {num_words:,}. Use the list that belongs to it."
@@ -239,13 +241,13 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
         raise CorpusError(f"{path} does not begin with %%MatrixMarket. Save it as Matrix Market.")
     if head[2] != "coordinate" or head[3] not in ("integer", "real") or head[4] != "general":
-        raise CorpusError(f"{path} is in the form {' '.join(head[2:5])!r}. Save it as coordinate integer general.")
+        raise CorpusError(f"{path} is in the form {shorten(' '.join(head[2:5]))!r}. Save it as coordinate integer general.")
     while (line := stream.readline(10_000)).startswith(b"%"):
         line_number += 1
     sizes = line.split()
     if len(sizes) != 3 or not all(size.isdigit() for size in sizes):
         raise CorpusError(f"{path}, line {line_number}: write the numbers of rows, columns and entries.")
-    num_rows, num_columns, num_entries = map(int, sizes)
+    num_rows, num_columns, num_entries = _read_sizes(path, sizes)
     if num_words not in (num_rows, num_columns):
         raise CorpusError(
             f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words."
@@ -254,6 +256,12 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
     is_by_document = num_columns == num_words
     shape = (num_rows if is_by_document else num_columns, num_words, num_entries)
     return _read_entries(path, stream, shape, line_number + 1, report, is_by_document)
+
+
+def _read_sizes(path: Path, digits: list[bytes]) -> list[int]:
+    if any(len(number) > MAX_DIGITS for number in digits):
+        raise CorpusError(TOO_LARGE.format(path))
+    return [int(number) for number in digits]
 
 
 def _read_entries(
@@ -286,7 +294,7 @@ def _read_entries(
 
 def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
     if num_documents > MAX_DOCUMENTS or num_entries > MAX_ENTRIES:
-        raise CorpusError(f"{path} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it.")
+        raise CorpusError(TOO_LARGE.format(path))
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
@@ -388,10 +396,10 @@ def parse_document(line: bytes, num_words: int) -> np.ndarray | str:
     except ValueError:
         return "the line must look like '2 0:1 7:3': write the number of words, then word:count"
     if len(values) != 2 * first:
-        return f"the line has {len(values) / 2:g} words instead of {first}: write word:count for each"
+        return f"the line has {len(values) / 2:g} words instead of {shorten(str(first))}: write word:count for each"
     # Checked before the conversion, because int64 cannot hold every integer.
     if max(values, default=0) > LARGEST_COUNT:
-        return f"{max(values)} is too large: use word numbers and counts of at most {LARGEST_COUNT}"
+        return f"{shorten(str(max(values)))} is too large: use word numbers and counts of at most {LARGEST_COUNT}"
     pairs = np.array(values, np.int64).reshape(-1, 2)
     if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
         return f"a word number is outside the list of {num_words:,} words: number words from 0"

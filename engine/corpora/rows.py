@@ -5,11 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from stickbreaker.engine.corpora.corpus import CorpusError
+
 MAX_LISTED = 1_000
 # The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
+MAX_UNPACKED = 2_000_000_000
+# Text compresses 3 to 10 times; a zip bomb thousands of times.
+MAX_RATIO = 200
+RATIO_FROM = 10_000_000
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
+# How many characters of a text of a file a message repeats, and of a name in a folder or archive.
+MAX_SHOWN, MAX_NAME = 40, 120
 
 
 class BadRow(NamedTuple):
@@ -123,7 +131,7 @@ class Table:
             The row, with the file that contains it.
         """
         if self.files:
-            return BadRow(file=f"{self.path.name}/{self.files[row - 1]}", row=None, reason=reason)
+            return BadRow(file=f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}", row=None, reason=reason)
         return BadRow(file=str(self.path), row=row, reason=reason)
 
 
@@ -194,7 +202,33 @@ def _make_chunk(
     return Chunk(rows=[row for row, _ in kept], cells=cells, bad=bad, share=share)
 
 
+def shorten(text: str, length: int = MAX_SHOWN) -> str:
+    """Return a text of a file for a message: its middle is left out if it is long.
+
+    >>> shorten("x" * 100, 9)
+    'xxxx…xxxx'
+    """
+    half = (length - 1) // 2
+    return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of an error, without its stop, in at most 100 characters."""
     line = str(error).strip().partition("\n")[0].rstrip(".")
     return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
+    """Raise CorpusError if an unpacked file is too large, or too large for its packed size; sizes are in bytes."""
+    if unpacked > MAX_UNPACKED:
+        raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
+    check_ratio(path, unpacked, packed)
+
+
+def check_ratio(path: Path, unpacked: int, packed: int) -> None:
+    """Raise CorpusError if an unpacked file is too large for its packed size; sizes are in bytes."""
+    if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
+        raise CorpusError(
+            f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."
+            " Create it again from text files only, or unpack it first."
+        )

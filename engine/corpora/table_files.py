@@ -13,16 +13,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
-from stickbreaker.engine.corpora.rows import CHUNK_ROWS, MAX_TEXT, BadRow, Chunk, Row, Table, first_line, gather
+from stickbreaker.engine.corpora.rows import MAX_TEXT, BadRow, Chunk, Row, Table, check_ratio, first_line, gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_COLUMNS = 1_000
+# Decoded at once. A dictionary can hold a text of 10 MB once that many rows repeat.
+PARQUET_ROWS = 16
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 TABLE_SUFFIXES = {
@@ -337,6 +339,8 @@ def open_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path) as file:
             columns, about = tuple(file.schema_arrow.names), file.metadata
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    except pa.ArrowMemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
@@ -365,28 +369,29 @@ def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int], groups: ra
     import pyarrow as pa
     from pyarrow import parquet
 
+    unpacked = 0
     try:
+        packed = path.stat().st_size
         with parquet.ParquetFile(path) as file:
             wanted_once = list(dict.fromkeys(wanted))
-            for batch in file.iter_batches(batch_size=CHUNK_ROWS, row_groups=list(groups), columns=wanted_once):
-                parts = {name: _list_cells(batch.column(name)) for name in batch.schema.names}
-                for cells in zip(*(parts[column] for column in wanted), strict=True):
+            for batch in file.iter_batches(batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once):
+                parts = {name: batch.column(name) for name in wanted_once}
+                for row in range(batch.num_rows):
+                    # One row at a time: as Python objects, a batch would take its memory once more.
+                    cells = {name: write_cell(_as_value(part[row])) for name, part in parts.items()}
                     seen[0] += 1
-                    yield seen[0], [write_cell(cell) for cell in cells]
+                    yield seen[0], [cells[column] for column in wanted]
+                    unpacked += sum(map(len, cells.values()))
+                check_ratio(path, unpacked, packed)
+    except pa.ArrowMemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = f"the file cannot be read from here on ({first_line(error)}): save it again"
         yield BadRow(file=str(path), row=seen[0] + 1, reason=reason)
 
 
-def _list_cells(column: "pa.Array") -> list[Any]:
-    """The values of a column; a date that Python cannot express becomes a text that says so."""
-    try:
-        return cast(list[Any], column.to_pylist())
-    except (ValueError, OverflowError):
-        return [_as_value(cell) for cell in column]
-
-
 def _as_value(cell: "pa.Scalar") -> Any:
+    """The value of a cell; a date that Python cannot express becomes a text that says so."""
     try:
         return cell.as_py()
     except UnicodeDecodeError:

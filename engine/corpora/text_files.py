@@ -10,17 +10,27 @@ from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
-from stickbreaker.engine.corpora.rows import MAX_TEXT, BadRow, Chunk, Row, Table, first_line, gather, mend
+from stickbreaker.engine.corpora.rows import (
+    MAX_NAME,
+    MAX_TEXT,
+    BadRow,
+    Chunk,
+    Row,
+    Table,
+    check_unpacked,
+    first_line,
+    gather,
+    mend,
+    shorten,
+)
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
 ARCHIVES = (".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".jar", ".docx", ".xlsx", ".epub", ".odt")
-MAX_UNPACKED = 2_000_000_000
-# Text compresses 3 to 10 times; a zip bomb thousands of times.
-MAX_RATIO = 200
-RATIO_FROM = 10_000_000
 
+# Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
+NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
 DATE_IN_NAME = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 
 
@@ -118,17 +128,6 @@ def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     check_unpacked(path, unpacked, packed)
 
 
-def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if an unpacked file is too large, or too large for its packed size; sizes are in bytes."""
-    if unpacked > MAX_UNPACKED:
-        raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
-    if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
-        raise CorpusError(
-            f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."
-            " Create it again from text files only, or unpack it first."
-        )
-
-
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
@@ -155,7 +154,7 @@ def _find_fault(name: str, size: int) -> str:
     if suffix in TABLE_SUFFIXES:
         return "tables are read one at a time: choose this file on its own, unpacked"
     if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
-        return f"unsupported file type {suffix}: use .txt, .md, .rst, .tex or .log"
+        return f"unsupported file type {shorten(suffix)}: use .txt, .md, .rst, .tex or .log"
     return f"it is larger than {MAX_TEXT:,} bytes: split it" if size > MAX_TEXT else ""
 
 
@@ -173,7 +172,7 @@ def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_file
 
 def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
     """Make the row of a text file in a folder or archive, or say why it is skipped."""
-    place = f"{path.name}/{file.name}"
+    place = f"{path.name}/{shorten(file.name, MAX_NAME)}"
     if file.fault:
         return BadRow(file=place, row=None, reason=file.fault)
     try:
@@ -201,5 +200,5 @@ def _is_hidden_name(member: zipfile.ZipInfo) -> bool:
 
 def _natural(name: Path | str) -> list[tuple[int, str]]:
     """Return a sort key that puts chapter 2 before chapter 10."""
-    parts = re.split(r"(\d+)", str(name))
+    parts = NUMBER_IN_NAME.split(str(name))
     return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)]

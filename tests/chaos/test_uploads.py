@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from stickbreaker import engine
 from stickbreaker.engine import WordChoices, load_corpus, preview
-from stickbreaker.engine.corpora import text_files
+from stickbreaker.engine.corpora import rows
 from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import parse_document, parse_entries
 from stickbreaker.engine.corpora.dates import FIRST_YEAR, LAST_YEAR, read_dates
@@ -89,11 +89,21 @@ def test_a_corpus_without_words_is_refused_before_an_algorithm_sees_it():
 
 def test_packed_counts_that_unpack_to_more_than_text_can_are_refused(tmp_path, monkeypatch):
     (tmp_path / "vocab.a.txt").write_text("war\npeace\n")
-    monkeypatch.setattr(text_files, "RATIO_FROM", 1_000_000)
+    monkeypatch.setattr(rows, "RATIO_FROM", 1_000_000)
     content = b"2\n2\n600000\n" + b"1 1 1\n" * 600_000
     (tmp_path / "docword.a.txt.gz").write_bytes(gzip.compress(content))
     with pytest.raises(CorpusError, match="unpacks to more than 200 times its size"):
         load_corpus(tmp_path / "docword.a.txt.gz")
+
+
+@pytest.mark.parametrize("kind", uploads.EXTREMES)
+def test_long_names_and_numbers_and_repeated_texts_are_read_or_refused_with_a_short_sentence(kind, tmp_path):
+    for seed in range(12):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        path = uploads.EXTREMES[kind](np.random.default_rng(seed), folder)
+        outcome, words = uploads.say(lambda path=path: preview(path), str(folder))
+        assert outcome in ("read", "refused"), words
 
 
 @given(st.lists(st.text(max_size=20), max_size=6))

@@ -59,6 +59,9 @@ DATES = (
     *("1e9", "Dec 1863", "²⁰²⁰", "1863-13-45", "-5", "12345678901234567890", "2020-01-01T00:00:00+99:99", "१२/१२/१२"),
 )
 NUMBERS = (0, 1, 2, 3, -1, 2**31, 2**63, 10**30)
+DIGITS = "9" * 5_000
+DELTAS = {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}}
+LONG_NAMES = (f"{DIGITS}.txt", f"{'x' * 6_000}.pdf", f"a.{'y' * 6_000}", f"{'z' * 300}/1.txt")
 
 Rng = np.random.Generator
 
@@ -171,6 +174,40 @@ def write_counts(rng: Rng, folder: Path) -> Path:
     return save(rng, folder / kind, content)
 
 
+def write_long_names(rng: Rng, folder: Path) -> Path:
+    """A zip with names of thousands of digits or letters."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in rng.permutation(LONG_NAMES)[: int(rng.integers(1, 5))]:
+            archive.writestr(str(name), mend(pick(rng, TEXTS)))
+    return save(rng, folder / "a.zip", buffer.getvalue())
+
+
+def write_long_numbers(rng: Rng, folder: Path) -> Path:
+    """Counts with a size or an entry of thousands of digits."""
+    kind = pick(rng, ("docword.a.txt", "a.ldac", "a.mtx"))
+    numbers = ["4", "4", "1", "1", "1", "1"]
+    numbers[int(rng.integers(6))] = DIGITS[: pick(rng, (19, 4_000, 5_000))]
+    size, entry = numbers[:3], numbers[3:]
+    lines = {
+        "docword.a.txt": [*size, " ".join(entry)],
+        "a.ldac": [f"{entry[0]} {entry[1]}:{entry[2]}", "1 0:1"],
+        "a.mtx": ["%%MatrixMarket matrix coordinate integer general", " ".join(size), " ".join(entry)],
+    }
+    (folder / ("vocab.a.txt" if kind == "docword.a.txt" else "a.vocab")).write_text("war\npeace\ncotton\ntrade")
+    return save(rng, folder / kind, "\n".join(lines[kind]).encode())
+
+
+def write_repeated_text(rng: Rng, folder: Path) -> Path:
+    """Parquet of a few hundred bytes that stands for 100 MB of text."""
+    text, buffer = "war and peace " * 15_000, io.BytesIO()
+    column = pick(rng, ([text] * 500, [f"{text}{row}" for row in range(500)], [[text] * 10] * 50))
+    is_plain = isinstance(column[0], str)
+    coding = pick(rng, ({}, {"use_dictionary": False}, DELTAS)) if is_plain else {}
+    parquet.write_table(pa.table({"text": column}), buffer, compression="zstd", **coding)
+    return save(rng, folder / "a.parquet", buffer.getvalue())
+
+
 WRITERS: dict[str, Callable[[Rng, Path], Path]] = {
     "csv, tsv": write_delimited,
     "json lines": write_json_lines,
@@ -179,6 +216,9 @@ WRITERS: dict[str, Callable[[Rng, Path], Path]] = {
     "folder": write_folder,
     "counts": write_counts,
 }
+# Written in the place of some files of their format. The seeds of past failures still give the same files.
+EXTREMES = {"zip": write_long_names, "counts": write_long_numbers, "parquet": write_repeated_text}
+SHARE_EXTREME = 0.1
 
 
 def save(rng: Rng, path: Path, content: bytes) -> Path:
@@ -222,8 +262,9 @@ def try_file(seed: int, library: Path) -> tuple[str, str, str]:
     """The format of the file with this seed, the worst outcome, and the messages."""
     rng = np.random.default_rng(seed)
     kind = pick(rng, tuple(WRITERS))
+    is_extreme = kind in EXTREMES and np.random.default_rng([seed, 4]).random() < SHARE_EXTREME
     with tempfile.TemporaryDirectory() as folder:
-        path = WRITERS[kind](rng, Path(folder))
+        path = (EXTREMES if is_extreme else WRITERS)[kind](rng, Path(folder))
         readers = (preview, lambda path: load_corpus(path, words=WORDS), lambda path: take_page_path(path, library))
         said = [say(lambda read=read: read(path), folder) for read in readers]
     outcome, words = max(said, key=lambda each: OUTCOMES.index(each[0]))
@@ -233,13 +274,15 @@ def try_file(seed: int, library: Path) -> tuple[str, str, str]:
 def say(read: Callable[[], object], folder: str) -> tuple[str, str]:
     """The outcome of reading a file, and its sentence without the folder, or its traceback."""
     try:
-        read()
+        found = read()
     except CorpusError as error:
         sentence = str(error).replace(folder, "")
         return ("refused" if len(sentence) <= MAX_SENTENCE and "\n" not in sentence else "long"), sentence
     except Exception:
         return "foreign", traceback.format_exc()
-    return "read", ""
+    rows = [str(row).replace(folder, "") for row in getattr(found, "bad", ())]
+    longest = max(rows, key=len, default="")
+    return ("read", "") if len(longest) <= MAX_SENTENCE else ("long", longest)
 
 
 def count_outcomes(seeds: list[int] | range) -> tuple[pd.DataFrame, dict[int, str]]:

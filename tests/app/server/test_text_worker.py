@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from stickbreaker.app.model.limits import CORPORA, TEXT_PROCESSES
+from stickbreaker.app.model.limits import CORPORA, TEXT_MEMORY, TEXT_PROCESSES
 from stickbreaker.app.server import text_worker
 from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner, TextWorker
 from stickbreaker.engine.corpora.build import Columns
@@ -178,3 +180,23 @@ def is_running(pid: int) -> bool:
     """Whether there is a process of this number, other than one that has ended but was not waited for."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(found.stdout.strip()) and not found.stdout.startswith("Z")
+
+
+@pytest.mark.chaos
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can limit the memory of a process")
+def test_a_file_that_needs_too_much_memory_is_refused_with_the_limit_and_the_process_stays(monkeypatch, path, tmp_path):
+    monkeypatch.setenv(TEXT_MEMORY.variable, "0.4")
+    bomb = tmp_path / "bomb.parquet"
+    parquet.write_table(pa.table({"text": [["peace" * 200_000] * 1_000]}), bomb, compression="zstd")
+    assert bomb.stat().st_size < 10_000
+
+    async def talk():
+        worker = TextWorker()
+        try:
+            with pytest.raises(CorpusError, match="needs more than 400 MB of memory, which is the limit .*: split it"):
+                await worker.ask("look", bomb, {})
+            return await worker.ask("look", path, {})
+        finally:
+            worker.close()
+
+    assert asyncio.run(talk()).num_rows == 3_000

@@ -84,6 +84,12 @@ def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
         ("docword.a.txt", "3\n5\n5\n1 2 1\n", r"has 5 words but its list has 4"),
         ("docword.a.txt", "three\n", r"must begin with three lines"),
         ("docword.a.txt", "99000000\n4\n5\n", r"more than 50,000,000 documents"),
+        ("docword.a.txt", f"{'9' * 90}\n4\n5\n", r"more than 50,000,000 documents"),
+        ("a.mtx", f"{MATRIX}{'9' * 5_000} 4 5\n", r"more than 50,000,000 documents"),
+        ("a.mtx", f"%%MatrixMarket matrix coordinate {'x' * 900} general\n", r"in the form 'coordinate x+…x+ general'"),
+        ("a.ldac", f"{'9' * 4_000} 0:1\n", r"First problem: .*1 words instead of 9+…9+"),
+        ("a.ldac", f"1 0:{'9' * 4_000}\n", r"First problem: .*9+…9+ is too large"),
+        ("a.ldac", f"{'9' * 5_000} 0:1\n", r"First problem: .*must look like"),
         ("a.mtx", "3 4 5\n", r"does not begin with %%MatrixMarket"),
         ("a.mtx", MATRIX.replace("coordinate", "array") + "3 4\n", r"Save it as coordinate integer general"),
         ("a.mtx", MATRIX + "3 9 5\n", r"The rows or the columns must be the words"),
@@ -92,8 +98,9 @@ def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
     ],
 )
 def test_the_error_for_unreadable_counts_names_the_reason(tmp_path, name, content, message):
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(CorpusError, match=message) as refused:
         build(write_counts(tmp_path, name, content))
+    assert len(str(refused.value).replace(str(tmp_path), "")) <= 300
 
 
 def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path):

@@ -2,9 +2,12 @@
 
 import csv
 import json
+import tracemalloc
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from stickbreaker.engine.corpora import build as building
 from stickbreaker.engine.corpora import rows, table_files
@@ -172,3 +175,31 @@ def test_a_tsv_file_with_quoted_cells_of_several_lines_is_read_with_quotes(tmp_p
     built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
     assert (built.corpus.num_documents, built.bad.count, built.notes) == (3, 0, ())
     assert built.corpus.counts.toarray().sum(1).tolist() == [2, 2, 1]
+
+
+BIG = "war and peace " * 15_000
+DELTAS = {"use_dictionary": False, "column_encoding": {"said": "DELTA_BYTE_ARRAY"}}
+
+
+@pytest.mark.parametrize(("end", "coding"), [("", {}), ("{}", DELTAS)])
+def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
+    tmp_path, monkeypatch, end, coding
+):
+    path = tmp_path / "a.parquet"
+    texts = pa.table({"said": [BIG + end.format(row) for row in range(500)]})
+    parquet.write_table(texts, path, compression="zstd", **coding)
+    assert path.stat().st_size < 1_000
+    with pytest.raises(CorpusError, match=r"a\.parquet unpacks to more than 200 times its size"):
+        build(path, Columns("said"))
+    monkeypatch.setattr(rows, "MAX_RATIO", 10**9)
+    usual, pool = pa.default_memory_pool(), pa.system_memory_pool()
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    num_rows = sum(len(chunk.rows) for chunk in open_table(path).read(["said"]))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    pa.set_memory_pool(usual)
+    assert num_rows == 500
+    # Of 105 MB of text, Arrow decodes 16 rows at once and a chunk has ten.
+    assert pool.max_memory() < 20_000_000
+    assert most < 20_000_000

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from stickbreaker.engine.corpora import text_files
+from stickbreaker.engine.corpora import rows, text_files
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons
@@ -65,7 +65,7 @@ def test_a_table_in_a_zip_is_skipped_with_a_remedy(tmp_path):
 def test_a_zip_bomb_is_not_opened(tmp_path, monkeypatch):
     with pytest.raises(CorpusError, match=r"bomb\.zip unpacks to more than 200 times its size"):
         build(pack(tmp_path / "bomb.zip", a="0" * 20_000_000))
-    monkeypatch.setattr(text_files, "MAX_UNPACKED", 1_000)
+    monkeypatch.setattr(rows, "MAX_UNPACKED", 1_000)
     with pytest.raises(CorpusError, match=r"large\.zip unpacks to .* more than .* Split it"):
         build(pack(tmp_path / "large.zip", a="peace " * 1_000))
 
@@ -90,3 +90,14 @@ def test_large_and_encrypted_zip_members_are_skipped(tmp_path, monkeypatch):
     listed = "\n".join(reasons(build(path)))
     assert "big.txt: it is larger than 100 bytes: split it" in listed
     assert "lock.txt: it is encrypted" in listed
+
+
+def test_long_numbers_in_names_are_sorted_and_long_names_are_shortened_in_messages(tmp_path):
+    digits = "1" * 5_000
+    names = [f"{digits}.txt", "10.txt", "9.txt", f"{'x' * 20_000}.pdf", f"b.{'y' * 20_000}"]
+    built = build(pack(tmp_path / "a.zip", **dict.fromkeys(names, "peace and trade")))
+    assert [title[:5] for title in built.corpus.titles] == ["9", "10", digits[:5]]
+    assert built.bad.count == 2
+    for reason in reasons(built):
+        assert "unsupported file type" in reason
+        assert len(reason) <= 300
