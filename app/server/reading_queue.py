@@ -9,10 +9,15 @@ from stickbreaker.app.model.reading import Turn
 
 MANY = "Waiting for another reading to end (at most {} at the same time)."
 MANY_OF_USER = "Waiting for another of your readings to end (at most {} at the same time for each user)."
+KEPT_FREE = "Waiting for another of your readings to end: the last free place is kept for users without a reading."
 
 
 class ReadingQueue:
-    """Who reads a corpus and who waits, in the order of asking; a user at the limit is passed by others."""
+    """Who reads a corpus and who waits: first users without a reading, then in the order of asking.
+
+    A user who has a reading leaves one place free, so that a user without one can begin. Without logins every reader
+    counts as a user.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,17 +33,24 @@ class ReadingQueue:
         with self._lock:
             if reader not in self._reading:
                 self._waiting.setdefault(reader, user)
-            for each, owner in list(self._waiting.items()):
-                if not self._explain_wait(owner):
+            for each in sorted(self._waiting, key=lambda each: self._count(self._waiting[each]) > 0):
+                if not self._explain_wait(self._waiting[each]):
                     self._reading[each] = self._waiting.pop(each)
             return "" if reader in self._reading else self._explain_wait(user)
 
+    def _count(self, user: str | None) -> int:
+        """The present readings of a user."""
+        return 0 if user is None else list(self._reading.values()).count(user)
+
     def _explain_wait(self, user: str | None) -> str:
-        users, most, most_of_user = list(self._reading.values()), find_limit(READINGS), find_limit(READINGS_PER_USER)
         # At least one: a reading must not wait without end.
-        if user is not None and users.count(user) >= max(1, most_of_user):
-            return MANY_OF_USER.format(max(1, most_of_user))
-        return MANY.format(max(1, most)) if len(users) >= max(1, most) else ""
+        most, most_of_user = max(1, find_limit(READINGS)), max(1, find_limit(READINGS_PER_USER))
+        num_free, num_own = most - len(self._reading), self._count(user)
+        if num_own >= most_of_user:
+            return MANY_OF_USER.format(most_of_user)
+        if num_own and num_free == 1:
+            return KEPT_FREE
+        return "" if num_free > 0 else MANY.format(most)
 
     def _leave(self, reader: Any) -> None:
         with self._lock:

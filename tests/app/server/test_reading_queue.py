@@ -15,7 +15,8 @@ def limits(monkeypatch):
     monkeypatch.setenv(READINGS_PER_USER.variable, "2")
 
 
-def test_a_user_with_many_readings_waits_and_the_others_pass():
+def test_a_user_with_many_readings_waits_and_the_others_pass(monkeypatch):
+    monkeypatch.setenv(READINGS.variable, "4")
     queue = ReadingQueue()
     anna, ben = [queue.make_turn("anna") for _ in range(3)], queue.make_turn("ben")
     assert [turn.ask() for turn in anna[:2]] == ["", ""]
@@ -23,6 +24,28 @@ def test_a_user_with_many_readings_waits_and_the_others_pass():
     assert ben.ask() == ""
     anna[0].leave()
     assert anna[2].ask() == ""
+
+
+def test_users_with_a_reading_leave_one_place_free_for_those_without():
+    queue = ReadingQueue()
+    anna, ben = ([queue.make_turn(user) for _ in range(2)] for user in ("anna", "ben"))
+    assert [anna[0].ask(), ben[0].ask()] == ["", ""]
+    for turn in (anna[1], ben[1]):
+        assert turn.ask().endswith("the last free place is kept for users without a reading.")
+    assert queue.make_turn("cleo").ask() == ""
+
+
+def test_a_user_without_a_reading_goes_before_those_who_have_waited_longer_and_have_one():
+    queue = ReadingQueue()
+    anna = [queue.make_turn("anna") for _ in range(2)]
+    others = [queue.make_turn(user) for user in ("ben", "cleo")]
+    dora = queue.make_turn("dora")
+    assert [turn.ask() for turn in (anna[0], *others)] == ["", "", ""]
+    assert anna[1].ask().startswith("Waiting for another reading")
+    assert dora.ask().startswith("Waiting for another reading")
+    others[0].leave()
+    assert anna[1].ask() != ""
+    assert dora.ask() == ""
 
 
 def test_readings_without_logins_share_the_limit_of_the_server_in_the_order_of_asking():
