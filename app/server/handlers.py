@@ -12,7 +12,7 @@ from panel.io.server import DocHandler
 
 from stickbreaker.app.panel_fixes import LeavingSocket, LoginPage, LoginProvider, LogoutPage
 from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
-from stickbreaker.app.server.login_delay import LoginDelay
+from stickbreaker.app.server.login_delay import LoginGuard
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
@@ -24,7 +24,7 @@ TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
 CLIENT_IDS = ("bokeh-session-id", "bokeh-token")
 LOGIN_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("login.html").read_text("utf-8"))
 LOGOUT_PAGE = Path(__file__).with_name("logout.html").read_text("utf-8")
-LOGIN_DELAY = LoginDelay()
+LOGIN_GUARD = LoginGuard()
 
 
 class PageHandler(DocHandler):
@@ -121,7 +121,7 @@ class SocketHandler(LeavingSocket):
 
 
 class PasswordHandler(LoginPage):
-    """The login page. Wrong passwords are slowed for each user at each address."""
+    """The login page. Wrong passwords are slowed for each user, for each address and for all together."""
 
     def get(self) -> None:
         """Show the form; remember where it leads to if that is on this server."""
@@ -131,17 +131,17 @@ class PasswordHandler(LoginPage):
     def post(self) -> None:
         """Log in, or say what was wrong."""
         user = self.get_argument("username", "")
-        key = (user if isinstance(self.passwords(), dict) else "", self.request.remote_ip)
-        wait = LOGIN_DELAY.seconds_left(key)
+        key = user if isinstance(self.passwords(), dict) else "", str(self.request.remote_ip)
+        wait = LOGIN_GUARD.seconds_left(*key)
         if wait > 0:
             self.set_status(429)
             self.set_header("Retry-After", str(math.ceil(wait)))
             self.show_form(LOGIN_PAGE, TOO_MANY_TRIES.format(math.ceil(wait)))
         elif user and self._validate(user, self.get_argument("password", "", strip=False)):
-            LOGIN_DELAY.forget(key)
+            LOGIN_GUARD.succeed(*key)
             self.let_in(user)
         else:
-            LOGIN_DELAY.fail(key)
+            LOGIN_GUARD.fail(*key)
             self.set_status(401)
             self.show_form(LOGIN_PAGE, WRONG_PASSWORD)
 

@@ -36,11 +36,11 @@ def login_address(tmp_path_factory):
 
 
 @contextmanager
-def serving_users(folder, lifetime=LIFETIME):
-    """Serve the users of `PASSWORDS`, with the data in this folder; gives the address."""
+def serving_users(folder, lifetime=LIFETIME, options=()):
+    """Serve the users of `PASSWORDS`, with the data in this folder and more options; gives the address."""
     users = folder / "users.json"
     users.write_text(json.dumps(PASSWORDS))
-    command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET]
+    command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET, *options]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
         with serving(command, folder / "log.txt", lifetime) as found:
