@@ -30,6 +30,8 @@ POLICY = (
     "frame-ancestors 'none'",
     "object-src 'none'",
 )
+# What `session/page.html` writes around all that comes from a run.
+OPENING_START, OPENING_END = b'<div id="opening">', b"<!-- end of the opening -->"
 
 
 class ProtectedResponse(OutputTransform):
@@ -46,8 +48,21 @@ class ProtectedResponse(OutputTransform):
         for name, value in HEADERS.items():
             headers[name] = value
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self._nonce)
-        # Nothing in the HTML of a page comes from a corpus: texts reach it through its websocket, as text.
         if finishing and headers.get("Content-Type", "").startswith("text/html") and b"<script" in chunk:
-            chunk = chunk.replace(b"<script", f'<script nonce="{self._nonce}"'.encode())
+            chunk = add_nonce(chunk, self._nonce)
             headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk
+
+
+def add_nonce(page: bytes, nonce: str) -> bytes:
+    """Add the nonce to the scripts of a page, except for what its opening contains.
+
+    The opening has words, titles and names, which its template writes as text. Should that fail, a script in them still
+    does not run. Such a text may contain the signs of the start or the end too: the first and last are real.
+    """
+    before, start, rest = page.partition(OPENING_START)
+    opening, end, after = rest.rpartition(OPENING_END)
+    if start and not end:
+        opening, after = rest, b""
+    before, after = (part.replace(b"<script", f'<script nonce="{nonce}"'.encode()) for part in (before, after))
+    return before + start + opening + end + after

@@ -15,6 +15,7 @@ from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
 from stickbreaker.app.server.next_url import is_local_path
+from stickbreaker.app.server.response_headers import OPENING_END, OPENING_START, add_nonce
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_settings, choose_secret
 from stickbreaker.app.views.export_panel import as_file_name
 from stickbreaker.app.widgets.file_transfer import FileTransfer
@@ -158,6 +159,28 @@ def test_every_response_of_a_server_with_a_login_has_these_headers_too(login_add
 def test_every_response_has_a_new_nonce(address):
     policies = {open_page(address).headers["Content-Security-Policy"] for _ in range(3)}
     assert len(policies) == 3
+
+
+def test_only_scripts_outside_of_the_opening_get_the_nonce():
+    evil = b"<script>evil()</script>"
+    hostile = OPENING_START + evil + OPENING_END + evil + OPENING_START + evil
+    page = b"<script>ours()</script>" + OPENING_START + hostile + OPENING_END + b"<script>ours()</script>"
+    protected = add_nonce(page, "n")
+    assert protected.count(b'<script nonce="n">ours()') == 2
+    assert protected.count(b"<script>evil()") == 3
+    assert add_nonce(b"<script>ours()</script>", "n") == b'<script nonce="n">ours()</script>'
+    assert b"nonce" not in add_nonce(OPENING_START + evil, "n")
+
+
+def test_the_page_marks_its_opening_so_that_only_known_scripts_get_the_nonce(address):
+    answer = open_page(address)
+    before, _, rest = answer.body.partition(OPENING_START)
+    opening, end, after = rest.rpartition(OPENING_END)
+    assert end
+    assert b"<script" not in opening
+    nonce = answer.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0].encode()
+    for part in (before, after):
+        assert part.count(b"<script") == part.count(b'<script nonce="' + nonce + b'"') > 0
 
 
 def test_cookies_are_hidden_from_other_sites_and_from_scripts(login_address):

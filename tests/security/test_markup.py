@@ -1,14 +1,21 @@
 """Markup in words, titles, columns, names, run names and file names is text on every page and in exports."""
 
+import asyncio
 import csv
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from urllib.parse import urlencode
 
+import panel as pn
 import pytest
+from bokeh.resources import INLINE
 from playwright.sync_api import expect
 
+from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.notebook import LiveRun, show_model
 from stickbreaker.app.session.tabs import PAGES
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.words import WordChoices
@@ -28,6 +35,7 @@ MARKUP = (
 EVIL = "".join(MARKUP)
 IS_TAKEN = """() => window.isTaken || document.querySelectorAll("img[src=x], iframe[srcdoc], svg[onload]").length"""
 NUM_DOCUMENTS = 300
+TASKS = ("Find the intruder", "Guess the period", "Choose κ")
 
 
 def write_table(folder):
@@ -101,6 +109,49 @@ def look_at_all_pages(dashboard):
         assert not dashboard.page.evaluate(IS_TAKEN), name
 
 
+def name_a_topic(dashboard):
+    """Give the selected topic a name that is markup."""
+    dashboard.button("Topics").click()
+    field = dashboard.page.get_by_role("textbox", name="Topic name")
+    field.fill(EVIL)
+    field.press("Enter")
+    expect(dashboard.page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile(r"^<img src=x"))
+
+
+def look_at_class(dashboard):
+    """Set every task of a class about words, titles and texts that are markup, and show the answers."""
+    page = dashboard.page
+    dashboard.button("Share").click()
+    for task in TASKS:
+        dashboard.button("Class").click()
+        button = dashboard.button(task)
+        if not button.is_enabled():
+            continue
+        button.click()
+        expect(page.get_by_role("region", name="Task for the class")).to_be_visible()
+        if dashboard.button("Reveal the answer").is_enabled():
+            dashboard.button("Reveal the answer").click()
+        page.wait_for_timeout(500)
+        assert not page.evaluate(IS_TAKEN), task
+    dashboard.button("Share").click()
+
+
+def look_at_opening(dashboard):
+    """Load the page again: what the browser shows until it is drawn has the words and names as text."""
+    page = dashboard.page
+    html = page.context.request.get(page.url).text()
+    opening = html[html.index('<div id="opening">') : html.rindex("<!-- end of the opening -->")]
+    assert "isTaken" in opening
+    for tag in ("<img", "<script", "<svg onload", "<iframe"):
+        assert tag not in opening
+    page.reload(wait_until="commit")
+    page.wait_for_function("document.getElementById('opening') || document.querySelector('.is-drawn')")
+    assert not page.evaluate(IS_TAKEN)
+    dashboard.state.wait_for()
+    dashboard.settle()
+    assert not page.evaluate(IS_TAKEN)
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports(
     names, place, open_corpus, log, tmp_path, browser
@@ -110,6 +161,10 @@ def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports
     for run in kept.listing().runs:
         kept.rename(run.key, EVIL)
     look_at_all_pages(dashboard)
+    name_a_topic(dashboard)
+    look_at_all_pages(dashboard)
+    look_at_class(dashboard)
+    look_at_opening(dashboard)
     dashboard.button("Export").click()
     button = dashboard.button("Run as web page")
     expect(button).to_be_enabled(timeout=30_000)
@@ -124,3 +179,44 @@ def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports
     assert "isTaken" in offline.locator("body").inner_text()
     assert not offline.evaluate(IS_TAKEN)
     offline.close()
+
+
+def test_markup_in_the_name_and_the_columns_of_a_file_is_text_in_its_preview(open_corpus, tmp_path):
+    dashboard = open_corpus("state-of-the-union")
+    page = dashboard.page
+    path, columns = write_table(tmp_path)
+    dashboard.button("Bring your own text").click()
+    page.get_by_role("dialog").locator("input[type=file]").set_input_files(path)
+    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("combobox", name="Text", exact=True)).to_have_text(columns.text)
+    expect(page.get_by_label("Corpus name")).to_have_value(re.compile("<img src=x"))
+    assert not page.evaluate(IS_TAKEN)
+    page.get_by_role("button", name="Word choices").click()
+    page.get_by_label("Your stop words").fill(EVIL)
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(1_500)
+    assert not page.evaluate(IS_TAKEN)
+
+
+def test_markup_in_words_and_titles_is_text_in_the_views_of_a_notebook(browser, tmp_path):
+    corpus = engine.load_corpus(write_counts(tmp_path))
+    corpus = replace(corpus, titles=[f"{EVIL} {number}" for number in range(corpus.num_documents)])
+    hdp = engine.find_algorithm("hdp")
+    live = LiveRun(corpus, hdp, hdp.config(max_topics=5), engine.RunSettings(num_test=10))
+    # Playwright's own event loop is running on this thread.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, live.learn()).result()
+    model = engine.OnlineHDP(max_topics=5).fit(corpus)
+    path = tmp_path / "notebook.html"
+    pn.Column(live.finished_views(), show_model(model, corpus)).save(path, resources=INLINE)
+    page = browser.new_page(viewport=WIDE)
+    page.goto(path.as_uri())
+    page.wait_for_function("window.Bokeh && Bokeh.index.roots.length && Bokeh.index.roots.every(r => r.is_idle)")
+    assert "isTaken" in page.content()
+    for plot in page.locator(".bk-Figure").all():
+        box = plot.bounding_box()
+        for across in range(1, 10):
+            page.mouse.move(box["x"] + box["width"] * across / 10, box["y"] + box["height"] / 2)
+    page.wait_for_timeout(500)
+    assert not page.evaluate(IS_TAKEN)
+    page.close()
