@@ -12,6 +12,9 @@ from stickbreaker.app.model.progress import STATUSES
 from stickbreaker.app.server.page_queue import PAGE_QUEUE
 from stickbreaker.app.server.service import SERVICE
 
+# Everyone who reaches the server sees this: the message of the error may contain paths.
+NOT_COMPILED = "engine: it could not be compiled; the log of the server says why"
+
 
 class HealthHandler(RequestHandler):
     """200 while the engine compiles or works; 503 with the reason where it has failed, or before the service is up."""
@@ -21,7 +24,7 @@ class HealthHandler(RequestHandler):
         service, _ = state.cache.get((SERVICE,), (None, None))
         faults = ["service: not started yet"] if service is None else []
         if service is not None and service.compilation.error:
-            faults.append(f"engine: {service.compilation.error}")
+            faults.append(NOT_COMPILED)
         known = {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
