@@ -16,12 +16,12 @@ from stickbreaker.app.model.limits import (
     KEPT_MODELS,
     MEGABYTE,
     SAVED_RUNS,
+    LimitReachedError,
     find_limit,
     write_bytes,
 )
 from stickbreaker.app.model.saved_runs import SUFFIX, list_newest
 from stickbreaker.app.model.topic_names import FOLDER
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
 OPEN_RUNS, KEPT_RUNS, READINGS = "open-runs", "runs", "readings"
@@ -56,18 +56,19 @@ def measure_folder(folder: Path) -> int:
 
 
 def check_corpora(folder: Path | None, source: Path) -> None:
-    """Raise CorpusError if a corpus of this file or folder would exceed a limit of space.
+    """Raise LimitReachedError if a corpus of this file or folder would exceed a limit of space.
 
     folder: of the user's corpora. A corpus takes about as much space as its text.
     """
     needed = measure_folder(source) if source.is_dir() else _measure(source)
     own, shared = measure_folder(find_folder(folder)), find_folder().parent
     if own + needed > (allowed := find_limit(CORPORA)):
-        raise CorpusError(FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
+        raise LimitReachedError(CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
     folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
     everything = sum(measure_folder(each) for each in folders)
     if everything + needed > (allowed := find_limit(ALL_CORPORA)):
-        raise CorpusError(ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything)))
+        message = ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything))
+        raise LimitReachedError(ALL_CORPORA, message)
 
 
 def limit_saved_runs(folders: Iterable[Path]) -> None:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.runs.memory import machine_memory
 
 GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
@@ -22,6 +23,14 @@ class Limit:
     size: int = GIGABYTE
 
 
+class LimitReachedError(CorpusError):
+    """Something is refused because of a limit; the message names the value, the limit and what to do."""
+
+    def __init__(self, limit: Limit, message: str):
+        super().__init__(message)
+        self.limit = limit
+
+
 # What one run may take: by default a quarter of the machine's memory.
 RUN_MEMORY = Limit(variable="STICKBREAKER_RUN_MEMORY", default=machine_memory() / 4 / GIGABYTE)
 # What the models of a user's kept runs may take on disk.
@@ -30,6 +39,11 @@ ALL_KEPT_MODELS = Limit(variable="STICKBREAKER_ALL_KEPT_MODELS", default=20.0)
 # Pages that are open at the same time, of all users and of one who has logged in.
 PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
 PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
+# Runs in memory, of all users and of one who has logged in, and the sum of what they may take. The estimates are of
+# learning runs; those that wait or are paused take much less.
+RUNS = Limit(variable="STICKBREAKER_RUNS", default=200, unit="runs", size=1)
+RUNS_PER_USER = Limit(variable="STICKBREAKER_RUNS_PER_USER", default=20, unit="runs", size=1)
+RUNS_MEMORY = Limit(variable="STICKBREAKER_RUNS_MEMORY", default=machine_memory() / GIGABYTE)
 # What saved runs, saved readings, corpora and uploads may take on disk. "All" is the sum over all users.
 SAVED_RUNS = Limit(variable="STICKBREAKER_SAVED_RUNS", default=2.0)
 ALL_SAVED_RUNS = Limit(variable="STICKBREAKER_ALL_SAVED_RUNS", default=40.0)
@@ -51,7 +65,8 @@ READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, 
 LIMITS = (
     *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
     *(SAVED_READINGS, ALL_SAVED_READINGS, CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
-    *(PAGES, PAGES_PER_USER, TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, TEXT_MEMORY, READINGS, READINGS_PER_USER),
+    *(PAGES, PAGES_PER_USER, RUNS, RUNS_PER_USER, RUNS_MEMORY),
+    *(TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, TEXT_MEMORY, READINGS, READINGS_PER_USER),
 )
 
 
@@ -70,6 +85,11 @@ def find_limit(limit: Limit) -> int:
         advice = f"set it to a number of {limit.unit}, such as {limit.variable}={limit.default:.3g}, or remove it"
         raise LimitError(f"{limit.variable} is {written[:40]!r}: {advice}.") from None
     return int(units * limit.size)
+
+
+def find_fault(error: BaseException) -> str:
+    """The variable of the limit that was reached, or the type of another error: neither contains a text."""
+    return error.limit.variable if isinstance(error, LimitReachedError) else type(error).__name__
 
 
 def write_bytes(number: float) -> str:

@@ -8,13 +8,26 @@ import logging
 import os
 import threading
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from stickbreaker.app.model.limits import LIMITS, find_fault
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.sweep_plan import SweepState
+
 LOG_VARIABLE = "STICKBREAKER_LOG"
 LETTERS = 8
-EVENTS = ("page_opened", "page_closed", "run_started", "run_restored", "run_finished", "run_failed", "run_not_saved")
+EVENTS = (
+    *("page_opened", "page_closed", "page_error", "run_started", "run_restored", "run_finished", "run_failed"),
+    *("run_not_saved", "run_not_kept", "sweep_run_failed", "reading_failed", "text_failed", "upload_failed"),
+    *("export_failed", "limit_reached", "login_failed", "login_delayed"),
+)
+# The events of statuses in which a run has ended.
+ENDS = {"finished": "run_finished", "failed": "run_failed"}
+VARIABLES = {limit.variable for limit in LIMITS}
 
 _log = logging.getLogger("stickbreaker.events")
 
@@ -26,18 +39,76 @@ class EventLog:
         self._lock = threading.Lock()
         self._counts = Counter(dict.fromkeys(EVENTS, 0))
 
-    def write(self, event: str, run: str, **facts: Any) -> None:
-        """Count an event of `EVENTS` and write it; run: the key of a run, of which the log has a digest."""
+    def write(self, event: str, run: str = "", **facts: Any) -> None:
+        """Count an event of `EVENTS` and write it; run: the key of its run, of which the log has a digest."""
         with self._lock:
             self._counts[event] += 1
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        key = sha256(run.encode()).hexdigest()[:LETTERS]
-        _log.info(json.dumps({"time": when, "event": event, "run": key, **facts}))
+        key = {"run": sha256(run.encode()).hexdigest()[:LETTERS]} if run else {}
+        _log.info(json.dumps({"time": when, "event": event, **key, **facts}))
+
+    def write_fault(self, event: str, fault: str, run: str = "") -> None:
+        """Count and write a failure, or that a limit was reached. fault: as `find_fault` gives it."""
+        if fault in VARIABLES:
+            self.write("limit_reached", run, limit=fault)
+        else:
+            self.write(event, run, fault=fault)
 
     def counts(self) -> dict[str, int]:
         """The number of events of each kind since the start."""
         with self._lock:
             return dict(self._counts)
+
+
+class RunEvents:
+    """Writes what happens to one run, its readings and its sweep, each thing once; safe from any thread.
+
+    key: of the run. told: the run and status with which it begins, so that a saved run that had ended counts once.
+    """
+
+    def __init__(self, log: EventLog, key: str, told: tuple[Any, str] = (0, ""), sweep: SweepState | None = None):
+        self._log, self._key, self._told = log, key, told
+        self._lock = threading.Lock()
+        self._reading: ReadingJob | None = None
+        self._num_points = len(sweep.points) if sweep is not None else 0
+
+    def look(self, progress: Progress, reading: ReadingJob, sweep: SweepState) -> None:
+        """Write what has ended or failed since the last call."""
+        with self._lock:
+            told, self._told = self._told, (progress.run_id, progress.status)
+            has_ended = progress.status in ENDS and told != self._told
+            before, self._reading = self._reading, reading
+            points, self._num_points = sweep.points[self._num_points :], len(sweep.points)
+        if has_ended:
+            self._log.write(ENDS[progress.status], self._key, **_describe(progress))
+        if reading.status == "failed" and reading is not before:
+            self._log.write_fault("reading_failed", _name_fault(reading.message), self._key)
+        for point in points:
+            if point.status == "failed":
+                self._log.write_fault("sweep_run_failed", _name_fault(point.message), self._key)
+
+    def watch_keeping(self, keep: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Write that a run could not be kept if this function raises an error."""
+
+        def keep_watched(ending: Any) -> None:
+            try:
+                keep(ending)
+            except Exception as error:
+                self._log.write_fault("run_not_kept", find_fault(error), self._key)
+                raise
+
+        return keep_watched
+
+
+def _describe(progress: Progress) -> dict[str, Any]:
+    seconds = float(progress.steps["seconds"][-1]) if len(progress.steps) else 0.0
+    facts = {"algorithm": progress.algorithm, "documents": progress.documents_seen, "seconds": round(seconds, 3)}
+    return facts | ({"fault": _name_fault(progress.message)} if progress.status == "failed" else {})
+
+
+def _name_fault(message: str) -> str:
+    """The type of an error: its message may contain a text."""
+    return message.partition(":")[0]
 
 
 def open_log() -> None:

@@ -14,6 +14,7 @@ from stickbreaker.app.panel_fixes import LeavingSocket, LoginPage, LoginProvider
 from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginGuard
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
+from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
 OWN_SESSION_ID = "This server chooses session ids itself: open the address without a session id."
@@ -52,11 +53,12 @@ class PageHandler(DocHandler):
                 return
             claims = find_noted(self.request)
             sessions = PAGE_QUEUE.list_open(self.application_context.sessions)
-            refusal = refuse_page(sessions, claims) if claims is not None else ""
-            if refusal:
+            refusal = refuse_page(sessions, claims) if claims is not None else None
+            if refusal is not None:
+                find_service().events.write("limit_reached", limit=refusal.limit.variable)
                 self.set_status(503)
                 self.set_header("Content-Type", "text/plain; charset=utf-8")
-                self.finish(refusal)
+                self.finish(str(refusal))
             else:
                 PAGE_QUEUE.num_made += 1
                 page = super().get(*args, **kwargs)
@@ -134,6 +136,7 @@ class PasswordHandler(LoginPage):
         key = user if isinstance(self.passwords(), dict) else "", str(self.request.remote_ip)
         wait = LOGIN_GUARD.seconds_left(*key)
         if wait > 0:
+            find_service().events.write("login_delayed")
             self.set_status(429)
             self.set_header("Retry-After", str(math.ceil(wait)))
             self.show_form(LOGIN_PAGE, TOO_MANY_TRIES.format(math.ceil(wait)))
@@ -142,6 +145,7 @@ class PasswordHandler(LoginPage):
             self.let_in(user)
         else:
             LOGIN_GUARD.fail(*key)
+            find_service().events.write("login_failed")
             self.set_status(401)
             self.show_form(LOGIN_PAGE, WRONG_PASSWORD)
 

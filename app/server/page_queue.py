@@ -8,7 +8,7 @@ from weakref import WeakSet
 from bokeh.server.session import ServerSession
 from bokeh.util.token import get_token_payload
 
-from stickbreaker.app.model.limits import PAGES, PAGES_PER_USER, find_limit
+from stickbreaker.app.model.limits import PAGES, PAGES_PER_USER, LimitReachedError, find_limit
 from stickbreaker.app.server.claims import GUEST, Claims, read_payload
 
 # After each page the server answers other requests and notices which clients have left.
@@ -48,12 +48,12 @@ class PageQueue:
 PAGE_QUEUE = PageQueue()
 
 
-def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> str:
-    """Say why one more page is not made; empty if it is. sessions: of the pages that are open."""
+def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> LimitReachedError | None:
+    """Say why one more page is not made; None if it is. sessions: of the pages that are open."""
     users = [read_payload(get_token_payload(session.token)).user for session in sessions]
     if len(users) >= (most := find_limit(PAGES)):
-        return FULL.format(most)
+        return LimitReachedError(PAGES, FULL.format(most))
     is_known = claims.user not in (None, GUEST)
     if is_known and users.count(claims.user) >= (most := find_limit(PAGES_PER_USER)):
-        return FULL_FOR_USER.format(most)
-    return ""
+        return LimitReachedError(PAGES_PER_USER, FULL_FOR_USER.format(most))
+    return None

@@ -26,6 +26,7 @@ from stickbreaker.app.model.disk_space import (
     limit_saved_runs,
 )
 from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
+from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Saved, take_in
 from stickbreaker.app.model.record import read_status
@@ -38,8 +39,9 @@ from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.event_log import EventLog
+from stickbreaker.app.server.event_log import EventLog, RunEvents
 from stickbreaker.app.server.reading_queue import ReadingQueue
+from stickbreaker.app.server.run_budget import HeldRun, choose_freed
 from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.scheduler import find_client, find_cluster
@@ -51,12 +53,11 @@ from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.parallel.threads import count_cores
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.memory import estimate_memory
 
 FREE_AFTER_SECONDS = 300.0
 # How long a mini-batch may take when the process ends.
 LAST_STEP_SECONDS = 5.0
-# The events of statuses in which a run has ended.
-ENDS = {"finished": "run_finished", "failed": "run_failed"}
 SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
@@ -80,6 +81,7 @@ class Run:
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
     resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
+    measured: the present run and its memory.
     """
 
     key: str
@@ -94,6 +96,18 @@ class Run:
     left_at: float | None = None
     resumes: bool = False
     board: ClassBoard = field(default_factory=ClassBoard)
+    measured: tuple[Any, int] = (None, 0)
+
+    @property
+    def size(self) -> int:
+        """The estimated bytes of memory that it takes, without the corpus; 0 before its corpus is open."""
+        progress, corpus = self.runner.progress, self.runner.corpus
+        if not progress.corpus_size or corpus is None:
+            return 0
+        if self.measured[0] != progress.run_id:
+            algorithm = engine.find_algorithm(progress.algorithm)
+            self.measured = progress.run_id, estimate_memory(algorithm, progress.config, corpus)
+        return self.measured[1]
 
     @property
     def progress(self) -> Progress:
@@ -134,6 +148,7 @@ class Service:
         self._load, self.compilation, self.clock = load, compilation, clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
         self._lock, self._joining = threading.Lock(), threading.Lock()
+        self._timer: threading.Timer | None = None
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
         self._names: dict[str | None, TopicNames] = {}
@@ -196,6 +211,7 @@ class Service:
         """Add a page to its run, in memory or saved; without one, start a new run at a new address.
 
         The first page back after all had left goes on where they stopped. A saved run waits until somebody runs it.
+        Raises LimitReachedError if there is no room for one more run.
         """
         is_watching = visitor.watch is not None
         # One page at a time, so that two pages of a saved run share it.
@@ -208,6 +224,8 @@ class Service:
                         run.presenters.add(wakeup)
                     run.left_at = None
                     resumes, run.resumes = run.resumes, False
+            if run is None:
+                self._make_room(visitor.user)
             if run is None and not fault:
                 run = self._restore(visitor, wakeup)
                 if run is not None:
@@ -256,14 +274,38 @@ class Service:
         """Remove every run whose last page closed five minutes ago, unless its sweep is running."""
         now = self.clock()
         with self._lock:
+            self._timer = None
             left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
             stale = [run for run in left if not run.sweep.is_running]
             for run in stale:
                 del self._runs[run.key]
         for run in stale:
             _close(run)
-        if len(stale) < len(left):
-            self._sweep_later()
+        self._sweep_later()
+
+    def _make_room(self, user: str | None, key: str = "") -> None:
+        """Remove runs without a page, which are saved, until one more of this user fits.
+
+        key: of a run that is in memory already and begins again. Raises LimitReachedError.
+        """
+        with self._lock:
+            runs = [run for run in self._runs.values() if run.key != key]
+        held = [
+            HeldRun(key=run.key, user=run.user, size=run.size, left_at=None if run.sweep.is_running else run.left_at)
+            for run in runs
+        ]
+        try:
+            chosen = choose_freed(held, user)
+        except LimitReachedError as error:
+            self.events.write_fault("run_failed", find_fault(error), key)
+            raise
+        with self._lock:
+            # A page may have come back meanwhile.
+            freed = [run for run in runs if run.key in chosen and run.left_at is not None]
+            for run in freed:
+                self._runs.pop(run.key, None)
+        for run in freed:
+            _close(run)
 
     def close(self) -> None:
         """End every run, when the process ends."""
@@ -308,16 +350,17 @@ class Service:
         subscribers.add(wakeup)
         if is_presenter:
             presenters.add(wakeup)
-        make_runner, link = partial(self._make_runner, user), ReadingLink(kept)
-
+        key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None
+        if saved is not None:
+            key, watch, sweep_state = saved.key, saved.watch, sweeps.find(saved.key)
         # A saved run that had ended already has been counted.
-        told: list[tuple[Any, str]] = [] if saved is None else [(1, read_status(saved.position))]
+        told = (0, "") if saved is None else (1, read_status(saved.position))
+        events, link = RunEvents(self.events, key, told, sweep_state), ReadingLink(kept)
+        make_runner = partial(self._make_runner, user, key, events)
 
         def notify() -> None:
-            progress = run.runner.progress
-            if progress.status in ENDS and told != [(progress.run_id, progress.status)]:
-                told[:] = [(progress.run_id, progress.status)]
-                self.events.write(ENDS[progress.status], run.key, **_describe(progress))
+            events.look(run.runner.progress, run.reader.job, run.sweep.state)
             run.notify()
 
         def keep(ending: Ending) -> None:
@@ -347,10 +390,6 @@ class Service:
         turn, saved_shares = self._reading_queue.make_turn(user), Saved(find=readings.find, write=keep_reading)
         reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares, find_cluster)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
-        key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
-        sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None
-        if saved is not None:
-            key, watch, sweep_state = saved.key, saved.watch, sweeps.find(saved.key)
         sweep = Sweep(make_runner, kept, notify, partial(sweeps.write, key), sweep_state)
         run = Run(
             key=key,
@@ -373,29 +412,36 @@ class Service:
             runner.restart(spec)
         return run
 
-    def _make_runner(self, user: str | None, notify: Callable[[], None], storage: Storage) -> Runner:
+    def _make_runner(
+        self, user: str | None, key: str, events: RunEvents, notify: Callable[[], None], storage: Storage
+    ) -> Runner:
         # A name means this user's corpus, even if another user has one of the same name.
         folder = find_data(user) / "corpora"
+
+        def load(name: str) -> engine.Corpus:
+            self._make_room(user, key)
+            return self._load(name, folder)
+
         return Runner(
-            lambda name: self._load(name, folder),
+            load,
             self.cpu_queue,
             self.compilation,
             notify=notify,
-            storage=storage,
+            storage=storage._replace(keep=events.watch_keeping(storage.keep)),
             find_client=find_client,
         )
 
     def _sweep_later(self) -> None:
-        timer = threading.Timer(FREE_AFTER_SECONDS + 1.0, self.sweep)
-        timer.daemon = True
-        timer.start()
-
-
-def _describe(progress: Progress) -> dict[str, Any]:
-    seconds = float(progress.steps["seconds"][-1]) if len(progress.steps) else 0.0
-    facts = {"algorithm": progress.algorithm, "documents": progress.documents_seen, "seconds": round(seconds, 3)}
-    # The message of a failure may contain a text; its type does not.
-    return facts | ({"fault": progress.message.partition(":")[0]} if progress.status == "failed" else {})
+        """Sweep when the run that was left first is due; one timer does it for all runs."""
+        with self._lock:
+            now = self.clock()
+            # A run whose sweep is running is looked at again later.
+            times = [now if r.sweep.is_running else r.left_at for r in self._runs.values() if r.left_at is not None]
+            if self._timer is not None or not times:
+                return
+            self._timer = threading.Timer(max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.sweep)
+            self._timer.daemon = True
+            self._timer.start()
 
 
 def find_saved(data: Path) -> SavedRuns:

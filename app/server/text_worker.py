@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -22,6 +23,8 @@ from stickbreaker.app.model.limits import (
     TEXT_MEMORY,
     TEXT_PROCESSES,
     TEXT_PROCESSES_PER_USER,
+    LimitReachedError,
+    find_fault,
     find_limit,
     write_bytes,
 )
@@ -131,29 +134,39 @@ def _limit_memory() -> None:
 
 
 def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
-    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason."""
+    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason and a fault."""
     try:
         return "done", getattr(tasks, task)(*arguments)
     except Stopped:
         return "stopped", None
     except (CorpusError, ValueError) as error:
-        return "refused", str(error)
+        return "refused", (str(error), find_fault(error))
     except MemoryError:
-        return "refused", MUCH_MEMORY.format(write_bytes(find_limit(TEXT_MEMORY)))
+        return "refused", (_explain_memory(), TEXT_MEMORY.variable)
     except Exception as error:
-        return "refused", f"Unexpected error: {type(error).__name__}: {error}"
+        return "refused", (f"Unexpected error: {type(error).__name__}: {error}", find_fault(error))
+
+
+def _explain_memory() -> str:
+    return MUCH_MEMORY.format(write_bytes(find_limit(TEXT_MEMORY)))
 
 
 class TextWorker:
     """The page's side of the process, which starts with the first task. Use it from one event loop only.
 
-    users: those of the processes that are open.
+    users: those of the processes that are open. note(fault): called for each refusal, with its fault as `find_fault`
+    gives it.
     """
 
     users: ClassVar[list[str | None]] = []
 
-    def __init__(self, folder: Path | None = None, user: str | None = None):
-        self._folder, self.user = folder, user
+    def __init__(
+        self,
+        folder: Path | None = None,
+        user: str | None = None,
+        note: Callable[[str], None] = lambda fault: None,
+    ):
+        self._folder, self.user, self._note = folder, user, note
         self.process: SpawnProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock = asyncio.Lock()
@@ -175,7 +188,8 @@ class TextWorker:
                 await asyncio.to_thread(process.join, PATIENCE_SECONDS)
                 # Libraries in C++ abort the process if they get no memory.
                 if process.exitcode == -signal.SIGABRT:
-                    raise CorpusError(MUCH_MEMORY.format(write_bytes(find_limit(TEXT_MEMORY)))) from error
+                    self._note(TEXT_MEMORY.variable)
+                    raise CorpusError(_explain_memory()) from error
                 raise Stopped from error
             finally:
                 self._is_asked = False
@@ -185,7 +199,11 @@ class TextWorker:
         if self.process is not None and self._pipe is not None and self.process.is_alive():
             return self.process, self._pipe
         self.close()
-        self._check_number()
+        try:
+            self._check_number()
+        except LimitReachedError as error:
+            self._note(find_fault(error))
+            raise
         TextWorker.users.append(self.user)
         context = multiprocessing.get_context("spawn")
         pipe, far_end = context.Pipe()
@@ -201,11 +219,11 @@ class TextWorker:
         return process, pipe
 
     def _check_number(self) -> None:
-        """Raise CorpusError if there are as many processes as the server allows, in total or for this user."""
+        """Raise LimitReachedError if there are as many processes as the server allows, in total or for this user."""
         if self.user is not None and TextWorker.users.count(self.user) >= (most := find_limit(TEXT_PROCESSES_PER_USER)):
-            raise CorpusError(MANY_OF_USER.format(most))
+            raise LimitReachedError(TEXT_PROCESSES_PER_USER, MANY_OF_USER.format(most))
         if len(TextWorker.users) >= (most := find_limit(TEXT_PROCESSES)):
-            raise CorpusError(MANY.format(most))
+            raise LimitReachedError(TEXT_PROCESSES, MANY.format(most))
 
     async def _listen(self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report) -> Any:
         """Pass reports on until the result comes. Raises EOFError or OSError if the process has ended."""
@@ -224,7 +242,9 @@ class TextWorker:
             elif kind == "stopped":
                 raise Stopped
             else:
-                raise CorpusError(content)
+                reason, fault = content
+                self._note(fault)
+                raise CorpusError(reason)
 
     async def stop(self) -> None:
         """Cancel the current task; a process that does not react in time is killed."""

@@ -41,6 +41,7 @@ class Readers:
 
     ask: read the corpus with the current model. rename: name a topic. earlier: the runs before this one.
     find_texts: the stored texts of a corpus of the run's owner. find_results: the answers of the class.
+    note_fault(event, fault): writes a failure into the log of the server; replaced by the session.
     """
 
     def __init__(
@@ -53,14 +54,18 @@ class Readers:
         find_results: Callable[[], tuple[Result, ...]],
     ):
         self.note = ReadingNote(ask)
+        self.note_fault: Callable[[str, str], None] = lambda event, fault: None
         self._selection, self._rename, self._find_texts = selection, rename, find_texts
         self._may_act = True
         self._make = {
             TOPICS: lambda: (TopicMap(selection), TopicQualityView(selection)),
             TIME: lambda: (Calendar(selection), TopicLife(selection)),
-            EXPORT: lambda: (ExportPanel(selection, earlier, find_results),),
+            EXPORT: lambda: (ExportPanel(selection, earlier, find_results, self._note_fault),),
         }
         self._made: dict[str, tuple[Any, ...]] = {}
+
+    def _note_fault(self, event: str, fault: str) -> None:
+        self.note_fault(event, fault)
 
     @cached_property
     def explorer(self) -> TopicExplorer:

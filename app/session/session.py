@@ -10,6 +10,7 @@ import panel as pn
 
 from stickbreaker import engine
 from stickbreaker.app.model.disk_space import list_items
+from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec
@@ -118,6 +119,7 @@ class Session:
             self._find_texts,
             lambda: self.classroom.state.all_results,
         )
+        self.readers.note_fault = self._note_fault
         self.classroom = Classroom(lambda: self._run, self.may_act, self.notify, self.tabs, self._find_texts)
         self.player = ReplayPlayer(self.selection, self.address.write)
         self._may_open = may_manage()
@@ -148,12 +150,13 @@ class Session:
 
     def _make_bring(self) -> BringCorpus:
         """Make the dialog for the user's own text, with the rights of this user."""
-        worker = TextWorker(self._library, self._visitor.user)
+        worker = TextWorker(self._library, self._visitor.user, partial(self._note_fault, "text_failed"))
         actions = BringActions(
             offer=self.offer_corpora,
             run=self.run_on,
             count_names=self._kept_names.count,
             deleted=self._forget_names,
+            note=self._note_fault,
         )
         return BringCorpus(worker, actions, may_name_paths(), self._library, may_delete=may_manage())
 
@@ -215,7 +218,11 @@ class Session:
         """Join the run of this address, or start one and write its address."""
         self.document = pn.state.curdoc
         self._wakeup = Wakeup(self.document, self.look)
-        self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
+        try:
+            self._run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
+        except LimitReachedError as error:
+            self._show_refusal(str(error))
+            return
         self._take_role(is_watching)
         changed = self.address.open(self._link, self._run, is_watching)
         faults = " ".join(filter(None, (fault, changed, *self._link.faults)))
@@ -226,6 +233,17 @@ class Session:
             self._tell_stopped(self._run.sweep.state)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
         change_after_loading(self.document, self.look, self.unfold)
+
+    def _show_refusal(self, reason: str) -> None:
+        """Say why this page has no run, and draw it; its buttons do nothing."""
+        self.header.update(Progress(message=reason))
+        self.notify(reason)
+        pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
+        change_after_loading(self.document, self.unfold)
+
+    def _note_fault(self, event: str, fault: str) -> None:
+        """Write a failure of this page into the log of the server."""
+        self._service.events.write_fault(event, fault, self._run.key if self._run is not None else "")
 
     def _tell_stopped(self, sweep: SweepState) -> None:
         """Say that a sweep can be continued; the button is on Compare."""
@@ -385,6 +403,7 @@ class Session:
         text = f"Error on this page: {type(error).__name__}: {error}"
         if text not in self._reported:
             self._reported.add(text)
+            self._note_fault("page_error", find_fault(error))
             self.notify(text)
 
     @for_presenters

@@ -57,12 +57,14 @@ class BringActions:
 
     offer(name): list the corpora that there are now, with one of them selected. run(name): start a new run on one.
     count_names(name): the number of names that are kept for the topics of a corpus. deleted(name): forget them.
+    note(event, fault): write a failure into the log of the server.
     """
 
     offer: Callable[[str | None], None]
     run: Callable[[str], None]
     count_names: Callable[[str], int] = lambda name: 0
     deleted: Callable[[str], None] = lambda name: None
+    note: Callable[[str, str], None] = lambda event, fault: None
 
 
 class BringCorpus(pn.viewable.Viewer):
@@ -112,6 +114,7 @@ class BringCorpus(pn.viewable.Viewer):
             self._take_upload,
             self._refuse,
             self.text_tasks.user,
+            partial(self._actions.note, "upload_failed"),
             limits=f"{KINDS}. At most {write_bytes(find_limit(UPLOAD))}.",
             sizing_mode="stretch_width",
             margin=(0, 10),

@@ -31,6 +31,7 @@ from stickbreaker.app.export.worksheet import write_worksheet
 from stickbreaker.app.frames.class_questions import answer_frame
 from stickbreaker.app.model.class_tasks import Result
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import can_replay
@@ -183,6 +184,7 @@ class ExportPanel(Viewer):
     """The Export page; figures are drawn only while `is_open`.
 
     find_earlier: returns the earlier runs. find_results: returns the tasks of the class with their answers.
+    note(event, fault): writes a failure into the log of the server.
     """
 
     def __init__(
@@ -190,9 +192,11 @@ class ExportPanel(Viewer):
         selection: Selection,
         find_earlier: Callable[[], tuple[Progress, ...]],
         find_results: Callable[[], tuple[Result, ...]] = lambda: (),
+        note: Callable[[str, str], None] = lambda event, fault: None,
         **params: Any,
     ) -> None:
         super().__init__(**params)
+        self._note = note
         self._selection, self._find_earlier, self._find_results = selection, find_earlier, find_results
         self._job, self._progress = ReadingJob(), Progress()
         self._is_busy = self.is_closed = self.is_open = False
@@ -327,6 +331,7 @@ class ExportPanel(Viewer):
             is_written = True
         except Exception as error:
             _log.exception("%s could not be written", name)
+            self._note("export_failed", find_fault(error))
             said = _fault(f"{name} could not be written: {error}")
         self._set_busy(False, said)
         if self.is_closed or not is_written:

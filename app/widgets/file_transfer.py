@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 import param
 
+from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
@@ -37,7 +38,8 @@ class FileTransfer(PlainScript):
     """Receives files that a user drops or chooses, and sends files to be saved.
 
     take(path) is called after an upload, refuse(text) with the reason why an upload or a download failed. A file that
-    is to be sent while another one is being sent waits for it. user: who uploads; None without logins.
+    is to be sent while another one is being sent waits for it. user: who uploads; None without logins. note(fault) is
+    called with the fault of an upload, as `find_fault` gives it.
     """
 
     limits = param.String(doc="What may be uploaded, in one sentence.")
@@ -49,9 +51,15 @@ class FileTransfer(PlainScript):
     _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
 
     def __init__(
-        self, take: Callable[[Path], None], refuse: Callable[[str], None], user: str | None = None, **params: Any
+        self,
+        take: Callable[[Path], None],
+        refuse: Callable[[str], None],
+        user: str | None = None,
+        note: Callable[[str], None] = lambda fault: None,
+        **params: Any,
     ):
         super().__init__(**params)
+        self._note = note
         self._take = take
         self._refuse = refuse
         self.upload = Upload(user)
@@ -86,10 +94,12 @@ class FileTransfer(PlainScript):
                 self.upload.clear()
                 self._refuse("Upload cancelled.")
         except OSError as error:
+            self._note(find_fault(error))
             self._send_msg({"kind": "answer", "is_taken": False})
             self._refuse(UNSTORED.format(error.strerror or error))
             return
         except (CorpusError, KeyError, TypeError, ValueError) as error:
+            self._note(find_fault(error))
             self._send_msg({"kind": "answer", "is_taken": False})
             self._refuse(str(error))
             return

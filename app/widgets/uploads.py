@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from stickbreaker.app.model.limits import ALL_UPLOADS, UPLOAD, UPLOADS_PER_USER, Limit, find_limit, write_bytes
+from stickbreaker.app.model.limits import (
+    ALL_UPLOADS,
+    UPLOAD,
+    UPLOADS_PER_USER,
+    Limit,
+    LimitReachedError,
+    find_limit,
+    write_bytes,
+)
 from stickbreaker.engine.corpora.corpus import CorpusError
 
 MAX_FILES = 2_000
@@ -42,7 +50,7 @@ class UploadSpace:
         self.used: Counter[str | None] = Counter()
 
     def check(self, user: str | None, own: int, more: int) -> None:
-        """Raise CorpusError if more bytes for an upload that has `own` bytes exceed a limit."""
+        """Raise LimitReachedError if more bytes for an upload that has `own` bytes exceed a limit."""
         _check(own + more, UPLOAD, LARGE)
         if user is not None:
             _check(self.used[user] + more, UPLOADS_PER_USER, MUCH_OF_USER)
@@ -51,7 +59,7 @@ class UploadSpace:
 
 def _check(needed: int, limit: Limit, message: str) -> None:
     if needed > (allowed := find_limit(limit)):
-        raise CorpusError(message.format(write_bytes(needed), write_bytes(allowed)))
+        raise LimitReachedError(limit, message.format(write_bytes(needed), write_bytes(allowed)))
 
 
 SPACE = UploadSpace()

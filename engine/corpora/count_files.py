@@ -241,7 +241,8 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
         raise CorpusError(f"{path} does not begin with %%MatrixMarket. Save it as Matrix Market.")
     if head[2] != "coordinate" or head[3] not in ("integer", "real") or head[4] != "general":
-        raise CorpusError(f"{path} is in the form {shorten(' '.join(head[2:5]))!r}. Save it as coordinate integer general.")
+        form = shorten(" ".join(head[2:5]))
+        raise CorpusError(f"{path} is in the form {form!r}. Save it as coordinate integer general.")
     while (line := stream.readline(10_000)).startswith(b"%"):
         line_number += 1
     sizes = line.split()

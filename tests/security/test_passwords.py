@@ -1,5 +1,7 @@
 """Attacks on passwords with many names and from many addresses."""
 
+import re
+
 import pytest
 
 from stickbreaker.app.server.login_delay import (
@@ -11,9 +13,10 @@ from stickbreaker.app.server.login_delay import (
     LoginGuard,
 )
 from tests.security.conftest import PASSWORDS, serving_users
-from tests.security.served import ask
+from tests.security.served import ask, open_page
 
 HERE = "192.0.2.7"
+OPTIONS = ("--use-xheaders", "--plugins", "stickbreaker.app.health")
 
 
 class Clock:
@@ -94,7 +97,7 @@ def test_what_a_guard_remembers_is_bounded(guard):
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory):
     """A server with a login that takes the address of a visitor from the headers of a proxy."""
-    with serving_users(tmp_path_factory.mktemp("proxied"), options=("--use-xheaders",)) as found:
+    with serving_users(tmp_path_factory.mktemp("proxied"), options=OPTIONS) as found:
         yield found
 
 
@@ -113,3 +116,17 @@ def test_guesses_with_many_names_and_forged_addresses_are_slowed_and_a_known_use
     assert statuses[0] == 401
     assert statuses.count(429) >= 50
     assert log_in(proxied, "anna", PASSWORDS["anna"], HERE) == 302
+    shown = ask(proxied, "/metrics").body.decode()
+    counts = dict(re.findall(r'event="(login_\w+)"} (\d+)', shown))
+    assert int(counts["login_failed"]) >= ADDRESS_TRIES
+    assert int(counts["login_delayed"]) >= 80
+
+
+def test_the_health_check_and_the_metrics_show_no_names_without_a_login(proxied):
+    cookie = ask(proxied, "/login", {"X-Real-Ip": HERE}, {"username": "anna", "password": PASSWORDS["anna"]}).cookie
+    assert open_page(proxied, cookie=cookie).status == 200
+    for path in ("/healthz", "/metrics"):
+        shown = ask(proxied, path)
+        assert shown.status == 200
+        for secret in ("anna", "state-of-the-union", "token", HERE):
+            assert secret not in shown.body.decode()

@@ -5,8 +5,12 @@ import logging
 
 import pytest
 
+from stickbreaker.app.model.limits import CORPORA, LimitReachedError, find_fault
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.server import event_log
-from stickbreaker.app.server.event_log import LOG_VARIABLE, open_log
+from stickbreaker.app.server.event_log import LOG_VARIABLE, EventLog, RunEvents, open_log
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
 from tests.app.small_runs import Compiled, Watched, load_small, small_spec
@@ -56,6 +60,56 @@ def test_pages_and_runs_are_counted_and_written_without_names_and_tokens(log, un
     assert (failed["algorithm"], failed["documents"], failed["fault"]) == ("hdp", 10, "FloatingPointError")
     for secret in (run.key, run.watch, "anna", "infinite", "small"):
         assert secret not in log.read_text()
+
+
+def test_a_run_a_reading_and_runs_of_a_sweep_that_fail_are_written_once_by_the_type_of_their_error(log):
+    events = EventLog()
+    run = RunEvents(events, "a secret key")
+    failed = Progress(run_id=1, status="failed", message="ValueError: a secret word")
+    reading = ReadingJob(status="failed", message="KeyError: a secret title")
+    points = [
+        SweepPoint(title="a secret run", label="", config=None, status=status, message=message, heldout=None)
+        for status, message in (("finished", ""), ("failed", "FloatingPointError: a secret topic"))
+    ]
+    for number in (1, 2, 2):
+        run.look(failed, reading, SweepState(status="running", points=tuple(points[:number])))
+    run.look(failed, ReadingJob(), SweepState())
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(line["event"], line["fault"]) for line in lines] == [
+        ("run_failed", "ValueError"),
+        ("reading_failed", "KeyError"),
+        ("sweep_run_failed", "FloatingPointError"),
+    ]
+    assert "secret" not in log.read_text()
+
+
+def test_runs_of_a_saved_sweep_are_not_written_again(log):
+    point = SweepPoint(title="", label="", config=None, status="failed", message="ValueError", heldout=None)
+    sweep = SweepState(status="stopped", points=(point,))
+    RunEvents(EventLog(), "key", sweep=sweep).look(Progress(), ReadingJob(), sweep)
+    assert log.read_text() == ""
+
+
+def test_a_run_that_cannot_be_kept_is_written_and_still_raises_its_error(log):
+    def keep(ending):
+        raise OSError("no space for a secret")
+
+    events = EventLog()
+    with pytest.raises(OSError, match="no space"):
+        RunEvents(events, "key").watch_keeping(keep)(None)
+    assert events.counts()["run_not_kept"] == 1
+    assert json.loads(log.read_text())["fault"] == "OSError"
+    assert "secret" not in log.read_text()
+
+
+def test_a_limit_that_is_reached_is_written_with_its_variable_and_without_a_run_where_there_is_none(log):
+    events = EventLog()
+    events.write_fault("text_failed", find_fault(LimitReachedError(CORPORA, "a secret corpus")))
+    events.write("login_failed")
+    first, second = (json.loads(line) for line in log.read_text().splitlines())
+    assert (first["event"], first["limit"]) == ("limit_reached", "STICKBREAKER_CORPORA")
+    assert second.keys() == {"time", "event"}
+    assert "secret" not in log.read_text()
 
 
 def test_a_log_that_cannot_be_written_ends_the_start(tmp_path, monkeypatch):

@@ -1,3 +1,4 @@
+import asyncio
 import gc
 import weakref
 from dataclasses import replace
@@ -11,15 +12,19 @@ from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
 from stickbreaker.app.frames.summary_texts import OPENING
+from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
+from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.topic_names import NamedTopic
 from stickbreaker.app.server.service import CORPUS_NAME, Service
 from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import EXPORT, PAGES, TOPICS
+from stickbreaker.app.views.export_panel import EXPORTS
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
+from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
 
@@ -63,6 +68,54 @@ def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
         bar = Session(service, make_spec).header.bar
     assert (bar.state, bar.status) == ("Waiting", "waiting")
     assert "this run is next" in bar.note
+
+
+def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, session, until, monkeypatch):
+    def fail(taken, path):
+        raise OSError("no space for a secret")
+
+    for _ in range(2):
+        session.report(ValueError("secret"))
+    until(lambda: session.run.runner.progress.documents_seen > 0)
+    (view,) = session.readers.parts(EXPORT)
+    view.read(ReadingJob(), session.run.runner.progress)
+    monkeypatch.setitem(EXPORTS, "curves", EXPORTS["curves"]._replace(write=fail))
+    asyncio.run(view.take("curves"))
+    session.bring.open()
+    send(session.bring.mover, {"kind": "begin"})
+    send(session.bring.mover, {"kind": "open", "name": "mine.csv", "size": 1e400, "folders": []})
+    counts = service.events.counts()
+    assert {event: counts[event] for event in ("page_error", "export_failed", "upload_failed")} == {
+        "page_error": 1,
+        "export_failed": 1,
+        "upload_failed": 1,
+    }
+    monkeypatch.setenv(UPLOAD.variable, "0")
+    send(session.bring.mover, {"kind": "open", "name": "mine.csv", "size": 1, "folders": []})
+    monkeypatch.setenv(TEXT_PROCESSES.variable, "0")
+    with pytest.raises(CorpusError, match="0 pages are importing text"):
+        asyncio.run(session.bring.text_tasks.ask("look", Path("mine.csv"), {}))
+    assert service.events.counts()["limit_reached"] == 2
+
+
+def test_a_page_for_which_there_is_no_run_says_why_and_does_nothing(service, monkeypatch):
+    monkeypatch.setenv(RUNS.variable, "0")
+    document = Document()
+    with set_curdoc(document):
+        session = Session(service, make_spec)
+        lay_out(session).server_doc(document)
+        session.start()
+        session.unfold()
+        assert session.run is None
+        assert "This server has 0 runs in memory, which is its maximum" in session.header.bar.note
+        session.toggle()
+        session.restart()
+        session.share()
+        session.look()
+        for name in PAGES:
+            session.tabs.value = name
+        session.stop()
+    assert len(service) == 0
 
 
 def test_a_page_takes_its_style_sheets_from_its_own_server():

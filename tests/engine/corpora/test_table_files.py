@@ -182,9 +182,7 @@ DELTAS = {"use_dictionary": False, "column_encoding": {"said": "DELTA_BYTE_ARRAY
 
 
 @pytest.mark.parametrize(("end", "coding"), [("", {}), ("{}", DELTAS)])
-def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
-    tmp_path, monkeypatch, end, coding
-):
+def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(tmp_path, monkeypatch, end, coding):
     path = tmp_path / "a.parquet"
     texts = pa.table({"said": [BIG + end.format(row) for row in range(500)]})
     parquet.write_table(texts, path, compression="zstd", **coding)
