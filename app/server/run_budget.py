@@ -11,7 +11,10 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
+from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.server.claims import GUEST
+from stickbreaker.engine import Corpus, find_algorithm
+from stickbreaker.engine.runs.memory import estimate_memory
 
 MANY = "This server has {} runs in memory, which is its maximum (STICKBREAKER_RUNS): try again later."
 MANY_OF_USER = (
@@ -31,6 +34,23 @@ class HeldRun(NamedTuple):
     user: str | None
     size: int
     left_at: float | None
+
+
+class Measured(NamedTuple):
+    """The estimated bytes of memory that the run of this number takes, without the corpus; 0 until that is open."""
+
+    run_id: int | tuple[str, str] = 0
+    size: int = 0
+
+
+def measure(progress: Progress, corpus: Corpus | None, before: Measured) -> Measured:
+    """Estimate the memory of a run, once for each start; before: what was found the last time."""
+    if not progress.corpus_size or corpus is None:
+        return Measured()
+    if before.run_id == progress.run_id:
+        return before
+    size = estimate_memory(find_algorithm(progress.algorithm), progress.config, corpus)
+    return Measured(run_id=progress.run_id, size=size)
 
 
 def choose_freed(held: Sequence[HeldRun], user: str | None) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import panel as pn
 from scipy.sparse import csr_array
@@ -41,7 +42,7 @@ from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import EventLog, RunEvents
 from stickbreaker.app.server.reading_queue import ReadingQueue
-from stickbreaker.app.server.run_budget import HeldRun, choose_freed
+from stickbreaker.app.server.run_budget import HeldRun, Measured, choose_freed, measure
 from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.scheduler import find_client, find_cluster
@@ -53,11 +54,12 @@ from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.parallel.threads import count_cores
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
-from stickbreaker.engine.runs.memory import estimate_memory
 
 FREE_AFTER_SECONDS = 300.0
 # How long a mini-batch may take when the process ends.
 LAST_STEP_SECONDS = 5.0
+# How long a page that opens a saved run waits for saves that were begun before.
+LAST_SAVE_SECONDS = 1.0
 SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
@@ -81,7 +83,7 @@ class Run:
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
     resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
-    measured: the present run and its memory.
+    measured: its present run and what it takes, as `run_budget.measure` has found.
     """
 
     key: str
@@ -96,18 +98,7 @@ class Run:
     left_at: float | None = None
     resumes: bool = False
     board: ClassBoard = field(default_factory=ClassBoard)
-    measured: tuple[Any, int] = (None, 0)
-
-    @property
-    def size(self) -> int:
-        """The estimated bytes of memory that it takes, without the corpus; 0 before its corpus is open."""
-        progress, corpus = self.runner.progress, self.runner.corpus
-        if not progress.corpus_size or corpus is None:
-            return 0
-        if self.measured[0] != progress.run_id:
-            algorithm = engine.find_algorithm(progress.algorithm)
-            self.measured = progress.run_id, estimate_memory(algorithm, progress.config, corpus)
-        return self.measured[1]
+    measured: Measured = field(default_factory=Measured)
 
     @property
     def progress(self) -> Progress:
@@ -149,6 +140,8 @@ class Service:
         self.cpu_queue = CpuQueue(num_cores or count_cores())
         self._lock, self._joining = threading.Lock(), threading.Lock()
         self._timer: threading.Timer | None = None
+        # Runs that were removed and have not ended yet: they are opened again only from where they end.
+        self._ending: WeakValueDictionary[str, Run] = WeakValueDictionary()
         self._runs: dict[str, Run] = {}
         self._kept: dict[str | None, KeptRuns] = {}
         self._names: dict[str | None, TopicNames] = {}
@@ -277,8 +270,7 @@ class Service:
             self._timer = None
             left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
             stale = [run for run in left if not run.sweep.is_running]
-            for run in stale:
-                del self._runs[run.key]
+            self._take_out(stale)
         for run in stale:
             _close(run)
         self._sweep_later()
@@ -290,9 +282,11 @@ class Service:
         """
         with self._lock:
             runs = [run for run in self._runs.values() if run.key != key]
+        for run in runs:
+            run.measured = measure(run.runner.progress, run.runner.corpus, run.measured)
         held = [
-            HeldRun(key=run.key, user=run.user, size=run.size, left_at=None if run.sweep.is_running else run.left_at)
-            for run in runs
+            HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=None if r.sweep.is_running else r.left_at)
+            for r in runs
         ]
         try:
             chosen = choose_freed(held, user)
@@ -302,10 +296,15 @@ class Service:
         with self._lock:
             # A page may have come back meanwhile.
             freed = [run for run in runs if run.key in chosen and run.left_at is not None]
-            for run in freed:
-                self._runs.pop(run.key, None)
+            self._take_out(freed)
         for run in freed:
             _close(run)
+
+    def _take_out(self, runs: list[Run]) -> None:
+        """Remove runs from memory; the lock is held."""
+        for run in runs:
+            self._runs.pop(run.key, None)
+            self._ending[run.key] = run
 
     def close(self) -> None:
         """End every run, when the process ends."""
@@ -322,6 +321,10 @@ class Service:
 
         A key opens only a run of the visitor. A link to watch opens a run of any user, for its owner.
         """
+        ending = self._ending.pop(visitor.run or "", None)
+        if ending is not None:
+            ending.runner.join(LAST_STEP_SECONDS)
+        self._saver.flush(LAST_SAVE_SECONDS)
         saved = None
         if visitor.watch is not None:
             found = (find_saved(place).find(watch=visitor.watch) for place in list_data())

@@ -6,7 +6,7 @@ import pytest
 
 from stickbreaker.app.model.limits import RUNS, RUNS_MEMORY, RUNS_PER_USER, LimitReachedError
 from stickbreaker.app.server.claims import GUEST
-from stickbreaker.app.server.run_budget import HeldRun, choose_freed
+from stickbreaker.app.server.run_budget import HeldRun, Measured, choose_freed, measure
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
 from tests.app.small_runs import Compiled, Watched, load_small, small_spec
@@ -113,11 +113,13 @@ def test_a_user_with_too_many_open_runs_is_refused_and_others_are_not(service):
 def test_a_run_does_not_begin_while_the_others_take_all_memory(service, until, monkeypatch):
     gate = threading.Event()
     first = service.join(Visitor("anna"), Page(), Watched(gate=gate).spec).run
-    until(lambda: first.size > 0)
-    # 10 arrays of 20 words, three topics and 4 bytes.
-    assert first.size >= 10 * 20 * 3 * 4
     second = service.join(Visitor("ben"), Page(), small_spec).run
-    until(lambda: second.size > 0)
+    for run in (first, second):
+        until(lambda run=run: run.runner.corpus is not None and run.runner.progress.corpus_size)
+        measured = measure(run.runner.progress, run.runner.corpus, Measured())
+        # 10 arrays of 20 words, three topics and 4 bytes.
+        assert measured.size >= 10 * 20 * 3 * 4
+        assert measure(run.runner.progress, None, measured).size == 0
     monkeypatch.setenv(RUNS_MEMORY.variable, "0.000001")
     second.runner.restart(small_spec(batch_size=20))
     until(lambda: second.runner.progress.status == "failed")

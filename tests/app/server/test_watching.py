@@ -358,7 +358,7 @@ def test_no_user_name_leads_out_of_the_folder_of_users_or_into_another_one(data)
         (Claims("anna", frozenset(("manage",))).to_payload(), "anna", (True, False)),
         (Claims(GUEST).to_payload(), GUEST, (False, False)),
         ({}, GUEST, (False, False)),
-        # What a client writes into a token that nobody signs.
+        # What a client writes into a token of its own.
         ({"stickbreaker": {"user": None, "rights": ["manage", "paths"]}}, GUEST, (False, False)),
         ({"stickbreaker": {"user": "anna", "rights": []}, "stickbreaker_seal": "\ud800"}, GUEST, (False, False)),
         (Claims("anna").to_payload() | {"stickbreaker": {"user": "ben", "rights": []}}, GUEST, (False, False)),
