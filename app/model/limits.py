@@ -58,7 +58,7 @@ ALL_UPLOADS = Limit(variable="STICKBREAKER_ALL_UPLOADS", default=4.0)
 TEXT_PROCESSES = Limit(variable="STICKBREAKER_TEXT_PROCESSES", default=8, unit="processes", size=1)
 TEXT_PROCESSES_PER_USER = Limit(variable="STICKBREAKER_TEXT_PROCESSES_PER_USER", default=2, unit="processes", size=1)
 # What one of them may take of memory.
-TEXT_MEMORY = Limit(variable="STICKBREAKER_TEXT_MEMORY", default=max(2.0, machine_memory() / 8 / GIGABYTE))
+TEXT_MEMORY = Limit(variable="STICKBREAKER_TEXT_MEMORY", default=max(3.0, machine_memory() / 8 / GIGABYTE))
 # Corpora that are read with the models of runs at the same time.
 READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", size=1)
 READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
