@@ -17,7 +17,7 @@ RATIO_FROM = 10_000_000
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
 # How many characters of a text of a file a message repeats, and of a name in a folder or archive.
-MAX_SHOWN, MAX_NAME = 40, 120
+MAX_SHOWN, MAX_NAME = 40, 60
 
 
 class BadRow(NamedTuple):
