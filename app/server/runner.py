@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
+from stickbreaker.app.model.page_notes import read_spec
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.record import Names, Record, read_spec
+from stickbreaker.app.model.record import Names, Record
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.topic_names import NamedTopic, describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation

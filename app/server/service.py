@@ -25,10 +25,11 @@ from stickbreaker.app.model.disk_space import (
     limit_saved_readings,
     limit_saved_runs,
 )
-from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Saved, take_in
-from stickbreaker.app.model.record import read_status
+from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns

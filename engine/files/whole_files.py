@@ -114,6 +114,17 @@ def remove_folder(path: Path) -> None:
         shutil.rmtree(gone, ignore_errors=True)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file; one that has gone already is no error. Raises FileError if that is not allowed."""
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"Cannot remove {path} ({reason}): check the permissions of its folder.") from error
+
+
 def make_folder(folder: Path, failure: str, error: type[FileError]) -> None:
     """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot be saved"."""
     try:

@@ -26,12 +26,14 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
+from stickbreaker.app.model.topic_names import NamedTopic, TopicNames
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 from stickbreaker.engine.files import verified_files
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.study import run_study
+from tests.app.small_runs import keep_small
 from tests.chaos import stored
 from tests.chaos.disks import ERRORS, Disk, replay
 from tests.chaos.stored import KINDS, Kind, Refusal
@@ -53,6 +55,11 @@ class Action:
 def save_model(folder: Path) -> None:
     """Write another model over the first one."""
     stored.make_model(2).save(folder / "one.npz")
+
+
+def name_topics(folder: Path) -> None:
+    """Name another topic of the first corpus."""
+    TopicNames(folder).change("one", [NamedTopic("peace", {stored.WORDS[3]: 0.5})])
 
 
 def save_run(folder: Path) -> None:
@@ -96,6 +103,8 @@ ACTIONS = (
     Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
+    Action("keeping a run", KIND["kept model"], lambda f: keep_small(KeptRuns(f), key="three", batch_size=25)),
+    Action("topic names", KIND["topic names"], name_topics),
     Action("saved run", KIND["saved run"], save_run),
     Action("corpus", KIND["corpus"], build),
     Action("stored corpus", KIND["stored corpus"], store),

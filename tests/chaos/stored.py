@@ -12,6 +12,7 @@ import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.page_notes import PAGE
 from stickbreaker.app.model.progress import Curve
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
@@ -19,6 +20,7 @@ from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
 from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
+from stickbreaker.app.model.topic_names import LETTERS, NamedTopic, TopicNameError, TopicNames
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
@@ -29,10 +31,11 @@ from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.runs import checkpoint, study
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.study import Study, run_study
+from tests.app.small_runs import keep_small
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
-ERRORS = (CheckpointError, KeptRunError, SavedSweepError, CorpusError)
+ERRORS = (CheckpointError, KeptRunError, SavedSweepError, TopicNameError, CorpusError)
 
 # For each item of a folder: the digest of its content, or the sentence that refuses it.
 Found = dict[str, "str | Refusal"]
@@ -177,6 +180,40 @@ def read_kept_runs(folder: Path) -> Found:
     return found | {fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults}
 
 
+def write_kept_models(folder: Path) -> None:
+    """Two kept runs with their models."""
+    for name, size in zip(NAMES, (10, 20), strict=True):
+        keep_small(KeptRuns(folder), key=name, batch_size=size)
+
+
+def read_kept_models(folder: Path) -> Found:
+    """The models of kept runs, with the notes of the page."""
+
+    def read(name: str) -> str:
+        position = KeptRuns(folder).load_position(name)
+        return digest(str(position.notes[PAGE]), digest_position(position))
+
+    names = {*NAMES, *(path.stem for path in folder.glob("*.model"))}
+    return read_all({name: lambda name=name: read(name) for name in sorted(names)})
+
+
+def write_topic_names(folder: Path) -> None:
+    """The names of topics of two corpora."""
+    for place, name in enumerate(NAMES):
+        TopicNames(folder).change(name, [NamedTopic(f"war {name}", {WORDS[place]: 0.5, WORDS[2]: 0.25})])
+
+
+def read_topic_names(folder: Path) -> Found:
+    """The names of topics, by the names of their files."""
+
+    def read(name: str) -> str:
+        return digest([(topic.name, dict(topic.words)) for topic in TopicNames(folder).read(name)])
+
+    places = {hashlib.sha256(name.encode()).hexdigest()[:LETTERS]: name for name in NAMES}
+    there = {path.stem for path in folder.glob("*.zip")}
+    return read_all({place: lambda name=name: read(name) for place, name in places.items() if place in there})
+
+
 def save_runs(folder: Path) -> None:
     """Two runs of the page that can be continued."""
     for name, position in zip(NAMES, make_positions(), strict=True):
@@ -313,6 +350,8 @@ KINDS = (
     Kind("checkpoint", write_checkpoints, read_checkpoints, has_own_name=False),
     Kind("model", write_models, read_models, has_own_name=False),
     Kind("kept run", write_kept_runs, read_kept_runs),
+    Kind("kept model", write_kept_models, read_kept_models),
+    Kind("topic names", write_topic_names, read_topic_names),
     Kind("saved run", save_runs, read_saved_runs),
     Kind("corpus", write_corpora, read_corpora),
     Kind("stored corpus", store_corpora, read_stored_corpora),

@@ -8,7 +8,8 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.app.model.limits import GIGABYTE, SAVED_RUNS
-from stickbreaker.app.model.record import Record, read_spec
+from stickbreaker.app.model.page_notes import read_spec
+from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import MAX_SAVED, OLD_SECONDS, SavedRun, SavedRuns
 from stickbreaker.engine import find_algorithm
