@@ -50,6 +50,7 @@ MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
+RESTORED_AT_START = "Restored before its first document. Press Run to begin."
 FALLEN = (
     "Stopped before convergence: another pass would lower the bound, because each pass infers all documents from "
     "scratch."
@@ -233,6 +234,20 @@ class Record:
         key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
         self.topic_names.share(self._known.setdefault(key, {}))
 
+    def save_start(self) -> Position:
+        """Copy what the run begins with, before its corpus is open; `restore` makes a record that has not learned."""
+        spec = self.spec
+        about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
+        return Position(
+            algorithm=spec.algorithm.name,
+            config=spec.config,
+            settings=spec.settings,
+            state=None,
+            documents_seen=0,
+            seconds=0.0,
+            notes={PAGE: np.array(json.dumps(about))},
+        )
+
     def save(self) -> Position | None:
         """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
         corpus, spec = self._corpus, self.spec
@@ -286,6 +301,9 @@ class Record:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
         about, corpus = json.loads(str(position.notes[PAGE])), self._corpus
         assert corpus is not None
+        if position.state is None:
+            self._resumed = position
+            return self.stand_still()
         if about["corpus"][1:] != _measure(corpus):
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
@@ -337,7 +355,9 @@ class Record:
         """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
-            message = RESTORED.format(self.documents_seen) if self._resumed is not None else ""
+            message = ""
+            if self._resumed is not None:
+                message = RESTORED.format(self.documents_seen) if self.documents_seen else RESTORED_AT_START
             self.status, self.message = ("paused" if self.documents_seen else "ready"), message
 
     def fail(self, error: BaseException) -> None:

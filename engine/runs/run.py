@@ -141,6 +141,8 @@ def _check_position(prepared: Prepared, position: Position) -> None:
         raise ValueError(
             f"The checkpoint was written with another {' and '.join(different)}: use the same settings, or delete it."
         )
+    if position.state is None:
+        return
     num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(
@@ -156,7 +158,7 @@ class _Run:
         self.prepared, self.remote = prepared, remote
         self.algorithm, self.config, self.seed = prepared.algorithm, prepared.config, prepared.settings.seed
         self.has_ended = False
-        if resume is None:
+        if resume is None or resume.state is None:
             rng = np.random.default_rng([self.seed, 0])
             self.state = self.algorithm.init(self.config, prepared.train.vocab_size, rng)
             self.seen, self.seconds = 0, 0.0

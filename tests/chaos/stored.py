@@ -222,13 +222,14 @@ def save_runs(folder: Path) -> None:
 
 def read_saved_runs(folder: Path) -> Found:
     """The saved runs that can be continued, by the names of their files."""
-    found: Found = {}
-    for name in NAMES:
-        run = SavedRuns(folder).find(key=name)
-        file = f"{hash_secret(name)}-{hash_secret(f'watch {name}')}"
-        left_out = Refusal("A saved run is left out, with a warning in the log.")
-        found[file] = left_out if run is None else digest(run.key, run.watch, digest_position(run.position))
-    return found
+    saved = SavedRuns(folder)
+
+    def read(path: Path) -> str:
+        run = saved.load(path)
+        return digest(run.key, run.watch, digest_position(run.position))
+
+    paths = filter(None, (saved.locate(key=name) for name in NAMES))
+    return read_all({path.stem: lambda path=path: read(path) for path in paths})
 
 
 @cache
