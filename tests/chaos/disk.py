@@ -120,28 +120,37 @@ def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
     """Let each write, sync and rename of an action fail in turn; count the outcomes."""
     counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
     for number in count(1):
-        _restore(start, folder.parent)
+        restore(start, folder.parent)
         disk = Disk(fails_at=number, error=error)
-        outcome = "succeeded"
         with disk.between():
-            try:
-                action.act(folder)
-            except (*stored.ERRORS, verified_files.FileError) as raised:
-                outcome = COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
-            except Exception as raised:
-                logging.getLogger(__name__).exception("%s", raised)
-                outcome = "foreign"
-        counted[outcome] += 1
-        counted["debris"] += any(".partial" in path.name for path in folder.parent.rglob("*"))
+            counted[attempt(action, folder)] += 1
+        counted["debris"] += has_debris(folder.parent)
         counted["old lost"] += has_lost(before, action.kind.read(folder), None)
         if disk.num_done < number:
             return counted
 
 
+def attempt(action: Action, folder: Path) -> str:
+    """Do something, and return the outcome: one of COLUMNS."""
+    try:
+        action.act(folder)
+    except (*stored.ERRORS, verified_files.FileError) as raised:
+        return COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
+    except Exception as raised:
+        logging.getLogger(__name__).exception("%s", raised)
+        return "foreign"
+    return "succeeded"
+
+
+def has_debris(folder: Path) -> bool:
+    """Whether an unfinished file or folder is left."""
+    return any(".partial" in path.name for path in folder.rglob("*"))
+
+
 def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
     """Stop the machine after a random operation of an action, many times; count what is lost."""
     counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
-    _restore(start, folder.parent)
+    restore(start, folder.parent)
     contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
     with Disk().between() as disk:
         action.act(folder)
@@ -174,7 +183,7 @@ def is_sentence(text: str) -> bool:
     return text.endswith(".") and "\n" not in text and len(text) <= 500
 
 
-def _restore(start: Path, now: Path) -> None:
+def restore(start: Path, now: Path) -> None:
     shutil.rmtree(now, ignore_errors=True)
     shutil.copytree(start, now)
     verified_files.digest_once.cache_clear()

@@ -85,7 +85,8 @@ def write_notes(folder: Path, seed: int = 0, num_documents: int = 40) -> Path:
     rng = np.random.default_rng(seed)
     rows = [f"{1900 + row},{' '.join(rng.choice(WORDS, 6))}" for row in range(num_documents)]
     path = folder / f"notes{seed}.csv"
-    path.write_text("date,text\n" + "\n".join(rows))
+    if not path.exists():
+        path.write_text("date,text\n" + "\n".join(rows))
     return path
 
 
