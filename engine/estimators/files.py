@@ -70,7 +70,7 @@ def save_model(
 
 
 def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The columns of a history as notes of a position; none of an empty one."""
+    """The columns of a history as notes of a position; an empty one has no notes."""
     if history.empty:
         return {}
     return {HISTORY + name: column.to_numpy(str if name == "word" else None) for name, column in history.items()}

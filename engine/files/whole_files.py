@@ -158,7 +158,7 @@ class Claim:
         """Let other processes have the name."""
         if self._path is None or self._file is None:
             return
-        # Removed under the lock, so that nobody else has taken it yet.
+        # Removed under the lock, so that no other process has taken it yet.
         with suppress(OSError):
             self._path.unlink()
         self._file.close()
@@ -166,7 +166,7 @@ class Claim:
 
 
 def claim(folder: Path, name: str) -> Claim | None:
-    """Claim a name in a folder for this process; None if another one has it. Nobody has it where there are no locks.
+    """Claim a name in a folder for this process; None if another one has it. Where there are no locks, several can.
 
     Raises OSError where the folder cannot be written.
     """

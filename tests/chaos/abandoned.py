@@ -51,7 +51,7 @@ def measure(address: str, number: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the rows of a new server, and end with an error if it answers late or makes pages for nobody."""
+    """Print the rows of a new server, and end with an error if it answers late or makes too many pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)

@@ -96,7 +96,7 @@ def test_a_name_has_one_owner_until_it_is_closed_or_its_process_ends(tmp_path, m
     held.close()
     held.close()
     assert not list(tmp_path.iterdir())
-    # What a process that was killed has left is nobody's.
+    # What a process that was killed has left can be claimed.
     (tmp_path / ".name.partial").touch()
     claim(tmp_path, "name").close()
     assert not list(tmp_path.iterdir())
