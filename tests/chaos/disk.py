@@ -45,11 +45,12 @@ KIND = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True)
 class Action:
-    """Something that writes into a folder with two items of a kind."""
+    """Something that writes into a folder with two items of a kind, or removes one of them."""
 
     name: str
     kind: Kind
     act: Callable[[Path], object]
+    removes: str = ""
 
 
 def save_model(folder: Path) -> None:

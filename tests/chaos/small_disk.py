@@ -8,6 +8,7 @@ removals. Prints the outcomes as `tests.chaos.disk` does.
 """
 
 import argparse
+import base64
 import gc
 import logging
 import os
@@ -36,7 +37,7 @@ DISK_KILOBYTES = 8_192
 # What is free, in kilobytes; None: the disk is read-only.
 STATES = (0, 4, 8, 16, 32, 64, 128, None)
 FILLER = "filler"
-PART = "d2FyIGFuZCBwZWFjZQ==" * 4_000
+PART = base64.b64encode(b"war and peace" * 4_000).decode()
 NOTHING = stored.Kind("nothing", lambda folder: None, lambda folder: {})
 
 
@@ -87,9 +88,9 @@ FURTHER = (
     Action("first saved run", KIND["saved run"], save_first_run),
     Action("first topic name", KIND["topic names"], name_first_topic),
     Action("claim of a run", KIND["saved run"], claim_run),
-    Action("deletion of a kept run", KIND["kept model"], lambda f: KeptRuns(f).delete("one")),
+    Action("deletion of a kept run", KIND["kept model"], lambda f: KeptRuns(f).delete("one"), removes="one"),
     Action("deletion of topic names", KIND["topic names"], lambda f: TopicNames(f).remove("one")),
-    Action("deletion of a corpus", KIND["corpus"], lambda f: delete_own("one", f)),
+    Action("deletion of a corpus", KIND["corpus"], lambda f: delete_own("one", f), removes="one"),
 )
 
 
@@ -150,9 +151,13 @@ def fail_in_each_state(action: Action, start: Path, disk: Path) -> Counter:
         stored.write_notes(folder.parent, 2)
         stored.make_positions()
         with spoiled(disk, free):
-            counted[attempt(action, folder)] += 1
+            outcome = attempt(action, folder)
+            counted[outcome] += 1
             counted["debris"] += has_debris(folder.parent)
-            counted["old lost"] += has_lost(before, action.kind.read(folder), None)
+            gone = action.removes if outcome == "succeeded" else ""
+            now = action.kind.read(folder)
+            stays = {name: content for name, content in before.items() if name != gone}
+            counted["old lost"] += has_lost(stays, {name: now[name] for name in now if name != gone}, None)
     return counted
 
 
