@@ -65,7 +65,7 @@ def read(record):
 
 
 def keep_small(kept, key="", **values):
-    """Learn the small corpus and keep the run with its model, under a new key if none is given."""
+    """Learn the small corpus, and keep the run with its model under this key or a new one."""
     record = learn(small_corpus(), small_spec(**values))
     return kept.keep(record.progress(1), record.model(), key=key, position=record.save())
 

@@ -33,7 +33,6 @@ from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, expor
 from stickbreaker.engine.files import verified_files
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.study import run_study
-from tests.app.small_runs import keep_small
 from tests.chaos import stored
 from tests.chaos.disks import ERRORS, Disk, replay
 from tests.chaos.stored import KINDS, Kind, Refusal
@@ -104,7 +103,7 @@ ACTIONS = (
     Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
-    Action("keeping a run", KIND["kept model"], lambda f: keep_small(KeptRuns(f), key="three", batch_size=25)),
+    Action("keeping a run", KIND["kept model"], lambda f: stored.keep_run(f, "three", 25)),
     Action("topic names", KIND["topic names"], name_topics),
     Action("saved run", KIND["saved run"], save_run),
     Action("corpus", KIND["corpus"], build),

@@ -15,6 +15,7 @@ from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptR
 from stickbreaker.app.model.page_notes import PAGE
 from stickbreaker.app.model.progress import Curve
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
@@ -31,7 +32,7 @@ from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.runs import checkpoint, study
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.study import Study, run_study
-from tests.app.small_runs import keep_small
+from tests.app.small_runs import learn, small_corpus, small_spec
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
@@ -181,10 +182,22 @@ def read_kept_runs(folder: Path) -> Found:
     return found | {fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults}
 
 
+@cache
+def learn_small(batch_size: int) -> Record:
+    """A small run that has finished."""
+    return learn(small_corpus(), small_spec(batch_size=batch_size))
+
+
+def keep_run(folder: Path, key: str, batch_size: int) -> None:
+    """Keep a small run with its model."""
+    record = learn_small(batch_size)
+    KeptRuns(folder).keep(record.progress(1), record.model(), key=key, position=record.save())
+
+
 def write_kept_models(folder: Path) -> None:
     """Two kept runs with their models."""
     for name, size in zip(NAMES, (10, 20), strict=True):
-        keep_small(KeptRuns(folder), key=name, batch_size=size)
+        keep_run(folder, name, size)
 
 
 def read_kept_models(folder: Path) -> Found:
