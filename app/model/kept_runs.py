@@ -8,6 +8,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 import numpy as np
 
 from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
+from stickbreaker.app.model.page_notes import read_kept_key, with_names, with_page
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
@@ -29,13 +31,12 @@ from stickbreaker.app.model.progress import (
     has_no_topic,
 )
 from stickbreaker.app.model.reading import Model, Reading
-from stickbreaker.app.model.record import with_names
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_header, read_parts, reading, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
+from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_file, remove_leftovers
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
 
@@ -197,30 +198,39 @@ class KeptRuns:
         content = take_content(progress, model)
         with self._lock:
             try:
+                # The model of an earlier state does not belong to these results.
+                remove_file(self._place(run.key, MODEL_SUFFIX))
                 self.write(run, content)
                 if position is not None:
-                    save(self._place(run.key, MODEL_SUFFIX), position)
+                    save(self._place(run.key, MODEL_SUFFIX), with_page(position, kept_key=run.key))
             except FileError as error:
                 self._refusals = (str(error),)
                 self.version += 1
                 raise
             self._refusals = ()
             runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
-            for other in runs[: max(0, len(runs) - MAX_KEPT)]:
-                self._remove(other.key)
-            self._limit_models()
+            # The run is kept also where an older one cannot be removed.
+            with suppress(FileError):
+                for other in runs[: max(0, len(runs) - MAX_KEPT)]:
+                    self._remove(other.key)
+                self._limit_models()
             self.version += 1
         return run
 
     def load_position(self, key: str) -> Position:
         """Read the model of a run, with everything that its page showed, and with the present names of its topics.
 
-        Raises FileError where it cannot be read, or was not kept.
+        Raises FileError where it cannot be read, was not kept, or is of another run.
         """
         path, run = self._place(key, MODEL_SUFFIX), self._look(self._place(key))
-        if isinstance(run, str) or not path.exists():
+        if not path.exists():
             raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
-        return with_names(load(path), {int(topic_id): name for topic_id, name in run.topic_names.items()})
+        if isinstance(run, str):
+            raise KeptRunError(run)
+        position = load(path)
+        if not _is_model_of(position, run):
+            raise KeptRunError(f"{path} is the model of another run: delete it, or run again with the same settings.")
+        return with_names(position, {int(topic_id): name for topic_id, name in run.topic_names.items()})
 
     def list_models(self) -> list[Path]:
         """The files of models as they are removed: those of runs without a name first, the oldest of them first."""
@@ -237,13 +247,13 @@ class KeptRuns:
         for run in runs[:-1]:
             if sum(sizes.values()) <= allowed:
                 break
-            self._place(run.key, MODEL_SUFFIX).unlink(missing_ok=True)
+            remove_file(self._place(run.key, MODEL_SUFFIX))
             sizes[run.key] = 0
 
     def _remove(self, key: str) -> None:
         """Remove the files of a run, the model first, so that none is left without its run."""
         for suffix in reversed(SUFFIXES):
-            self._place(key, suffix).unlink(missing_ok=True)
+            remove_file(self._place(key, suffix))
 
     def load(self, key: str) -> KeptContent:
         """Read the curves and topics of a run. Raises KeptRunError where they cannot be read."""
@@ -289,7 +299,7 @@ class KeptRuns:
             self._change(key, topic_names=_name_by_text(names))
 
     def delete(self, key: str) -> None:
-        """Remove a run; one that has gone already is no error."""
+        """Remove a run; one that has gone already is no error. Raises FileError where it cannot be removed."""
         with self._lock:
             self._remove(key)
             self.version += 1
@@ -326,37 +336,13 @@ class KeptRuns:
         write_parts(self._place(run.key), KEPT_RUN, asdict(run), arrays, packs=True)
 
 
-class ReadingLink:
-    """Gives the kept run of a page the shares of its reading; the one that comes first waits for the other."""
-
-    def __init__(self, kept: KeptRuns):
-        self._kept, self._lock = kept, threading.Lock()
-        self._run: tuple[tuple[int, int], str] | None = None
-        self._reading: Reading | None = None
-
-    def take_run(self, key: str, model: Model) -> None:
-        """Note the newest kept run, and which model it ended with."""
-        with self._lock:
-            self._run = (model.run_id, model.documents_seen), key
-            self._join()
-
-    def take_reading(self, reading: Reading) -> None:
-        """Note the newest reading."""
-        with self._lock:
-            self._reading = reading
-            self._join()
-
-    def _join(self) -> None:
-        if self._run is None or self._reading is None:
-            return
-        moment, key = self._run
-        if moment != (self._reading.model.run_id, self._reading.model.documents_seen):
-            return
-        try:
-            self._kept.take_reading(key, self._reading)
-        except KeptRunError as error:
-            _log.warning("The shares of a kept run could not be kept: %s", error)
-        self._run = self._reading = None
+def _is_model_of(position: Position, run: KeptRun) -> bool:
+    """Whether a model belongs to a kept run; in files of earlier versions it does not name the run."""
+    if key := read_kept_key(position):
+        return key == run.key
+    config = asdict(position.config)
+    is_same = all(config.get(name) == value for name, value in run.config.items())
+    return is_same and (position.algorithm, position.documents_seen) == (run.algorithm, run.documents_seen)
 
 
 def make_key(now: datetime | None = None) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,6 +13,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.counting import count_all
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.history import History
+from stickbreaker.app.model.page_notes import PAGE, with_page
 from stickbreaker.app.model.progress import (
     BOUND_COLUMNS,
     HELDOUT_COLUMNS,
@@ -48,41 +49,12 @@ NUM_TOP_WORDS = 10
 MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
-# The note of a saved position with everything that is not an array.
-PAGE = "page"
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
+RESTORED_AT_START = "Restored before its first document. Press Run to begin."
 FALLEN = (
     "Stopped before convergence: another pass would lower the bound, because each pass infers all documents from "
     "scratch."
 )
-
-
-def read_spec(position: Position) -> RunSpec:
-    """The spec of a saved run. Raises KeyError or ValueError where the position was not saved by a record."""
-    about = json.loads(str(position.notes[PAGE]))
-    algorithm = engine.find_algorithm(position.algorithm)
-    return RunSpec(
-        corpus_name=about["corpus"][0],
-        algorithm=algorithm,
-        config=position.config,
-        settings=position.settings,
-        chosen=frozenset(about["chosen"]),
-    )
-
-
-def read_status(position: Position) -> str:
-    """The status of a saved run."""
-    return str(json.loads(str(position.notes[PAGE]))["status"])
-
-
-def with_names(position: Position, names: Mapping[int, str]) -> Position:
-    """Give the topics of a saved run these names, by id."""
-    return _with_page(position, names=list(names.items()))
-
-
-def _with_page(position: Position, **values: Any) -> Position:
-    about = json.loads(str(position.notes[PAGE])) | values
-    return position.with_notes({**position.notes, PAGE: np.array(json.dumps(about))})
 
 
 def _measure(corpus: engine.Corpus) -> list[int]:
@@ -262,6 +234,20 @@ class Record:
         key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
         self.topic_names.share(self._known.setdefault(key, {}))
 
+    def save_start(self) -> Position:
+        """Copy what the run begins with, before its corpus is open; `restore` makes a record that has not learned."""
+        spec = self.spec
+        about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
+        return Position(
+            algorithm=spec.algorithm.name,
+            config=spec.config,
+            settings=spec.settings,
+            state=None,
+            documents_seen=0,
+            seconds=0.0,
+            notes={PAGE: np.array(json.dumps(about))},
+        )
+
     def save(self) -> Position | None:
         """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
         corpus, spec = self._corpus, self.spec
@@ -309,12 +295,15 @@ class Record:
         passes = self.documents_seen // self.corpus_size + 1
         fresh = {"is_over": False, "is_kept": False, "kept_key": "", "status": "paused", "message": ""}
         settings = replace(position.settings, passes=passes)
-        return replace(_with_page(position, **fresh), settings=settings, has_ended=False)
+        return replace(with_page(position, **fresh), settings=settings, has_ended=False)
 
     def restore(self, position: Position) -> None:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
         about, corpus = json.loads(str(position.notes[PAGE])), self._corpus
         assert corpus is not None
+        if position.state is None:
+            self._resumed = position
+            return self.stand_still()
         if about["corpus"][1:] != _measure(corpus):
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
@@ -366,7 +355,9 @@ class Record:
         """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
-            message = RESTORED.format(self.documents_seen) if self._resumed is not None else ""
+            message = ""
+            if self._resumed is not None:
+                message = RESTORED.format(self.documents_seen) if self.documents_seen else RESTORED_AT_START
             self.status, self.message = ("paused" if self.documents_seen else "ready"), message
 
     def fail(self, error: BaseException) -> None:

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -16,9 +16,10 @@ import numpy as np
 from stickbreaker.app.model.limits import SAVED_RUNS, find_limit
 from stickbreaker.app.model.progress import Checkpoint, Mark
 from stickbreaker.app.model.word_lists import WordLists
-from stickbreaker.engine.files.whole_files import make_folder, remove_leftovers
+from stickbreaker.engine.files.verified_files import reading
+from stickbreaker.engine.files.whole_files import Claim, claim, make_folder, remove_leftovers
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.runs.checkpoint import CHECKPOINT, CheckpointError, Position
 
 # A run of the default size takes about 10 MB.
 MAX_SAVED = 20
@@ -27,6 +28,9 @@ MOST_SAVED, OLD_SECONDS = 200, 86_400
 SUFFIX = ".npz"
 LETTERS = 32
 COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
+
+# A saved run is a checkpoint with the address and what its page shows.
+SAVED_RUN = replace(CHECKPOINT, remedy="start the run again")
 
 _log = logging.getLogger(__name__)
 
@@ -57,23 +61,43 @@ class SavedRuns:
         make_folder(self._folder, "A run cannot be saved", CheckpointError)
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
-        checkpoint.save(self._folder / f"{_name(run)}{SUFFIX}", run.position.with_notes(notes))
+        checkpoint.save(self._folder / f"{name_run(run.key, run.watch)}{SUFFIX}", run.position.with_notes(notes))
         keep_newest(self._folder, SUFFIX, find_limit(SAVED_RUNS))
+
+    def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
+        """Find the file of the run with this key, or with this watch token; None where there is none."""
+        pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
+        return next((path for path in list_newest(self._folder, SUFFIX) if pattern in path.name), None)
+
+    def load(self, path: Path) -> SavedRun:
+        """Read a file that `locate` found. Raises CheckpointError where it is damaged or has another run."""
+        position = checkpoint.load(path, SAVED_RUN)
+        with reading(path, SAVED_RUN):
+            run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
+            if path.stem != name_run(run.key, run.watch):
+                raise ValueError("the file was renamed")
+            return run
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
-        pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
-        for path in list_newest(self._folder, SUFFIX):
-            if pattern in path.name:
-                try:
-                    position = checkpoint.load(path)
-                    run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
-                    if path.stem != _name(run):
-                        raise ValueError(f"{path} was renamed: delete it.")
-                    return run
-                except (CheckpointError, KeyError, TypeError, ValueError) as error:
-                    _log.warning("A saved run cannot be read and is left out: %s", error)
-        return None
+        path = self.locate(key, watch)
+        try:
+            return None if path is None else self.load(path)
+        except CheckpointError as error:
+            _log.warning("A saved run cannot be read and is left out: %s", error)
+            return None
+
+    def claim(self, name: str) -> Claim | None:
+        """Claim a run by the name of its file, without suffix; None if another process has it.
+
+        Nothing is claimed where the folder cannot be written.
+        """
+        try:
+            make_folder(self._folder, "A run cannot be saved", CheckpointError)
+            return claim(self._folder, name)
+        except OSError as error:
+            _log.warning("A run could not be claimed: %s", error)
+            return Claim()
 
 
 def list_newest(folder: Path, suffix: str) -> list[Path]:
@@ -100,8 +124,9 @@ def keep_newest(folder: Path, suffix: str, allowed: float = float("inf")) -> Non
                 path.unlink()
 
 
-def _name(run: SavedRun) -> str:
-    return f"{hash_secret(run.key)}-{hash_secret(run.watch)}"
+def name_run(key: str, watch: str) -> str:
+    """The name of a run's file, without suffix."""
+    return f"{hash_secret(key)}-{hash_secret(watch)}"
 
 
 def hash_secret(secret: str) -> str:

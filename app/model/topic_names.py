@@ -19,7 +19,7 @@ from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
 from stickbreaker.engine.files.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.files.whole_files import FileError, remove_leftovers
+from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_file, remove_leftovers
 
 FOLDER = "topic-names"
 SUFFIX = ".zip"
@@ -61,7 +61,10 @@ class TopicNames:
             return ()
         header = read_header(path, TOPIC_NAMES)
         with reading(path, TOPIC_NAMES):
-            topics = dict(header.about or {})["topics"]
+            about = dict(header.about or {})
+            if about["corpus"] != corpus_name:
+                raise TopicNameError(f"{path} has the topic names of another corpus: delete the file.")
+            topics = about["topics"]
             return tuple(NamedTopic(name=str(each["name"]), words=_check_words(each["words"])) for each in topics)
 
     def change(self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()) -> None:
@@ -81,9 +84,9 @@ class TopicNames:
             raise TopicNameError(FULL)
 
     def remove(self, corpus_name: str) -> None:
-        """Forget all names of a corpus; none is no error. Raises OSError where the file cannot be removed."""
+        """Forget all names of a corpus; none is no error. Raises FileError where the file cannot be removed."""
         with self._lock:
-            self._place(corpus_name).unlink(missing_ok=True)
+            remove_file(self._place(corpus_name))
 
     def count(self, corpus_name: str) -> int:
         """The number of names kept for a corpus; 0 where they cannot be read."""
@@ -93,12 +96,7 @@ class TopicNames:
             return 0
 
     def _write(self, corpus_name: str, topics: Sequence[NamedTopic]) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            remedy = "free some space there, or make the folder writable"
-            reason = f"Names cannot be kept in {self._folder} ({error.strerror}): {remedy}."
-            raise TopicNameError(reason) from error
+        make_folder(self._folder, "Names cannot be kept", TopicNameError)
         about = {"corpus": corpus_name, "topics": [asdict(topic) for topic in topics]}
         write_parts(self._place(corpus_name), TOPIC_NAMES, about, {}, packs=True)
 

@@ -11,8 +11,8 @@ from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import POLL_SECONDS, describe_wait
+from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
+from stickbreaker.app.server.runner import POLL_SECONDS
 from stickbreaker.engine.runs.count_check import CheckPlan, can_check, check_count
 
 SAMPLER = engine.find_algorithm("gibbs-hdp")

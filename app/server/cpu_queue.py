@@ -46,3 +46,10 @@ class CpuQueue:
     def _promote(self) -> None:
         while self._queue and len(self._running) < self.num_cores:
             self._running.add(self._queue.popleft())
+
+
+def describe_wait(place: int, num_cores: int) -> str:
+    """Say what a run at this place in the queue, from 1, waits for."""
+    others = "another run is" if num_cores == 1 else f"{num_cores} other runs are"
+    turn = "this run is next" if place == 1 else f"{place - 1} more ahead of this run"
+    return f"Waiting for a free processor core: {others} learning, {turn}."

@@ -8,19 +8,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
+from stickbreaker.app.model.page_notes import read_spec
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.record import Names, Record, read_spec
+from stickbreaker.app.model.record import Names, Record
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.model.topic_names import NamedTopic, describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
+from stickbreaker.app.server.run_requests import Requests
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.memory import check_memory
@@ -56,40 +58,24 @@ class Ending(NamedTuple):
 class Storage(NamedTuple):
     """What writes a run to disk.
 
+    begin(position): called with what a run begins with, before its corpus is opened; returns at once.
     keep(ending): called once for each run that has finished, or that is left after it has learned.
     save(position): called at columns of the word lists, every half minute and where the run stops; returns at once.
     name(key, names): called with the names of the topics, by id, if they change after the run was kept.
     reopen(key, model): called if a run that was kept is opened again.
     keep_names(corpus_name, topics, forgotten): called with the named topics that the corpus is to keep, and with names
     that it is to forget. find_names(corpus_name): returns the named topics that it has kept.
+    leave(): called at the end of the thread, after everything else.
     """
 
+    begin: Callable[[Position], None] = lambda position: None
     keep: Callable[[Ending], None] = lambda ending: None
     save: Callable[[Position], None] = lambda position: None
     name: Callable[[str, Mapping[int, str]], None] = lambda key, names: None
     reopen: Callable[[str, Model], None] = lambda key, model: None
     keep_names: Callable[[str, Sequence[NamedTopic], Collection[str]], None] = lambda corpus_name, topics, gone: None
     find_names: Callable[[str], Sequence[NamedTopic]] = lambda corpus_name: ()
-
-
-@dataclass
-class Requests:
-    """What the pages ask for. `spec` and `changed` are taken once, the others stay as they are.
-
-    number: grows with every request, so that the sleeping thread misses none. spec: a new run to begin. saved: where it
-    continues. changed: the spec of the current run after changes of its live settings.
-    """
-
-    number: int = 0
-    is_running: bool = False
-    num_steps: int = 0
-    spec: RunSpec | None = None
-    saved: Position | None = None
-    changed: RunSpec | None = None
-    forgets_earlier: bool = False
-    names: dict[int, str] = field(default_factory=dict)
-    undoes_names: bool = False
-    is_closed: bool = False
+    leave: Callable[[], None] = lambda: None
 
 
 class Runner:
@@ -135,18 +121,26 @@ class Runner:
         """Leave the current run and begin this one; it learns at once, or waits for `resume`."""
         self._request(spec=spec, saved=None, changed=None, is_running=is_running, num_steps=0)
 
-    def restore(self, position: Position, is_running: bool = False) -> None:
+    def restore(self, position: Position, is_running: bool = False, is_on_disk: bool = False) -> None:
         """Leave the current run and open a saved one, which waits for `resume` or learns at once.
 
-        Raises KeyError or ValueError where the position was not saved by a runner.
+        is_on_disk: whether the address opens this run already. Raises KeyError or ValueError where the position was
+        not saved by a runner.
         """
-        self._request(spec=read_spec(position), saved=position, changed=None, is_running=is_running, num_steps=0)
+        self._request(
+            spec=read_spec(position),
+            saved=position,
+            is_on_disk=is_on_disk,
+            changed=None,
+            is_running=is_running,
+            num_steps=0,
+        )
 
     def extend(self) -> None:
         """Read the corpus once more, as a run of its own that continues the finished one. Otherwise nothing happens."""
         position = self._record.extend() if self._record is not None else None
         if position is not None:
-            self.restore(position, is_running=True)
+            self.restore(position, is_running=True, is_on_disk=True)
 
     def resume(self) -> None:
         """Continue to learn."""
@@ -241,6 +235,7 @@ class Runner:
                 self._record.kept_key = self._record.kept_key or make_key()
                 self._save_if_due(self._record, is_standing=True)
                 self._hand_over(self._record, self.progress)
+        self._storage.leave()
 
     def _turn(self) -> None:
         self._apply()
@@ -264,7 +259,7 @@ class Runner:
             requests = self.requests
             self._num_applied = requests.number
             spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
-            saved, undoes = requests.saved, requests.undoes_names
+            saved, undoes, is_on_disk = requests.saved, requests.undoes_names, requests.is_on_disk
             requests.spec = requests.saved = requests.changed = None
             requests.forgets_earlier, requests.undoes_names, requests.names = False, False, {}
             renamed = self._record if names or undoes else None
@@ -281,11 +276,24 @@ class Runner:
         if forgets:
             self.earlier = ()
         if spec is not None and self._record is not None:
+            if saved is None or not is_on_disk:
+                # After a crash from here on, the address opens this run and not the one before.
+                self._storage.begin(saved or self._record.save_start())
             self._begin(self._record, saved)
         if renamed is not None:
             self._is_unsaved = True
+        if changed is not None and spec is None:
+            self._save_change()
         if changed is not None or forgets or renamed is not None:
             self._publish()
+
+    def _save_change(self) -> None:
+        """Note that settings have changed, so that they are saved also where the run stands still."""
+        record = self._record
+        if record is not None and not record.is_over:
+            self._is_unsaved = True
+            if not record.documents_seen:
+                self._storage.begin(record.save_start())
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
         """Name topics of the current run, or take back what they were given; return the names to forget."""
@@ -490,10 +498,3 @@ class Runner:
         if self._record is not None:
             self._record.fail(error)
             self._publish()
-
-
-def describe_wait(place: int, num_cores: int) -> str:
-    """Say what a run at this place in the queue, from 1, waits for."""
-    others = "another run is" if num_cores == 1 else f"{num_cores} other runs are"
-    turn = "this run is next" if place == 1 else f"{place - 1} more ahead of this run"
-    return f"Waiting for a free processor core: {others} learning, {turn}."

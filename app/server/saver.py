@@ -1,12 +1,19 @@
 """Saves runs in the background, so that learning does not wait for the disk."""
 
+import errno
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.engine.files.whole_files import Claim
 
 LONGEST_FLUSH_SECONDS = 10.0
+RETRY_SECONDS = 30.0
+UNSAVED = "This run could not be saved: {}. {}. Saving is tried again every {:.0f} s."
+FREE, UNLOCK = "Free some space on the disk of the server", "Make the data folder of the server writable"
+REMEDIES = {errno.ENOSPC: FREE, errno.EDQUOT: FREE, errno.EROFS: UNLOCK, errno.EACCES: UNLOCK, errno.EPERM: UNLOCK}
 
 _log = logging.getLogger(__name__)
 
@@ -14,34 +21,55 @@ _log = logging.getLogger(__name__)
 class Saver:
     """One thread that writes runs. Of a run that is handed over again before it is written, the newest is written.
 
+    A run that could not be written is tried again after some seconds.
     on_fault(run key, sentence): called with what went wrong, and with an empty sentence after the next success.
     """
 
-    def __init__(self, on_fault: Callable[[str, str], None] = lambda key, sentence: None):
-        self._on_fault = on_fault
+    def __init__(
+        self,
+        on_fault: Callable[[str, str], None] = lambda key, sentence: None,
+        retry_seconds: float = RETRY_SECONDS,
+    ):
+        self._on_fault, self._retry_seconds = on_fault, retry_seconds
         self._changed = threading.Condition()
         self._waiting: dict[str, tuple[SavedRuns, SavedRun]] = {}
-        self._is_writing = self._is_closed = False
+        self._failed: dict[str, tuple[SavedRuns, SavedRun]] = {}
+        self._claims: dict[str, Claim] = {}
+        self._written = ""
+        self._retry_at = float("inf")
+        self._is_closed = False
         self._thread: threading.Thread | None = None
 
     def save(self, saved_runs: SavedRuns, run: SavedRun) -> None:
         """Hand over a run; returns at once. After `close` the run is written before this returns."""
         with self._changed:
-            if self._is_closed:
-                return self._write(saved_runs, run)
-            self._waiting[run.key] = (saved_runs, run)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="saver", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
+            if not self._is_closed:
+                self._failed.pop(run.key, None)
+                self._waiting[run.key] = (saved_runs, run)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._work, name="saver", daemon=True)
+                    self._thread.start()
+                self._changed.notify_all()
+                return
+        self._write(saved_runs, run)
+
+    def release(self, key: str, claim: Claim) -> None:
+        """Close the claim of a run that has ended, once everything that was handed over is written."""
+        with self._changed:
+            self._claims[key] = claim
+            self._close_claims()
 
     def flush(self, seconds: float = LONGEST_FLUSH_SECONDS) -> bool:
-        """Wait until everything that was handed over is written; False if that takes longer."""
+        """Wait until everything that was handed over is written, or has failed; False if that takes longer."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._waiting and not self._is_writing, seconds)
+            return self._changed.wait_for(lambda: not self._waiting and not self._written, seconds)
 
     def close(self) -> None:
-        """Write what is left, and end the thread."""
+        """Write what is left, try once more what has failed, and end the thread."""
+        with self._changed:
+            self._retry_at = float("-inf")
+            self._changed.notify_all()
+            self._retry()
         self.flush()
         with self._changed:
             self._is_closed = True
@@ -50,19 +78,55 @@ class Saver:
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._is_writing = False
+                self._close_claims()
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._waiting or self._is_closed)
+                wait = None if not self._failed else max(0.0, self._retry_at - time.monotonic())
+                self._changed.wait_for(lambda: self._waiting or self._is_closed, wait)
+                self._retry()
                 if not self._waiting:
-                    return
-                saved_runs, run = self._waiting.pop(next(iter(self._waiting)))
-                self._is_writing = True
-            self._write(saved_runs, run)
+                    if self._is_closed:
+                        self._failed.clear()
+                        return self._close_claims()
+                    continue
+                self._written = next(iter(self._waiting))
+                saved_runs, run = self._waiting.pop(self._written)
+            is_written = self._write(saved_runs, run)
+            with self._changed:
+                if not is_written and self._written not in self._waiting:
+                    self._failed[self._written] = (saved_runs, run)
+                    self._retry_at = time.monotonic() + self._retry_seconds
+                self._written = ""
 
-    def _write(self, saved_runs: SavedRuns, run: SavedRun) -> None:
+    def _retry(self) -> None:
+        """Hand over again what has failed, if it is time; the lock is held."""
+        if time.monotonic() >= self._retry_at:
+            self._waiting = self._failed | self._waiting
+            self._failed, self._retry_at = {}, float("inf")
+
+    def _close_claims(self) -> None:
+        """Close the claims of runs of which nothing is left to write; the lock is held."""
+        for key in [key for key in self._claims if key not in (*self._waiting, *self._failed, self._written)]:
+            self._claims.pop(key).close()
+
+    def _write(self, saved_runs: SavedRuns, run: SavedRun) -> bool:
+        fault = ""
         try:
             saved_runs.write(run)
-            self._on_fault(run.key, "")
         except Exception as error:
             _log.warning("A run could not be saved: %s", error)
-            self._on_fault(run.key, str(error))
+            fault = describe_fault(error, self._retry_seconds)
+        try:
+            self._on_fault(run.key, fault)
+        except Exception:
+            _log.exception("The result of saving a run could not be reported")
+        return not fault
+
+
+def describe_fault(error: BaseException, retry_seconds: float = RETRY_SECONDS) -> str:
+    """Say why a run could not be saved and what to do, without the names of folders, which users need not know."""
+    cause: BaseException | None = error
+    while cause is not None and not (isinstance(cause, OSError) and cause.errno):
+        cause = cause.__cause__
+    number, reason = (cause.errno, cause.strerror) if isinstance(cause, OSError) else (None, "")
+    remedy = REMEDIES.get(number or 0, "Check the disk of the server")
+    return UNSAVED.format(reason or type(error).__name__, remedy, retry_seconds)

@@ -26,24 +26,25 @@ from stickbreaker.app.model.disk_space import (
     limit_saved_readings,
     limit_saved_runs,
 )
-from stickbreaker.app.model.kept_runs import KeptRuns, ReadingLink
+from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
+from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Saved, take_in
-from stickbreaker.app.model.record import read_status
+from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings
-from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, name_run
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.topic_names import FOLDER, TopicNames
 from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
-from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
 from stickbreaker.app.server.event_log import EventLog, RunEvents
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.run_budget import HeldRun, Measured, choose_freed, measure
-from stickbreaker.app.server.runner import Ending, Runner, Storage, describe_wait
+from stickbreaker.app.server.runner import Ending, Runner, Storage
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.scheduler import find_client, find_cluster
 from stickbreaker.app.server.subscribers import Subscribers
@@ -51,6 +52,7 @@ from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data, list_data
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.parallel.threads import count_cores
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
@@ -69,6 +71,14 @@ SERVICE = "stickbreaker-service"
 FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
 RUN_GONE = "The run of this link no longer exists, so a new run with the settings of the link was started."
+RUN_DAMAGED = (
+    "The saved run of this link cannot be opened, because its file {} is damaged. A new run with the settings of the "
+    "link was started."
+)
+RUN_IN_USE = (
+    "The run of this link is open on another server with the same data folder (STICKBREAKER_DATA), so a new run was "
+    "started. Open it there, or stop that server and open the link again."
+)
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
 
 _log = logging.getLogger(__name__)
@@ -99,6 +109,7 @@ class Run:
     resumes: bool = False
     board: ClassBoard = field(default_factory=ClassBoard)
     measured: Measured = field(default_factory=Measured)
+    save_fault: str = ""
 
     @property
     def progress(self) -> Progress:
@@ -167,6 +178,11 @@ class Service:
             self.events.write("run_not_saved", key)
         else:
             limit_saved_runs(list_data())
+        with self._lock:
+            run = self._runs.get(key)
+        if run is not None and run.save_fault != fault:
+            run.save_fault = fault
+            run.notify()
 
     def find_kept(self, user: str | None) -> KeptRuns:
         """The kept runs of a user; all pages share one object."""
@@ -220,11 +236,10 @@ class Service:
             if run is None:
                 self._make_room(visitor.user)
             if run is None and not fault:
-                run = self._restore(visitor, wakeup)
+                run, fault = self._restore(visitor, wakeup)
                 if run is not None:
                     self.events.write("page_opened", run.key, watching=is_watching)
                     return Attachment(run=run, is_watching=is_watching)
-                fault = NOTHING_TO_WATCH if is_watching else RUN_GONE if visitor.run else ""
         if run is None:
             run = self._open(visitor.user, wakeup, make_spec())
             self.events.write("page_opened", run.key, watching=False)
@@ -316,8 +331,8 @@ class Service:
             run.runner.join(LAST_STEP_SECONDS)
         self._saver.close()
 
-    def _restore(self, visitor: Visitor, wakeup: Any) -> Run | None:
-        """Open the saved run of a link, at the same addresses; None where there is none.
+    def _restore(self, visitor: Visitor, wakeup: Any) -> tuple[Run | None, str]:
+        """Open the saved run of a link, at the same addresses; without one, None and what the page says.
 
         A key opens only a run of the visitor. A link to watch opens a run of any user, for its owner.
         """
@@ -325,19 +340,25 @@ class Service:
         if ending is not None:
             ending.runner.join(LAST_STEP_SECONDS)
         self._saver.flush(LAST_SAVE_SECONDS)
-        saved = None
-        if visitor.watch is not None:
-            found = (find_saved(place).find(watch=visitor.watch) for place in list_data())
-            saved = next((each for each in found if each is not None), None)
-        elif visitor.run:
-            saved = find_saved(find_data(visitor.user)).find(key=visitor.run)
-        if saved is None or (visitor.watch is None and saved.user != visitor.user):
-            return None
-        try:
-            return self._open(saved.user, wakeup, saved=saved, is_presenter=visitor.watch is None)
-        except (KeyError, ValueError):
-            _log.exception("A saved run could not be opened")
-            return None
+        is_watching = visitor.watch is not None
+        for place in list_data() if is_watching else [find_data(visitor.user)] if visitor.run else []:
+            saved_runs = find_saved(place)
+            path = saved_runs.locate(None if is_watching else visitor.run, visitor.watch)
+            if path is None:
+                continue
+            claim = saved_runs.claim(path.stem)
+            if claim is None:
+                return None, RUN_IN_USE
+            try:
+                saved = saved_runs.load(path)
+                if is_watching or saved.user == visitor.user:
+                    return self._open(saved.user, wakeup, saved=saved, is_presenter=not is_watching, claim=claim), ""
+            except (KeyError, ValueError) as error:
+                _log.warning("A saved run could not be opened: %s", error)
+                claim.close()
+                return None, RUN_DAMAGED.format(path.name)
+            claim.close()
+        return None, NOTHING_TO_WATCH if is_watching else RUN_GONE if visitor.run else ""
 
     def _open(
         self,
@@ -346,8 +367,9 @@ class Service:
         spec: RunSpec | None = None,
         saved: SavedRun | None = None,
         is_presenter: bool = True,
+        claim: Claim | None = None,
     ) -> Run:
-        """Begin a run of a spec, or open a saved one."""
+        """Begin a run of a spec, or open a saved one, which this process has claimed."""
         subscribers, presenters, kept = Subscribers(), Subscribers(), self.find_kept(user)
         saved_runs = find_saved(find_data(user))
         subscribers.add(wakeup)
@@ -376,12 +398,14 @@ class Service:
 
         names = self.find_names(user)
         storage = Storage(
+            begin=save,
             keep=keep,
             save=save,
             name=kept.name_topics,
             reopen=link.take_run,
             keep_names=names.change,
             find_names=names.read,
+            leave=lambda: self._saver.release(key, held),
         )
         runner = make_runner(notify, storage)
         readings = SavedReadings(find_data(user) / READINGS)
@@ -393,6 +417,8 @@ class Service:
         turn, saved_shares = self._reading_queue.make_turn(user), Saved(find=readings.find, write=keep_reading)
         reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares, find_cluster)
         checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
+        # Another server with the same folder does not open this run meanwhile.
+        held = claim or saved_runs.claim(name_run(key, watch)) or Claim()
         sweep = Sweep(make_runner, kept, notify, partial(sweeps.write, key), sweep_state)
         run = Run(
             key=key,
@@ -409,7 +435,7 @@ class Service:
             self._runs[run.key] = run
         if saved is not None:
             self.events.write("run_restored", key, documents=saved.position.documents_seen)
-            runner.restore(saved.position)
+            runner.restore(saved.position, is_on_disk=True)
         elif spec is not None:
             self.events.write("run_started", key, algorithm=spec.algorithm.name)
             runner.restart(spec)

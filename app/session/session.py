@@ -292,7 +292,8 @@ class Session:
         jobs = self._run.reader.job, self._run.checker.job, self.hood.job
         present = len(self._run.presenters), self._run.num_watching
         of_class = self.classroom.find_shown()
-        seen = (progress, earlier, jobs, self.kept.version, self._run.sweep.state, present, of_class)
+        fault = self._run.save_fault
+        seen = (progress, earlier, jobs, self.kept.version, self._run.sweep.state, present, of_class, fault)
         if seen == self.seen:
             return
         before, self.seen = self.seen, seen
@@ -304,6 +305,7 @@ class Session:
                 settings = (self.watched_settings,) if self.is_watching else (self.controls, self.sketch)
                 for view in (self.header, *settings, self.player):
                     self._attempt(view.update, progress, earlier)
+            self.header.show_fault(fault)
             self.sharing.update(self.is_watching, *present)
             self._attempt(self.classroom.look)
             self._update_page(has_moved)

@@ -167,6 +167,7 @@ class Header(pn.viewable.Viewer):
         )
         self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
         self.buttons = pn.FlexBox(align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
+        self._note = self._fault = ""
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: actions.toggle())
 
@@ -176,7 +177,9 @@ class Header(pn.viewable.Viewer):
 
     def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
         """Show a progress; only changes are sent."""
-        self.bar.param.update(**describe_progress(progress))
+        described = describe_progress(progress)
+        self._note = described["note"]
+        self.bar.param.update(**described | {"note": self._join_notes()})
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
             self.bar.param.update(work=progress.work, work_seconds=seconds)
@@ -186,6 +189,14 @@ class Header(pn.viewable.Viewer):
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
+
+    def show_fault(self, fault: str) -> None:
+        """Show that the run could not be saved, until it is; fault: a sentence, or empty."""
+        self._fault = fault
+        self.bar.note = self._join_notes()
+
+    def _join_notes(self) -> str:
+        return f"{self._note} {self._fault}".strip()
 
     def show_moment(self, moment: Progress) -> None:
         """Show the phase, date and documents of a moment: those of the run as it is now unless the user replays it."""

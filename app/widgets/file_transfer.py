@@ -94,6 +94,8 @@ class FileTransfer(PlainScript):
                 self.upload.clear()
                 self._refuse("Upload cancelled.")
         except OSError as error:
+            # A part of an upload is of no use, and takes space on a full disk.
+            self.upload.clear()
             self._note(find_fault(error))
             self._send_msg({"kind": "answer", "is_taken": False})
             self._refuse(UNSTORED.format(error.strerror or error))

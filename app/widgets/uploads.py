@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -128,13 +129,15 @@ class Upload:
         return found[0] if len(found) == 1 and found[0].suffix.lower() not in ("", ".txt") else folder
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def clear(self) -> None:
         """Remove the files."""
-        self._close()
+        # Closing writes what is left of a part, for which a full disk has no room.
+        with suppress(OSError):
+            self._close()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = None

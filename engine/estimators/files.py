@@ -49,9 +49,7 @@ def save_model(
     notes = {NUM_WORDS: np.array(model.n_features_in_), CORPUS_SIZE: np.array(model.corpus_size_)}
     named = ((WORDS, model.words_), (COLUMNS, columns))
     notes |= {name: np.array(words, str) for name, words in named if words is not None}
-    if not model.history_.empty:
-        history = model.history_.items()
-        notes |= {HISTORY + name: column.to_numpy(str if name == "word" else None) for name, column in history}
+    notes |= note_history(model.history_)
     notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
     if model.topic_names_:
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
@@ -69,6 +67,19 @@ def save_model(
             notes=notes,
         ),
     )
+
+
+def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The columns of a history as notes of a position; an empty one has no notes."""
+    if history.empty:
+        return {}
+    return {HISTORY + name: column.to_numpy(str if name == "word" else None) for name, column in history.items()}
+
+
+def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame | None:
+    """The history in the notes of a position; None if they have none."""
+    history = {name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name}
+    return pd.DataFrame(history) if history else None
 
 
 # A model is a checkpoint with its words.
@@ -96,8 +107,8 @@ def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     model.n_features_in_ = notes[NUM_WORDS].item()
     if COLUMNS in notes:
         model.feature_names_in_ = notes[COLUMNS].astype(object)
-    history = {name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name}
-    if history:
-        model.history_ = pd.DataFrame(history)
+    history = read_history(notes)
+    if history is not None:
+        model.history_ = history
     if TOPIC_NAMES in notes:
         model.topic_names_ = dict(json.loads(str(notes[TOPIC_NAMES])))

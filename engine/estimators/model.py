@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
-from stickbreaker.engine.estimators.files import save_model
+from stickbreaker.engine.estimators.files import note_history, read_history, save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import (
@@ -47,7 +47,7 @@ from stickbreaker.engine.runs.checkpoint import load as load_position
 from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
-from stickbreaker.engine.runs.run import Updates, run
+from stickbreaker.engine.runs.run import Updates, run, run_with_notes
 from stickbreaker.engine.runs.settings import LARGEST_SEED, RunSettings
 from stickbreaker.engine.schedules import resolve_max_topics
 from stickbreaker.engine.versions import find_environment
@@ -130,7 +130,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             Receives an `Update` after each mini-batch. It may raise an exception to cancel.
         checkpoint : str or path, optional
             A file (.npz) that is written every 30 seconds, at the end, and where the fit is interrupted. If it exists,
-            the fit continues from it; `history_` then begins there.
+            the fit continues from it, and `history_` is complete.
         client : distributed.Client, optional
             The workers of this Dask cluster compute the local steps. The model is the same, bit for bit; the parameter
             `num_shards` sets the number of tasks of a mini-batch.
@@ -159,11 +159,17 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             self.seed_ = position.settings.seed
         settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
-        updates = run(prepared, checkpoint=checkpoint, client=client)
+        updates = (
+            run(prepared, client=client)
+            if checkpoint is None
+            else run_with_notes(prepared, checkpoint, self._note, client)
+        )
         seen = 0
         if position is not None:
             seen = position.documents_seen
             self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
+            # Files of earlier versions have no history.
+            self.history_ = self.history_ if (before := read_history(position.notes)) is None else before
         with show_progress(verbose, prepared.documents_total, "documents") as move, closing(updates):
             self._learn(updates, seen, prepared.documents_total, move, callback)
         return self
@@ -188,8 +194,15 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """Take the state of `fit` after a mini-batch, and its checkpoint if there is one."""
         self.state_ = update.state
         self.documents_seen_ = min(update.stepped.documents_seen, self.corpus_size_)
-        if update.snapshot is not None:
-            self._remember(update.snapshot.documents_seen, update.snapshot.date, update.snapshot.summary)
+        snapshot, before = update.snapshot, self.history_["documents_seen"]
+        # An update that is in the checkpoint has been taken already.
+        if snapshot is not None and (before.empty or snapshot.documents_seen > before.iloc[-1]):
+            self._remember(snapshot.documents_seen, snapshot.date, snapshot.summary)
+
+    def _note(self, update: Update) -> dict[str, np.ndarray]:
+        """Take an update, and return what its checkpoint is to hold."""
+        self._take(update)
+        return note_history(self.history_)
 
     def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
         """Become a new model, which knows the words of X and has read no document; return X as a Corpus.

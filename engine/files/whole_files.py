@@ -18,6 +18,8 @@ except ImportError:  # Windows, where a file that is open cannot be deleted.
 
 PARTIAL = ".partial"
 STALE_SECONDS = 86_400
+# A process that has just ended its work may hold a name a little longer.
+CLAIM_TRIES, CLAIM_SECONDS = 10, 0.1
 
 
 class FileError(OSError, ValueError):
@@ -114,6 +116,17 @@ def remove_folder(path: Path) -> None:
         shutil.rmtree(gone, ignore_errors=True)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file; one that has gone already is no error. Raises FileError if that is not allowed."""
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"Cannot remove {path} ({reason}): check the permissions of its folder.") from error
+
+
 def make_folder(folder: Path, failure: str, error: type[FileError]) -> None:
     """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot be saved"."""
     try:
@@ -133,6 +146,45 @@ def remove_leftovers(folder: Path) -> None:
         with suppress(OSError):
             if place.name.startswith("."):
                 _remove_abandoned(place)
+
+
+class Claim:
+    """A name in a folder that one process has until `close`, or until it ends; `remove_leftovers` then removes it."""
+
+    def __init__(self, path: Path | None = None, file: BinaryIO | None = None) -> None:
+        self._path, self._file = path, file
+
+    def close(self) -> None:
+        """Let other processes have the name."""
+        if self._path is None or self._file is None:
+            return
+        # Removed under the lock, so that no other process has taken it yet.
+        with suppress(OSError):
+            self._path.unlink()
+        self._file.close()
+        self._path = self._file = None
+
+
+def claim(folder: Path, name: str) -> Claim | None:
+    """Claim a name in a folder for this process; None if another one has it. Where there are no locks, several can.
+
+    Raises OSError where the folder cannot be written.
+    """
+    path = folder / f".{name}{PARTIAL}"
+    for _ in range(CLAIM_TRIES):
+        file = path.open("ab")
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Another process may have removed the file before it was locked.
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                return Claim(path, file)
+        except BlockingIOError:
+            time.sleep(CLAIM_SECONDS)
+        except OSError:
+            return Claim(path, file)
+        file.close()
+    return None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
 
-NOTE = "note."
+NOTE, STATE = "note.", "state"
 FINGERPRINT_DOCUMENTS = 256
 # The format of checkpoints before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 3
@@ -38,7 +38,7 @@ class Position:
     settings : RunSettings
         How the run reads and scores.
     state : object
-        The state of the algorithm.
+        The state of the algorithm; None before the first step.
     documents_seen : int
         The number of documents learned from, over all passes.
     seconds : float
@@ -98,7 +98,7 @@ def save(path: str | PathLike[str], position: Position) -> None:
         "has_ended": position.has_ended,
         "documents": position.documents,
     }
-    arrays = dict(flatten("state", position.state))
+    arrays = {} if position.state is None else dict(flatten(STATE, position.state))
     arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
@@ -116,8 +116,10 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
             raise CheckpointError(f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again.")
         algorithm = find_algorithm(header["algorithm"])
         config = algorithm.config(**header["config"])
-        like = algorithm.init(resolve(config, 1), 1, np.random.default_rng(0))
-        state = restore("state", like, arrays)
+        state = None
+        # Only a file with a verified header says that nothing has been learned.
+        if not found.format or header["documents_seen"] or _has(arrays, STATE):
+            state = restore(STATE, algorithm.init(resolve(config, 1), 1, np.random.default_rng(0)), arrays)
         notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
         settings = RunSettings(**header["settings"])
         return Position(

@@ -1,10 +1,10 @@
 """The driver: reads a prepared corpus, mini-batch by mini-batch, and yields what happens."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SAVE_SECONDS = 30.0
 # Yields updates, and may be sent a config.
 Updates = Generator[Update, Any, None]
+# Returns what a checkpoint is to hold next to the position after an update.
+Note: TypeAlias = Callable[[Update], Mapping[str, np.ndarray]]
 
 
 def run(
@@ -75,9 +77,25 @@ def run(
         return _begin(prepared, resume, client)
     if resume is not None:
         raise ValueError("Give resume or checkpoint, not both: a run continues from one position.")
+    return _run_saved(prepared, checkpoint, every, client, lambda update: {})
+
+
+def run_with_notes(
+    prepared: Prepared,
+    checkpoint: str | PathLike[str],
+    note: Note,
+    client: "Client | None" = None,
+) -> Updates:
+    """Run as `run` does with a checkpoint, which also has the notes of the last update."""
+    return _run_saved(prepared, checkpoint, SAVE_SECONDS, client, note)
+
+
+def _run_saved(
+    prepared: Prepared, checkpoint: str | PathLike[str], every: float, client: "Client | None", note: Note
+) -> Updates:
     path = Path(checkpoint)
     updates = _begin(prepared, load(path) if path.exists() else None, client)
-    return _save_as_it_runs(prepared, updates, path, every)
+    return _save_as_it_runs(prepared, updates, path, every, note)
 
 
 def _begin(prepared: Prepared, resume: Position | None, client: "Client | None") -> Updates:
@@ -87,23 +105,24 @@ def _begin(prepared: Prepared, resume: Position | None, client: "Client | None")
     return _Run(prepared, resume, remote).updates()
 
 
-def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float) -> Updates:
+def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float, note: Note) -> Updates:
     """Pass updates on, and write the position after some of them and after the last."""
     config, saved_at, unsaved = prepared.config, time.monotonic(), None
     documents = fingerprint(prepared.train)
     try:
         update = next(updates, None)
         while update is not None:
-            unsaved = _position(prepared, config, update.stepped, documents)
+            unsaved = _position(prepared, config, update.stepped, documents), update
             if time.monotonic() - saved_at >= every:
-                save(path, unsaved)
+                save(path, unsaved[0].with_notes(note(update)))
                 saved_at, unsaved = time.monotonic(), None
             sent = yield update
             config = config if sent is None else sent
             update = next(updates, None) if sent is None else _send(updates, sent)
     finally:
         if unsaved is not None:
-            save(path, unsaved)
+            position, last = unsaved
+            save(path, position.with_notes(note(last)))
 
 
 def _send(updates: Updates, config: Any) -> Update | None:
@@ -141,6 +160,8 @@ def _check_position(prepared: Prepared, position: Position) -> None:
         raise ValueError(
             f"The checkpoint was written with another {' and '.join(different)}: use the same settings, or delete it."
         )
+    if position.state is None:
+        return
     num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(
@@ -156,7 +177,7 @@ class _Run:
         self.prepared, self.remote = prepared, remote
         self.algorithm, self.config, self.seed = prepared.algorithm, prepared.config, prepared.settings.seed
         self.has_ended = False
-        if resume is None:
+        if resume is None or resume.state is None:
             rng = np.random.default_rng([self.seed, 0])
             self.state = self.algorithm.init(self.config, prepared.train.vocab_size, rng)
             self.seen, self.seconds = 0, 0.0

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.saving [--corpus NAME] [--rounds 7] [--passes 1] [--json FILE]
 
 The run is the online HDP at its defaults, at full pace on the runner of the page, without pages. It saves itself as on
-a server: in the background, at columns of the word lists and every half minute. The seconds are those by the clock from
-the first mini-batch to the end of the last one. Each round has one run of both kinds, in turn with the other one first,
-and gives one ratio; a run before the first round does not count. Run it on a quiet machine only.
+a server: in the background, at its start, at columns of the word lists and every half minute. The seconds are those by
+the clock from the first mini-batch to the end of the last one. Each round has one run of both kinds, in turn with the
+other one first, and gives one ratio; a run before the first round does not count. Run it on a quiet machine only.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class TimedRun:
 
     def learn(self, spec, compilation):
         """Learn to the end, and return the seconds that it took."""
-        storage = Storage(save=self._save) if self._folder else Storage()
+        storage = Storage(begin=self._save, save=self._save) if self._folder else Storage()
         self._runner = Runner(load_corpus, CpuQueue(1), compilation, notify=self._look, storage=storage)
         self._runner.set_pace(0.0)
         self._runner.restart(spec)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
-from stickbreaker.app.model.record import read_status
+from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.engine.runs import checkpoint
 from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, find_address, let_in
 from tests.browser.dashboard import WIDE, Dashboard

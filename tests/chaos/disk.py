@@ -26,6 +26,7 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
+from stickbreaker.app.model.topic_names import NamedTopic, TopicNames
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
@@ -43,16 +44,22 @@ KIND = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True)
 class Action:
-    """Something that writes into a folder with two items of a kind."""
+    """Something that writes into a folder with two items of a kind, or removes one of them."""
 
     name: str
     kind: Kind
     act: Callable[[Path], object]
+    removes: str = ""
 
 
 def save_model(folder: Path) -> None:
     """Write another model over the first one."""
     stored.make_model(2).save(folder / "one.npz")
+
+
+def name_topics(folder: Path) -> None:
+    """Name another topic of the first corpus."""
+    TopicNames(folder).change("one", [NamedTopic("peace", {stored.WORDS[3]: 0.5})])
 
 
 def save_run(folder: Path) -> None:
@@ -96,6 +103,8 @@ ACTIONS = (
     Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
+    Action("keeping a run", KIND["kept model"], lambda f: stored.keep_run(f, "three", 25)),
+    Action("topic names", KIND["topic names"], name_topics),
     Action("saved run", KIND["saved run"], save_run),
     Action("corpus", KIND["corpus"], build),
     Action("stored corpus", KIND["stored corpus"], store),
@@ -111,28 +120,37 @@ def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
     """Let each write, sync and rename of an action fail in turn; count the outcomes."""
     counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
     for number in count(1):
-        _restore(start, folder.parent)
+        restore(start, folder.parent)
         disk = Disk(fails_at=number, error=error)
-        outcome = "succeeded"
         with disk.between():
-            try:
-                action.act(folder)
-            except (*stored.ERRORS, verified_files.FileError) as raised:
-                outcome = COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
-            except Exception as raised:
-                logging.getLogger(__name__).exception("%s", raised)
-                outcome = "foreign"
-        counted[outcome] += 1
-        counted["debris"] += any(".partial" in path.name for path in folder.parent.rglob("*"))
+            counted[attempt(action, folder)] += 1
+        counted["debris"] += has_debris(folder.parent)
         counted["old lost"] += has_lost(before, action.kind.read(folder), None)
         if disk.num_done < number:
             return counted
 
 
+def attempt(action: Action, folder: Path) -> str:
+    """Do something, and return the outcome: one of COLUMNS."""
+    try:
+        action.act(folder)
+    except (*stored.ERRORS, verified_files.FileError) as raised:
+        return COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
+    except Exception as raised:
+        logging.getLogger(__name__).exception("%s", raised)
+        return "foreign"
+    return "succeeded"
+
+
+def has_debris(folder: Path) -> bool:
+    """Whether an unfinished file or folder is left."""
+    return any(".partial" in path.name for path in folder.rglob("*"))
+
+
 def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
     """Stop the machine after a random operation of an action, many times; count what is lost."""
     counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
-    _restore(start, folder.parent)
+    restore(start, folder.parent)
     contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
     with Disk().between() as disk:
         action.act(folder)
@@ -165,7 +183,7 @@ def is_sentence(text: str) -> bool:
     return text.endswith(".") and "\n" not in text and len(text) <= 500
 
 
-def _restore(start: Path, now: Path) -> None:
+def restore(start: Path, now: Path) -> None:
     shutil.rmtree(now, ignore_errors=True)
     shutil.copytree(start, now)
     verified_files.digest_once.cache_clear()

@@ -12,13 +12,16 @@ import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import CURVES, KeptContent, KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.page_notes import PAGE
 from stickbreaker.app.model.progress import Curve
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
 from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
+from stickbreaker.app.model.topic_names import LETTERS, NamedTopic, TopicNameError, TopicNames
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
@@ -29,10 +32,11 @@ from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.runs import checkpoint, study
 from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.study import Study, run_study
+from tests.app.small_runs import learn, small_corpus, small_spec
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
-ERRORS = (CheckpointError, KeptRunError, SavedSweepError, CorpusError)
+ERRORS = (CheckpointError, KeptRunError, SavedSweepError, TopicNameError, CorpusError)
 
 # For each item of a folder: the digest of its content, or the sentence that refuses it.
 Found = dict[str, "str | Refusal"]
@@ -82,7 +86,8 @@ def write_notes(folder: Path, seed: int = 0, num_documents: int = 40) -> Path:
     rng = np.random.default_rng(seed)
     rows = [f"{1900 + row},{' '.join(rng.choice(WORDS, 6))}" for row in range(num_documents)]
     path = folder / f"notes{seed}.csv"
-    path.write_text("date,text\n" + "\n".join(rows))
+    if not path.exists():
+        path.write_text("date,text\n" + "\n".join(rows))
     return path
 
 
@@ -177,6 +182,52 @@ def read_kept_runs(folder: Path) -> Found:
     return found | {fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults}
 
 
+@cache
+def learn_small(batch_size: int) -> Record:
+    """A small run that has finished."""
+    return learn(small_corpus(), small_spec(batch_size=batch_size))
+
+
+def keep_run(folder: Path, key: str, batch_size: int) -> None:
+    """Keep a small run with its model."""
+    record = learn_small(batch_size)
+    KeptRuns(folder).keep(record.progress(1), record.model(), key=key, position=record.save())
+
+
+def write_kept_models(folder: Path) -> None:
+    """Two kept runs with their models."""
+    for name, size in zip(NAMES, (10, 20), strict=True):
+        keep_run(folder, name, size)
+
+
+def read_kept_models(folder: Path) -> Found:
+    """The models of kept runs, with the notes of the page."""
+
+    def read(name: str) -> str:
+        position = KeptRuns(folder).load_position(name)
+        return digest(str(position.notes[PAGE]), digest_position(position))
+
+    names = {*NAMES, *(path.stem for path in folder.glob("*.model"))}
+    return read_all({name: lambda name=name: read(name) for name in sorted(names)})
+
+
+def write_topic_names(folder: Path) -> None:
+    """The names of topics of two corpora."""
+    for place, name in enumerate(NAMES):
+        TopicNames(folder).change(name, [NamedTopic(f"war {name}", {WORDS[place]: 0.5, WORDS[2]: 0.25})])
+
+
+def read_topic_names(folder: Path) -> Found:
+    """The names of topics, by the names of their files."""
+
+    def read(name: str) -> str:
+        return digest([(topic.name, dict(topic.words)) for topic in TopicNames(folder).read(name)])
+
+    places = {hashlib.sha256(name.encode()).hexdigest()[:LETTERS]: name for name in NAMES}
+    there = {path.stem for path in folder.glob("*.zip")}
+    return read_all({place: lambda name=name: read(name) for place, name in places.items() if place in there})
+
+
 def save_runs(folder: Path) -> None:
     """Two runs of the page that can be continued."""
     for name, position in zip(NAMES, make_positions(), strict=True):
@@ -185,13 +236,14 @@ def save_runs(folder: Path) -> None:
 
 def read_saved_runs(folder: Path) -> Found:
     """The saved runs that can be continued, by the names of their files."""
-    found: Found = {}
-    for name in NAMES:
-        run = SavedRuns(folder).find(key=name)
-        file = f"{hash_secret(name)}-{hash_secret(f'watch {name}')}"
-        left_out = Refusal("A saved run is left out, with a warning in the log.")
-        found[file] = left_out if run is None else digest(run.key, run.watch, digest_position(run.position))
-    return found
+    saved = SavedRuns(folder)
+
+    def read(path: Path) -> str:
+        run = saved.load(path)
+        return digest(run.key, run.watch, digest_position(run.position))
+
+    paths = filter(None, (saved.locate(key=name) for name in NAMES))
+    return read_all({path.stem: lambda path=path: read(path) for path in paths})
 
 
 @cache
@@ -313,6 +365,8 @@ KINDS = (
     Kind("checkpoint", write_checkpoints, read_checkpoints, has_own_name=False),
     Kind("model", write_models, read_models, has_own_name=False),
     Kind("kept run", write_kept_runs, read_kept_runs),
+    Kind("kept model", write_kept_models, read_kept_models),
+    Kind("topic names", write_topic_names, read_topic_names),
     Kind("saved run", save_runs, read_saved_runs),
     Kind("corpus", write_corpora, read_corpora),
     Kind("stored corpus", store_corpora, read_stored_corpora),

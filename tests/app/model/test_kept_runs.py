@@ -15,13 +15,16 @@ from stickbreaker.app.frames.compare_frames import (
     topic_title,
 )
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
-from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing, ReadingLink
+from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing
+from stickbreaker.app.model.page_notes import read_spec, with_page
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
 from stickbreaker.app.model.reading import Model, Reader
-from stickbreaker.app.model.record import Record, read_spec
+from stickbreaker.app.model.reading_link import ReadingLink
+from stickbreaker.app.model.record import Record
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.files.verified_files import read_parts, write_parts
+from stickbreaker.engine.runs import checkpoint
 from tests.app.small_runs import HDP, NAME, SETTINGS, keep_small, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
@@ -301,6 +304,29 @@ def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topi
     kept.delete(run.key)
     with pytest.raises(KeptRunError, match="not on disk"):
         kept.load_position(run.key)
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_version(kept, tmp_path, has_key):
+    one, other = keep_small(kept), keep_small(kept, batch_size=20)
+    places = [tmp_path / "runs" / f"{run.key}.model" for run in (one, other)]
+    if not has_key:
+        for place in places:
+            checkpoint.save(place, with_page(checkpoint.load(place), kept_key=""))
+        assert kept.load_position(one.key).config.batch_size == 10
+    contents = [place.read_bytes() for place in places]
+    for place, content in zip(places, reversed(contents), strict=True):
+        place.write_bytes(content)
+    for run in (one, other):
+        with pytest.raises(KeptRunError, match="is the model of another run: delete it, or run again"):
+            kept.load_position(run.key)
+
+
+def test_a_run_that_is_kept_again_loses_its_earlier_model(kept):
+    keep_small(kept, key="a")
+    kept.keep(make_progress(), make_model(), key="a")
+    with pytest.raises(KeptRunError, match="not on disk"):
+        kept.load_position("a")
 
 
 def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without_a_name(kept, monkeypatch):

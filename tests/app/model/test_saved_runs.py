@@ -8,7 +8,8 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.app.model.limits import GIGABYTE, SAVED_RUNS
-from stickbreaker.app.model.record import Record, read_spec
+from stickbreaker.app.model.page_notes import read_spec, read_status
+from stickbreaker.app.model.record import RESTORED_AT_START, Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import MAX_SAVED, OLD_SECONDS, SavedRun, SavedRuns
 from stickbreaker.engine import find_algorithm
@@ -121,6 +122,22 @@ def test_a_run_whose_corpus_has_changed_is_refused():
 
 def test_a_run_that_has_not_learned_is_not_saved():
     assert begin(small_spec()).save() is None
+
+
+def test_a_run_that_has_not_learned_is_restored_with_its_settings_and_begins(tmp_path):
+    spec = replace(small_spec(batch_size=20), chosen=frozenset({"batch_size"}))
+    saved = SavedRuns(tmp_path)
+    saved.write(SavedRun("key", "watch", None, Record(spec, 1, lambda: 0.0).save_start()))
+    position = saved.find("key").position
+    assert (read_spec(position), read_status(position)) == (spec, "ready")
+    restored = begin(read_spec(position))
+    restored.restore(position)
+    progress = restored.progress(1)
+    assert (progress.status, progress.message, progress.documents_seen) == ("ready", RESTORED_AT_START, 0)
+    (one, model), (other, fresh) = finish(restored), finish(begin(spec))
+    assert_same(one, other)
+    topics = [each.algorithm.summarize(each.config, each.state).topics for each in (model, fresh)]
+    np.testing.assert_array_equal(*topics)
 
 
 @pytest.fixture

@@ -77,6 +77,18 @@ def test_a_damaged_file_is_named_and_never_overwritten(kept, tmp_path):
     assert kept.count("mine") == 0
 
 
+def test_files_of_two_corpora_that_were_exchanged_are_refused(kept, tmp_path):
+    kept.change("mine", [WAR])
+    kept.change("yours", [TRADE])
+    one, other = (tmp_path / "names").iterdir()
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    for name in ("mine", "yours"):
+        with pytest.raises(TopicNameError, match="has the topic names of another corpus: delete the file"):
+            kept.read(name)
+
+
 def test_names_beyond_the_limit_are_refused_and_none_is_forgotten(kept):
     many = [NamedTopic(f"name {number}", {"army": 1.0}) for number in range(MAX_NAMES + 1)]
     with pytest.raises(TopicNameError, match="Remove some names"):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.limits import RUN_MEMORY
-from stickbreaker.app.model.record import SLOW_SECONDS, read_status
+from stickbreaker.app.model.page_notes import read_status
+from stickbreaker.app.model.record import SLOW_SECONDS
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, TopicNames
 from stickbreaker.app.server.compiling import Compilation

@@ -27,6 +27,7 @@ from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
+from tests.chaos.disks import Disk
 
 
 def make_spec():
@@ -58,6 +59,22 @@ def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
     session.look()
     assert session.header.bar.status == runner.progress.status
     assert session.header.bar.documents.startswith(f"{runner.progress.documents_seen:,} of 100")
+
+
+def test_a_page_says_that_its_run_is_not_saved_while_a_disk_is_full(session, until):
+    runner = session.run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    session.toggle()
+    until(lambda: runner.progress.status == "paused")
+    with Disk(fails_at=1, error="ENOSPC").between():
+        runner.configure(forgetting_rate=0.9)
+        until(lambda: session.run.save_fault)
+    session.look()
+    assert "could not be saved: No space left on device. Free some space" in session.header.bar.note
+    runner.configure(forgetting_rate=0.8)
+    until(lambda: not session.run.save_fault)
+    session.look()
+    assert "could not be saved" not in session.header.bar.note
 
 
 def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):

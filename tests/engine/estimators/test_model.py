@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -57,9 +58,11 @@ def test_an_interrupted_fit_continues_from_its_checkpoint_bit_for_bit(kind, tiny
     seen = []
     model = make(kind).fit(tiny_corpus, checkpoint=path, callback=seen.append)
     assert bits(model) == bits(whole)
+    assert_frame_equal(model.history_, whole.history_, check_dtype=False)
     assert 0 < len(seen) < (9 if kind in ONLINE else 3)
     again = make(kind).fit(tiny_corpus, checkpoint=path)
     assert (bits(again), again.documents_seen_) == (bits(whole), whole.documents_seen_)
+    assert_frame_equal(again.history_, whole.history_, check_dtype=False)
     with pytest.raises(ValueError, match="written with another"):
         make(kind, passes=5).fit(tiny_corpus, checkpoint=path)
 

@@ -8,7 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from stickbreaker.engine.files import whole_files
-from stickbreaker.engine.files.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+from stickbreaker.engine.files.whole_files import (
+    FileError,
+    building,
+    claim,
+    open_synced,
+    remove_leftovers,
+    replacing,
+)
 
 # A process that ends while it writes a file and a folder.
 DYING = """
@@ -78,6 +85,21 @@ def test_a_folder_is_written_completely_or_not_at_all(tmp_path):
         assert not path.exists()
     assert [each.name for each in tmp_path.iterdir()] == ["a"]
     assert (path / "part").read_text() == "new"
+
+
+def test_a_name_has_one_owner_until_it_is_closed_or_its_process_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole_files, "CLAIM_SECONDS", 0.0)
+    held = claim(tmp_path, "name")
+    remove_leftovers(tmp_path)
+    assert claim(tmp_path, "name") is None
+    claim(tmp_path, "other").close()
+    held.close()
+    held.close()
+    assert not list(tmp_path.iterdir())
+    # What a process that was killed has left can be claimed.
+    (tmp_path / ".name.partial").touch()
+    claim(tmp_path, "name").close()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.chaos

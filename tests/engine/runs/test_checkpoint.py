@@ -164,6 +164,18 @@ def test_a_run_that_writes_a_checkpoint_continues_from_it_bit_for_bit(name, tiny
     assert_same_bits(load(path).state, whole[-1].state)
 
 
+def test_a_position_before_the_first_step_is_a_run_that_begins(tiny_corpus, tmp_path):
+    algorithm = find_algorithm("hdp")
+    settings = RunSettings(passes=2, num_evaluations=0)
+    save(tmp_path / "run.npz", Position("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0))
+    start = load(tmp_path / "run.npz")
+    assert (start.state, start.documents_seen, start.config) == (None, 0, algorithm.config(batch_size=3))
+    prepared = prepare(algorithm, start.config, tiny_corpus, settings)
+    *_, resumed = run(prepared, resume=start)
+    *_, whole = run(prepared)
+    assert_same_bits(resumed.state, whole.state)
+
+
 def test_a_changed_setting_is_in_the_checkpoint(tiny_corpus, tmp_path):
     algorithm, path = REGISTRY[0], tmp_path / "run.npz"
     prepared = prepare(algorithm, replace(algorithm.config(), batch_size=3), tiny_corpus, RunSettings(passes=2))

@@ -1,0 +1,21 @@
+"""A part of the command that takes a page's server away: offline and suspended for five seconds each."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.browser.conftest import ROOT
+from tests.conftest import NO_BROWSER, find_browser
+
+
+def test_a_page_without_its_server_for_a_moment_shows_its_run_again():
+    if find_browser() is None:
+        (pytest.fail if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1" else pytest.skip)(NO_BROWSER)
+    # In a process of its own: the event loop of Playwright would disturb other tests. A busy machine may be late.
+    command = [sys.executable, "-m", "tests.chaos.connection", "--seconds", "5", "--most-seconds", "30"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in ("stalled", "offline", "browser suspended", "server killed"):
+        assert f"| {name} |" in done.stdout
