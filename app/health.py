@@ -11,6 +11,7 @@ from tornado.web import RequestHandler
 from stickbreaker.app.model.progress import STATUSES
 from stickbreaker.app.server.page_queue import PAGE_QUEUE
 from stickbreaker.app.server.service import SERVICE
+from stickbreaker.app.server.stream import STREAM
 
 
 class HealthHandler(RequestHandler):
@@ -22,6 +23,9 @@ class HealthHandler(RequestHandler):
         faults = ["service: not started yet"] if service is None else []
         if service is not None and service.compilation.error:
             faults.append(f"engine: {service.compilation.error}")
+        stream, _ = state.cache.get((STREAM,), (None, None))
+        if stream is not None and stream.progress.status == "failed":
+            faults.append(f"stream: {stream.progress.message}")
         known = {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")

@@ -159,7 +159,7 @@ class GrowingFolder:
 
     def tell(self) -> dict[str, Any]:
         """The names of the text files that have been read, and the positions in the other files."""
-        return {"texts": sorted(self._texts), "files": {name: file.tell() for name, file in self._files.items()}}
+        return {"texts": list(self._texts), "files": {name: file.tell() for name, file in self._files.items()}}
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Go on after these files."""
