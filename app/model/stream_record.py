@@ -115,7 +115,7 @@ class StreamRecord:
         is_dated = not np.isnat(event.last_date)
         read_at = np.datetime64(self._now(), "s")
         self._date = event.last_date if is_dated else read_at
-        self._facts = replace(self._facts, is_dated=is_dated, num_words=event.num_words)
+        self._facts = replace(self._facts, num_waiting=0, is_dated=is_dated, num_words=event.num_words)
         shares = dict(zip(model.topic_ids_.tolist(), event.topic_shares.tolist(), strict=True))
         self._recent.append((event, shares))
         at, size = self._clock(), self._facts.batch_size
