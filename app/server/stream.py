@@ -81,10 +81,11 @@ class Stream:
                 while not self._closed.is_set():
                     self._read()
                     self._closed.wait(self._poll_seconds)
+                self._save()
         except Exception as error:
+            # A model that has failed in a mini-batch is not saved: a restart continues from the one before.
             _log.exception("The stream has stopped")
             self._record.fail(error)
-        self._save()
         self._publish()
 
     def _load(self) -> None:
@@ -101,7 +102,7 @@ class Stream:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             _log.warning("The saved model of a stream cannot be read: %s", error)
             self._rows = self._source.open(self._skip)
-            self._record.skip(NOT_LOADED.format(self._source.shorten(str(error))))
+            self._record.set_fault("model", NOT_LOADED.format(error))
             return
         self._follower = follower
         self._record.resume(model)

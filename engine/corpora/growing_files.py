@@ -153,7 +153,10 @@ class GrowingFolder:
                 yield from lines.read_new()
             elif file.name not in self._texts:
                 self._texts.add(file.name)
-                row = self._read_text(file)
+                row = None
+                # Another program may have removed it since it was listed.
+                with suppress(FileNotFoundError):
+                    row = self._read_text(file)
                 if row is not None:
                     yield row
 

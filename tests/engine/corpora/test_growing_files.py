@@ -88,6 +88,16 @@ def test_a_file_that_leaves_the_folder_is_forgotten_and_read_when_it_comes_again
     assert texts == [{"war", "wars"}, {"peace", "peaces"}]
 
 
+def test_a_file_that_is_removed_while_the_folder_is_read_is_left_out(tmp_path):
+    for place, name in enumerate(("1.txt", "2.txt", "3.txt")):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (place, place))
+    rows = GrowingFolder(tmp_path).read_new()
+    assert next(rows)[1] == "1.txt"
+    (tmp_path / "2.txt").unlink()
+    assert [text for _, text in rows] == ["3.txt"]
+
+
 def test_files_of_a_folder_that_are_no_texts_are_skipped_with_a_warning_that_says_why(tmp_path):
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "good.txt").write_text("war")
