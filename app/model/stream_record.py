@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,10 +104,15 @@ class StreamRecord:
         """End the stream; everything learned stays."""
         self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
 
-    def resume(self, model: OnlineTopicModel) -> None:
-        """Show the topics of a model that was saved."""
-        self._model, self._documents_seen = model, model.documents_seen_
-        self._is_summarized = False
+    def resume(self, model: OnlineTopicModel, date: str, is_dated: bool) -> None:
+        """Show the topics of a model that was saved; date, is_dated: as from `tell`."""
+        self._model, self._documents_seen, self._date = model, model.documents_seen_, np.datetime64(date)
+        self._facts = replace(self._facts, is_dated=is_dated)
+        self._add_point(model, (np.nan, 0))
+
+    def tell(self) -> dict[str, Any]:
+        """The date of the last documents and whether it is theirs, as JSON can hold it."""
+        return {"date": str(self._date), "is_dated": self._facts.is_dated}
 
     def take(self, event: Followed, model: OnlineTopicModel) -> None:
         """Take in a mini-batch that the model has learned from."""
@@ -118,17 +123,7 @@ class StreamRecord:
         self._facts = replace(self._facts, num_waiting=0, is_dated=is_dated, num_words=event.num_words)
         shares = dict(zip(model.topic_ids_.tolist(), event.topic_shares.tolist(), strict=True))
         self._recent.append((event, shares))
-        at, size = self._clock(), self._facts.batch_size
-        head = (self._date, at - self._began)
-        is_warm = model.state_.phase == Phase.WARM_UP
-        num_topics = count_topics(model.state_.expected_tokens)
-        point = CurveRow(
-            step=(event.documents_seen, *head, np.nan, num_topics, np.nan, 0 if is_warm else 1, size),
-            score=(event.documents_seen - size, *head, event.nats_per_word, event.num_tokens),
-            has_score=not np.isnan(event.nats_per_word),
-        )
-        self._points.add(at, point)
-        self._is_summarized = False
+        self._add_point(model, (event.nats_per_word, event.num_tokens))
 
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one record, which never changes."""
@@ -157,6 +152,20 @@ class StreamRecord:
             labels=MappingProxyType(dict(self._labels)),
             stream=self._describe_batches(),
         )
+
+    def _add_point(self, model: OnlineTopicModel, score: tuple[float, int]) -> None:
+        """Add a point to the curves, with the next-batch score and its tokens; there is a new model to summarize."""
+        at, size, seen = self._clock(), self._facts.batch_size, self._documents_seen
+        head = (self._date, at - self._began)
+        is_warm = model.state_.phase == Phase.WARM_UP
+        num_topics = count_topics(model.state_.expected_tokens)
+        point = CurveRow(
+            step=(seen, *head, np.nan, num_topics, np.nan, 0 if is_warm else 1, size),
+            score=(seen - size, *head, *score),
+            has_score=not np.isnan(score[0]),
+        )
+        self._points.add(at, point)
+        self._is_summarized = False
 
     def _summarize(self) -> None:
         """Add the present topics as a column."""

@@ -97,15 +97,15 @@ class Stream:
             if found is None:
                 return
             model, position = found
-            self._rows.seek(position)
+            self._rows.seek(position["rows"])
             follower = Follower(model, WordChoices(), drop_after=DROP_AFTER)
+            self._record.resume(model, **position["record"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             _log.warning("The saved model of a stream cannot be read: %s", error)
             self._rows = self._source.open(self._skip)
             self._record.set_fault("model", NOT_LOADED.format(error))
             return
         self._follower = follower
-        self._record.resume(model)
 
     def _compile(self) -> bool:
         """Wait until the kernels are compiled; returns whether the stream can be read."""
@@ -126,7 +126,7 @@ class Stream:
         try:
             for event in follower.follow(self._rows.read_new()):
                 record.take(event, follower.model)
-                self._position = self._rows.tell()
+                self._position = {"rows": self._rows.tell(), "record": record.tell()}
                 _forget_early(follower.model)
                 if time.monotonic() - self._saved_at >= SAVE_SECONDS:
                     self._save()

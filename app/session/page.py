@@ -15,6 +15,7 @@ from stickbreaker.app.panel_fixes import (
     NO_EMPTY_DRAWER_HEADING,
     NO_EMPTY_HEADING,
     NO_LOST_TOAST,
+    NO_SIDE,
     SINGLE_STATE,
     THEME_CHOICE,
     forget_views,
@@ -41,15 +42,16 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 def lay_out(session: Session | StreamSession) -> Page:
     """Lay out the views of a session as a page."""
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
+    side = {"sidebar": [session.side]} if isinstance(session, Session) else NO_SIDE
     page = Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         template=Path(__file__).with_name("page.html"),
         header=[title],
-        sidebar=[session.side] if isinstance(session, Session) else [],
         sidebar_width=340,
         sidebar_open=False,
         sidebar_resizable=False,
         main=[session.layout()],
+        **side,
         busy_indicator=None,
         sx=NO_BUSY_LINE | NO_EMPTY_HEADING,
         theme_config={

@@ -39,6 +39,7 @@ class StreamSession:
         self.summary, self.table, self.now, self.facts = RunSummary(), WordTable(), TopicsNow(), StreamFactsView()
         self.curves = Curves(waits=True, axes=("documents", "dates"), title="Curves")
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
+        self._parts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.look()
 
     def describe_opening(self) -> dict[str, Any]:
@@ -53,8 +54,11 @@ class StreamSession:
         change_after_loading(self._document, self.look, self.unfold)
 
     def unfold(self) -> None:
-        """Let the browser show the page, which it has in full."""
-        self.bar.is_unfolded = True
+        """Send the page in one message, after the browser has the state of the stream."""
+        right = pn.Column(self.now, self.facts, sizing_mode="stretch_width", margin=0)
+        with pn.io.hold(self._document):
+            self._parts.objects = [self.summary, lay_side_by_side(self.table, right), self.curves]
+            self.bar.is_unfolded = True
 
     def stop(self) -> None:
         """Release the document of this session."""
@@ -96,8 +100,6 @@ class StreamSession:
         self._reported.add(text)
 
     def layout(self) -> pn.viewable.Viewable:
-        """Lay out the page."""
-        right = pn.Column(self.now, self.facts, sizing_mode="stretch_width", margin=0)
-        parts = (self.bar, self.summary, lay_side_by_side(self.table, right), self.curves)
-        unseen = (Keyboard(), UndrawnFigures(margin=0))
-        return pn.Column(*parts, *unseen, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
+        """Lay out the line at the top, and room for the rest; `unfold` fills it."""
+        parts = (self.bar, self._parts, Keyboard(), UndrawnFigures(margin=0))
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)

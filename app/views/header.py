@@ -11,7 +11,6 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
@@ -250,10 +249,9 @@ def _describe_documents(progress: Progress) -> str:
 
 
 def _describe_date(progress: Progress) -> str:
-    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus:
+    # The sentence below the bar has the date of a stream.
+    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus or progress.stream is not None:
         return ""
-    if progress.stream is not None:
-        return f"read up to {date_text(progress.date, has_times=True)}"
     return f"{READ.get(progress.status, 'read up to')} {progress.date}"
 
 

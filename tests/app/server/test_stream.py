@@ -110,7 +110,9 @@ def test_a_restart_shows_the_topics_before_anything_new_has_come(path, follow, u
     first.close()
     second = follow(saves=True)
     until(lambda: second.progress.status == "running")
-    assert second.progress.documents_seen == 4
+    assert (second.progress.documents_seen, second.progress.date) == (4, first.progress.date)
+    assert second.progress.stream.is_dated
+    assert second.progress.steps["num_topics"].tolist() == first.progress.steps["num_topics"].tolist()
     assert second.progress.now.num_topics == first.progress.now.num_topics
 
 

@@ -61,7 +61,6 @@ def test_a_page_shows_the_stream_and_each_change(open_page):
     session.look()
     assert (session.bar.state, session.bar.documents, session.bar.share) == ("Following", "24 documents", 0.25)
     assert session.bar.share_text == "1 of 4 documents"
-    assert session.bar.reading == "read up to 2026-11-26 08:23"
     summary = session.summary.__panel__().object
     assert "Following news.jsonl: 24 documents read, the last of 2026-11-26 08:23." in summary
     assert [column["date"] for column in session.table.cells.columns][-1] == "2026-11-26 08:23"
@@ -76,6 +75,7 @@ def test_no_page_controls_a_stream(open_page):
     session, _ = open_page(follow(2))
     page = lay_out(session)
     assert page.sidebar == []
+    session.unfold()
     assert session.bar.buttons is None
     assert [button.label for button in session.layout().select(pmui.Button)] == ["Show default topics"]
 
