@@ -30,7 +30,7 @@ SHOWN_SECONDS = 12 * 3600.0
 # Nine to eighteen columns, and a point for each minute.
 MOST_COLUMNS, MOST_POINTS = 18, 720
 # Mini-batches whose topic shares and words are shown, and the words of each kind.
-NUM_BATCHES, MOST_WORDS = 10, 40
+NUM_BATCHES, MOST_WORDS = 10, 20
 NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 
@@ -161,7 +161,7 @@ class StreamRecord:
         num_topics = count_topics(model.state_.expected_tokens)
         point = CurveRow(
             step=(seen, *head, np.nan, num_topics, np.nan, 0 if is_warm else 1, size),
-            score=(seen - size, *head, *score),
+            score=(seen, *head, *score),
             has_score=not np.isnan(score[0]),
         )
         self._points.add(at, point)

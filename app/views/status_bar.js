@@ -80,7 +80,7 @@ export function render({model, view}) {
   track.setAttribute("aria-valuemax", "100")
   const fill = make("div", "fill", track)
   const buttons = model.get_child("buttons")
-  if (buttons) { bar.append(buttons) }
+  if (buttons) { bar.append(buttons) } else { bar.classList.add("alone") }
   const note = make("p", "note", bar)
   // Screen readers read what is being done once; the seconds are for the eye.
   const work = make("p", "note work", bar)
