@@ -1,12 +1,14 @@
 """The command `stickbreaker`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
 
 import argparse
+import os
 import socket
 from pathlib import Path
 
 from panel.command.serve import Serve
 
 from stickbreaker import app
+from stickbreaker.app.server.stream_source import DATE, PATH, TEXT
 
 COMMAND = "stickbreaker"
 PORT = 5006
@@ -18,13 +20,27 @@ PASSED_ON = {
     "--ssl-certfile": "certificate: serve over https",
     "--ssl-keyfile": "private key of the certificate",
 }
+# Options that the page reads from a variable of the environment, by their variable.
+VARIABLES = {
+    PATH: ("--follow", "PATH", "JSON-lines file or folder to which texts are added: follow it live"),
+    TEXT: ("--follow-text", "NAME", "name of the text in its JSON lines (default: text)"),
+    DATE: ("--follow-date", "NAME", "name of the date in its JSON lines (default: date)"),
+}
 
 
 def serve(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog=COMMAND)
     panel_serve = Serve(parser=parser)
-    panel_serve.invoke(parser.parse_args(make_command(read_options(arguments))))
+    options = read_options(arguments)
+    os.environ.update(list_variables(options))
+    panel_serve.invoke(parser.parse_args(make_command(options)))
+
+
+def list_variables(options: argparse.Namespace) -> dict[str, str]:
+    """The variables of the environment that options set."""
+    names = {variable: name.strip("-").replace("-", "_") for variable, (name, *_) in VARIABLES.items()}
+    return {variable: getattr(options, name) for variable, name in names.items() if getattr(options, name)}
 
 
 def make_command(options: argparse.Namespace) -> list[str]:
@@ -59,6 +75,8 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     )
     for name, about in PASSED_ON.items():
         parser.add_argument(name, help=about)
+    for name, unit, about in VARIABLES.values():
+        parser.add_argument(name, metavar=unit, help=about)
     return parser.parse_args(arguments)
 
 

@@ -17,6 +17,9 @@ from stickbreaker.app.server.protected_server import ProtectedServer
 from stickbreaker.app.server.safe_settings import UnsafeSettingsError, choose_secret
 from stickbreaker.app.server.scheduler import find_client
 from stickbreaker.app.server.service import find_service
+from stickbreaker.app.server.stream import find_stream
+from stickbreaker.app.server.stream_source import find_source
+from stickbreaker.engine import CorpusError
 from stickbreaker.engine.parallel.clusters import ClusterError
 
 PARTS = ServerParts(
@@ -31,8 +34,9 @@ PARTS = ServerParts(
 try:
     check_limits()
     find_client()
+    find_source()
     protect_server(choose_secret(), PARTS)
-except (ClusterError, LimitError, UnsafeSettingsError) as error:
+except (ClusterError, CorpusError, LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
 speed_up_models()
 lock_documents()
@@ -47,15 +51,20 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 def on_server_loaded(server_context: Any) -> None:
     """Make the service, which starts compiling in the background, and import what the first page needs.
 
-    Panel collects garbage when a page closes, and all pages wait meanwhile. What is imported is never garbage.
+    A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait meanwhile. What is
+    imported is never garbage.
     """
     open_log()
     find_service()
+    find_stream()
     import_module("stickbreaker.app.session.page")
     gc.collect()
     gc.freeze()
 
 
 def on_server_unloaded(server_context: Any) -> None:
-    """End the engine threads."""
+    """End the engine threads, and save the model of the stream."""
+    stream = find_stream()
+    if stream is not None:
+        stream.close()
     find_service().close()

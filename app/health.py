@@ -11,8 +11,10 @@ from tornado.web import RequestHandler
 from stickbreaker.app.model.progress import STATUSES
 from stickbreaker.app.server.page_queue import PAGE_QUEUE
 from stickbreaker.app.server.service import SERVICE
+from stickbreaker.app.server.stream import STREAM
 
 # Everyone who reaches the server sees this: the message of the error may contain paths.
+STREAM_FAILED = "stream: it has failed; the page and the log of the server say why"
 NOT_COMPILED = "engine: it could not be compiled; the log of the server says why"
 
 
@@ -25,6 +27,9 @@ class HealthHandler(RequestHandler):
         faults = ["service: not started yet"] if service is None else []
         if service is not None and service.compilation.error:
             faults.append(NOT_COMPILED)
+        stream, _ = state.cache.get((STREAM,), (None, None))
+        if stream is not None and stream.progress.status == "failed":
+            faults.append(STREAM_FAILED)
         known = {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")

@@ -394,6 +394,8 @@ NO_EMPTY_HEADING = {"& .MuiToolbar-root > h5": {"visibility": "hidden"}}
 NO_EMPTY_DRAWER_HEADING = {"MuiDrawer": {"styleOverrides": {"paper": NO_EMPTY_HEADING}}}
 # `busy_indicator=None` does not remove the busy line of the page (panel-material-ui 0.16; from its pull request 235).
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
+# A page without a side would be moved to the left by the width of the side, which is closed (panel-material-ui 0.16).
+NO_SIDE = {"sidebar_variant": "temporary"}
 
 
 def stop_following_the_server(page: Any) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from stickbreaker.app.model.progress import Checkpoint, Mark, Progress, find_used, has_no_topic
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
-DateUnit = Literal["Y", "M", "D"]
+DateUnit = Literal["Y", "M", "D", "m"]
 
 AXES = {"documents": "documents_seen", "dates": "date", "seconds": "seconds"}
 CURVES = {
@@ -53,7 +53,7 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
         "x": axis_values(curve[AXES[axis]]),
         "y": np.asarray(curve[column], dtype=float),
         "documents_seen": np.asarray(curve["documents_seen"]),
-        "date": _date_texts(np.asarray(curve["date"]), date_unit(progress.date)),
+        "date": _date_texts(np.asarray(curve["date"]), date_unit(progress.date, progress.stream is not None)),
         "seconds": np.asarray(curve["seconds"], dtype=float),
     }
     return _break_passes(columns) if axis == "dates" else columns
@@ -74,7 +74,8 @@ def topics_by_pass(progress: Progress) -> list[int]:
 def _date_texts(dates: np.ndarray, unit: DateUnit) -> np.ndarray:
     if not len(dates):
         return np.array([], dtype=object)
-    return np.datetime_as_string(dates.astype("datetime64"), unit=unit).astype(object)
+    texts = np.datetime_as_string(dates.astype("datetime64"), unit=unit)
+    return (np.char.replace(texts, "T", " ") if unit == "m" else texts).astype(object)
 
 
 def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -93,41 +94,46 @@ def axis_values(values: np.ndarray) -> np.ndarray:
     return values.astype(float)
 
 
-def date_unit(date: object) -> DateUnit:
+def date_unit(date: object, has_times: bool = False) -> DateUnit:
     """The precision of a date: "Y" if only the year is known, "D" if there is no date.
+
+    has_times: whether a time of day counts, to the minute.
 
     >>> date_unit(np.datetime64("1863")), date_unit(None)
     ('Y', 'D')
     """
     unit = np.datetime_data(date)[0] if isinstance(date, np.datetime64) else "D"
-    return "Y" if unit == "Y" else "M" if unit == "M" else "D"
+    is_time = has_times and unit not in ("Y", "M", "D")
+    return "Y" if unit == "Y" else "M" if unit == "M" else "m" if is_time else "D"
 
 
-def date_text(date: Any) -> str:
-    """A date in its own precision; empty if there is none.
+def date_text(date: Any, has_times: bool = False) -> str:
+    """A date in its own precision; empty if there is none. has_times: as for `date_unit`.
 
-    >>> date_text(np.datetime64("1863")), date_text(None)
-    ('1863', '')
+    >>> date_text(np.datetime64("1863")), date_text(None), date_text(np.datetime64("2026-11-26T10:05:09"), True)
+    ('1863', '', '2026-11-26 10:05')
     """
     if date is None or np.isnat(np.datetime64(date)):
         return ""
-    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date)))
+    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date, has_times))).replace("T", " ")
 
 
 def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
     """The start and end of the shared x axis for these runs; None before they are known.
 
     The first run is the present one, whose total number of documents is known; earlier runs, dates and seconds reach
-    as far as they have come. Some room is left at the end, so that the newest point is drawn whole.
+    as far as they have come. So does a stream, of which only the last hours are known. Some room is left at the end, so
+    that the newest point is drawn whole.
     """
-    if axis == "documents":
+    is_stream = runs[0].stream is not None
+    if axis == "documents" and not is_stream:
         present, *earlier = runs
         ends = [float(end) for end in (present.documents_total, *(run.documents_seen for run in earlier)) if end]
         return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
     values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
     if not values:
         return None
-    start = 0.0 if axis == "seconds" else min(v.min() for v in values)
+    start = 0.0 if axis == "seconds" and not is_stream else min(v.min() for v in values)
     end = max(v.max() for v in values)
     return (start, end + END_ROOM * (end - start)) if end > start else None
 

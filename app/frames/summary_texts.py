@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.stream_texts import describe_stream
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, ReturnedNames, has_no_topic
@@ -25,6 +26,8 @@ class Figure(NamedTuple):
 
 def describe_reading(progress: Progress) -> str:
     """Say in one sentence what is read, in which order, and how far the run has come."""
+    if progress.stream is not None:
+        return describe_stream(progress, progress.stream)
     if not progress.corpus_size:
         return OPENING
     verb = "Reading" if progress.documents_seen else "About to read"
@@ -49,13 +52,21 @@ def _describe_order(progress: Progress) -> str:
 
 
 def list_figures(progress: Progress) -> tuple[Figure, Figure]:
-    """Return the newest held-out score and the number of topics in use; a dash before there is one."""
-    score = progress.heldout["nats_per_word"]
+    """Return the newest score and the number of topics in use; a dash before there is one.
+
+    The score is that of the held-out documents, and in a stream that of the next mini-batch.
+    """
+    is_stream = progress.stream is not None
+    score = (progress.next_batch if is_stream else progress.heldout)["nats_per_word"]
     topics = progress.steps["num_topics"]
     has_topics = len(topics) and not has_no_topic(progress)
     newest = f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE
     return (
-        Figure(label="Held-out log likelihood", value=newest, unit="nats per held-out word"),
+        Figure(
+            label="Next-batch log likelihood" if is_stream else "Held-out log likelihood",
+            value=newest,
+            unit="nats per held-out word",
+        ),
         Figure(label="Topics in use, so far", value=f"{topics[-1]:,}" if has_topics else NO_VALUE, unit=""),
     )
 

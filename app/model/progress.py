@@ -132,6 +132,31 @@ class ReturnedNames(NamedTuple):
     fault: str = ""
 
 
+@dataclass(frozen=True)
+class StreamFacts:
+    """What a page says about a stream without an end, besides its topics.
+
+    batch_size: documents in a mini-batch; num_waiting: those that wait until a mini-batch is full.
+    is_dated: whether the documents have dates; without them, times are those at which they were read.
+    num_words: words in the vocabulary. num_batches, num_documents: the last mini-batches, of which the rest is said.
+    new_words, dropped_words: some of them, the newest first; num_new, num_dropped: how many there are.
+    num_tokens, num_left_out: tokens, and those of words that are not in the vocabulary.
+    """
+
+    batch_size: int
+    num_waiting: int = 0
+    is_dated: bool = False
+    num_words: int = 0
+    num_batches: int = 0
+    num_documents: int = 0
+    new_words: tuple[str, ...] = ()
+    num_new: int = 0
+    dropped_words: tuple[str, ...] = ()
+    num_dropped: int = 0
+    num_tokens: int = 0
+    num_left_out: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Progress:
     """Everything that a page shows of one run. In one service, `run_id` and `version` identify it.
@@ -153,6 +178,7 @@ class Progress:
     names: what people have called topics, by id; returned: those of them that were kept for the corpus.
     labels: of the topics at any column of the word lists, by id.
     work: what the engine does, set when a step begins; begun_at: when that was, by the runner's clock.
+    stream: of a stream without an end, whose corpus_size and documents_total are 0; None for a run over a corpus.
     """
 
     version: int = 0
@@ -191,6 +217,7 @@ class Progress:
     returned: ReturnedNames = field(default_factory=ReturnedNames)
     work: str = ""
     begun_at: float = 0.0
+    stream: StreamFacts | None = None
 
     def topic_title(self, topic_id: int) -> str:
         """The name that a person gave a topic, else its label; its id before the first column that it is in."""

@@ -34,9 +34,8 @@ from stickbreaker.app.model.saved_runs import (
     write_date,
     write_marks,
 )
-from stickbreaker.app.model.word_lists import WordLists, find_top_words, take_lists
-from stickbreaker.engine.algorithm import Phase, TopicSummary
-from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.app.model.word_lists import make_checkpoint, take_lists
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
@@ -45,7 +44,6 @@ from stickbreaker.engine.runs.run import Updates
 if TYPE_CHECKING:
     from distributed import Client
 
-NUM_TOP_WORDS = 10
 MAX_MARKS = 100
 SPEED_SECONDS = 5.0
 SLOW_SECONDS = 1.0
@@ -446,7 +444,7 @@ class Record:
 
     def _take_snapshot(self, event: Snapshot) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
-        self._checkpoints.append(self._make_checkpoint(event.documents_seen, event.date, event.summary, lists))
+        self._checkpoints.append(make_checkpoint(event.documents_seen, event.date, event.summary, lists))
         if self._corpus is not None:
             # A topic that has gone keeps its last label, for its history.
             words = self._corpus.vocabulary.words
@@ -469,26 +467,9 @@ class Record:
         state = self._state
         if state is not self._summarized:
             summary = self.spec.algorithm.summarize(self.spec.config, state)
-            self._now = self._make_checkpoint(self.documents_seen, self._date, summary)
+            self._now = make_checkpoint(self.documents_seen, self._date, summary)
             self._summarized = state
         return self._now
-
-    def _make_checkpoint(
-        self, documents_seen: int, date: np.datetime64 | None, summary: TopicSummary, lists: WordLists | None = None
-    ) -> Checkpoint:
-        tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
-        total = tokens.sum()
-        arrays = {
-            "topic_ids": np.array(summary.topic_ids),
-            "weights": tokens / total if total > 0 else np.zeros_like(tokens),
-            "expected_tokens": tokens.copy(),
-            "top_words": find_top_words(summary.topics, NUM_TOP_WORDS),
-        }
-        for array in arrays.values():
-            array.setflags(write=False)
-        return Checkpoint(
-            documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays
-        )
 
     def _plan_columns(self) -> tuple[int, ...]:
         if self.is_over or self.prepared is None:

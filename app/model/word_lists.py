@@ -1,12 +1,14 @@
 """The most probable words of topics at the checkpoints of a run."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from stickbreaker.app.model.progress import Checkpoint
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics
 
+NUM_TOP_WORDS = 10
 NUM_LISTED = 50
 # Words per topic in all checkpoints together, so that runs with many checkpoints have shorter lists.
 MOST_LISTED = 5_000
@@ -37,6 +39,23 @@ def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
     for each in lists:
         each.setflags(write=False)
     return lists
+
+
+def make_checkpoint(
+    documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None
+) -> Checkpoint:
+    """The topics of a summary as a checkpoint, with their ten most probable words."""
+    tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
+    total = tokens.sum()
+    arrays = {
+        "topic_ids": np.array(summary.topic_ids),
+        "weights": tokens / total if total > 0 else np.zeros_like(tokens),
+        "expected_tokens": tokens.copy(),
+        "top_words": find_top_words(summary.topics, NUM_TOP_WORDS),
+    }
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Checkpoint(documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays)
 
 
 def find_top_words(topics: np.ndarray, number: int) -> np.ndarray:

@@ -27,8 +27,10 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
         `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the largest topics, and
         `whole`: what their shares are of.
         `columns` and `blocks`: the newest columns of the word lists, `blocks[i]["words"][rank][column]`; columns
-        before `first_on_phone` are for wide windows. `curve`: the held-out likelihood, None before its second value.
-        A run that has not learned yet has no rows, columns or blocks.
+        before `first_on_phone` are for wide windows. `curve`: the held-out likelihood, of a stream the next-batch
+        likelihood; None before its second value.
+        A run that has not learned yet has no rows, columns or blocks. `is_stream`: whether it is a stream, which
+        has no settings.
     """
     columns, blocks = _describe_lists(progress)
     return {
@@ -41,6 +43,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
         "blocks": blocks,
         "first_on_phone": len(columns) - PHONE_COLUMNS,
         "curve": _describe_curve(progress),
+        "is_stream": progress.stream is not None,
     }
 
 
@@ -62,7 +65,8 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
 
 def _describe_curve(progress: Progress) -> dict[str, Any] | None:
     """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and highest value."""
-    columns, span = curve_columns(progress, "heldout"), axis_span((progress,), "documents")
+    name = "heldout" if progress.stream is None else "next_batch"
+    columns, span = curve_columns(progress, name), axis_span((progress,), "documents")
     is_known = np.isfinite(columns["y"])
     x, y = columns["x"][is_known], columns["y"][is_known]
     if len(y) < 2 or span is None or y.max() == y.min():
@@ -71,4 +75,4 @@ def _describe_curve(progress: Progress) -> dict[str, Any] | None:
     down = CURVE_HEIGHT * (y.max() - y) / (y.max() - y.min())
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
     low, high = (f"{value:.2f}".replace("-", "−") for value in (np.min(y), np.max(y)))
-    return {"title": curve_title("heldout", y[-1]), "points": points, "low": low, "high": high}
+    return {"title": curve_title(name, y[-1]), "points": points, "low": low, "high": high}

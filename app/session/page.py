@@ -15,6 +15,7 @@ from stickbreaker.app.panel_fixes import (
     NO_EMPTY_DRAWER_HEADING,
     NO_EMPTY_HEADING,
     NO_LOST_TOAST,
+    NO_SIDE,
     SINGLE_STATE,
     THEME_CHOICE,
     forget_views,
@@ -22,8 +23,10 @@ from stickbreaker.app.panel_fixes import (
     stop_following_the_server,
 )
 from stickbreaker.app.server.service import find_service
+from stickbreaker.app.server.stream import find_stream
 from stickbreaker.app.server.visitors import find_user
 from stickbreaker.app.session.session import Session
+from stickbreaker.app.session.stream_session import StreamSession
 from stickbreaker.app.theme import FOCUSED_BUTTONS
 
 TITLE = "Stickbreaker"
@@ -36,18 +39,19 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 """
 
 
-def lay_out(session: Session) -> Page:
+def lay_out(session: Session | StreamSession) -> Page:
     """Lay out the views of a session as a page."""
     title = pn.pane.HTML(TITLE_HTML, stylesheets=[TITLE_STYLE])
+    side = {"sidebar": [session.side]} if isinstance(session, Session) else NO_SIDE
     page = Page(
         meta=pmui.template.base.Meta(title=TITLE, name=TITLE),
         template=Path(__file__).with_name("page.html"),
         header=[title],
-        sidebar=[session.side],
         sidebar_width=340,
         sidebar_open=False,
         sidebar_resizable=False,
         main=[session.layout()],
+        **side,
         busy_indicator=None,
         sx=NO_BUSY_LINE | NO_EMPTY_HEADING,
         theme_config={
@@ -72,11 +76,15 @@ def _report(to_session: WeakMethod[Callable[[Exception], None]], error: Exceptio
 
 
 def create() -> Page:
-    """Make the page of one browser; it joins its run when its websocket opens, and leaves it when its session ends."""
+    """Make the page of one browser: of a run, or of the stream that the server follows.
+
+    It joins its run when its websocket opens, and leaves it when its session ends.
+    """
     document = pn.state.curdoc
     assert document is not None
     keep_to_own_files(document)
-    session = Session(find_service(), user=find_user())
+    stream = find_stream()
+    session = Session(find_service(), user=find_user()) if stream is None else StreamSession(stream)
     document.template_variables["opening"] = session.describe_opening()
     document.template_variables.update(
         fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, single_state=SINGLE_STATE

@@ -49,6 +49,10 @@ HELP = (
     "from it (progressive validation; the corpus size and the vocabulary are known from the start).</p>"
     f"<p>{SCORE_HELP}"
 )
+STREAM_HELP = (
+    "Each mini-batch is scored just before the model learns from it (progressive validation). Words that are new in it "
+    f"do not count. Higher is better.</p><p>{SCORE_HELP}"
+)
 HELD_OUT = "Held-out documents are spread over the whole corpus."
 HELD_OUT_WHOLE = "Whole {texts}, spread over the corpus, are held out."
 MERGING_LINE = (
@@ -73,13 +77,16 @@ class Curves(Viewer):
     """The curves of the run, with earlier runs as faint lines. `update` shows a new progress.
 
     held_out: the curve of held-out words, which the page places by itself. waits: the plots are made and sent when a
-    user can first see their places. plots: those made so far.
+    user can first see their places. axes: the x axes to choose from. title: above the other curves. plots: those made
+    so far.
     """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
 
-    def __init__(self, waits: bool = False) -> None:
+    def __init__(self, waits: bool = False, axes: Sequence[str] = tuple(AXES), title: str = TITLE) -> None:
         super().__init__()
+        self.param.axis.objects = list(axes)
+        self._title = title
         self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
         self.plots: dict[str, CurvePlot] = {}
@@ -87,7 +94,7 @@ class Curves(Viewer):
         self.earlier: tuple[Progress, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._shown_earlier: tuple[object, ...] = ()
-        self._heading = make_heading(TITLE, "")
+        self._heading = make_heading(title, "")
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
@@ -106,7 +113,7 @@ class Curves(Viewer):
 
         if waits:
             fill_when_seen(self.held_out, lambda: self._make_plots(ON_PAGE[:1]), "Show the curve of held-out words")
-            fill_when_seen(more, make_more, f"Show {TITLE.lower()}")
+            fill_when_seen(more, make_more, f"Show {title.lower()}")
         else:
             self.held_out.objects, more.objects = self._make_plots(ON_PAGE[:1]), make_more()
         self._layout = pn.Column(
@@ -204,7 +211,7 @@ class Curves(Viewer):
             self._span = span
 
     def _write_legend(self) -> None:
-        heading = heading_html(TITLE, help_html(self._progress))
+        heading = heading_html(self._title, help_html(self._progress))
         if heading != self._heading.object:
             self._heading.object = heading
         text = legend_html(self._progress, self.earlier, self.axis)
@@ -229,6 +236,8 @@ def first_value_note(progress: Progress, name: str) -> str:
         return NO_TOPIC
     if progress.status == "finished":
         return "This run ended without a value for this curve."
+    if progress.stream is not None and name == "next_batch":
+        return f"{NOTES[name]} appears with the second mini-batch."
     settings = progress.settings
     if name == "next_batch" and settings is not None and not settings.score_next_batch:
         return "Off: this run does not score the next batch."
@@ -248,7 +257,8 @@ def help_html(progress: Progress) -> str:
     is_whole = progress.held_out_by == "group"
     held_out = HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
     merging = MERGING_LINE if progress.removes_topics else ""
-    return f"<p>{HELP.format(held_out=held_out)}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
+    scores = HELP.format(held_out=held_out) if progress.stream is None else STREAM_HELP
+    return f"<p>{scores}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
 
 
 def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:

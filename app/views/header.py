@@ -39,7 +39,7 @@ STATES = {
     "finished": "Finished",
     "failed": "Failed",
 }
-
+FOLLOWING = "Following"
 READ = {"running": "now at", REPLAYED: "replay at"}
 FEW_DOCUMENTS = "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
 PHASE_HELP: dict[str, str] = {
@@ -86,6 +86,8 @@ class StatusBar(PlainScript):
     documents = param.String()
     speed = param.String()
     share = param.Number(0.0)
+    share_label = param.String("Documents seen", doc="What `share` is a share of.")
+    share_text = param.String(doc="The share as text; empty: the documents or the state.")
     note = param.String()
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
     is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
@@ -223,10 +225,13 @@ def _fit_phones(width: int) -> dict[str, Any]:
 def describe_progress(progress: Progress) -> dict[str, Any]:
     """Return the texts of the status bar."""
     share = progress.compile_share if progress.status == "compiling" else progress.share_done
+    stream = progress.stream
+    if stream is not None and progress.status != "compiling":
+        share = stream.num_waiting / stream.batch_size
     return {
         "status": progress.status,
         "color": STATUS_COLORS[progress.status],
-        "state": STATES.get(progress.status, progress.status),
+        "state": FOLLOWING if stream and progress.status == "running" else STATES.get(progress.status, progress.status),
         "phase": _describe_phase(progress),
         "phase_help": PHASE_HELP.get(progress.phase, ""),
         "corpus": title_corpus(progress.corpus_name),
@@ -234,6 +239,8 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
         "documents": _describe_documents(progress),
         "speed": f"{progress.documents_per_second:,.0f} a second" if progress.documents_per_second else "",
         "share": round(share, 4),
+        "share_label": "Documents of the next mini-batch" if stream else "Documents seen",
+        "share_text": f"{stream.num_waiting:,} of {count(stream.batch_size, 'document')}" if stream else "",
         "note": _describe_note(progress),
     }
 
@@ -245,13 +252,16 @@ def _describe_phase(progress: Progress) -> str:
 
 
 def _describe_documents(progress: Progress) -> str:
+    if progress.stream is not None and progress.documents_seen:
+        return count(progress.documents_seen, "document")
     if not progress.documents_total:
         return ""
     return f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')}"
 
 
 def _describe_date(progress: Progress) -> str:
-    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus:
+    # The sentence below the bar has the date of a stream.
+    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus or progress.stream is not None:
         return ""
     return f"{READ.get(progress.status, 'read up to')} {progress.date}"
 

@@ -76,12 +76,11 @@ export function render({model, view}) {
   for (const name of ["phase", "corpus", "reading", "documents", "speed"]) { cells[name] = make("span", name, line) }
   const track = make("div", "track", bar)
   track.setAttribute("role", "progressbar")
-  track.setAttribute("aria-label", "Documents seen")
   track.setAttribute("aria-valuemin", "0")
   track.setAttribute("aria-valuemax", "100")
   const fill = make("div", "fill", track)
   const buttons = model.get_child("buttons")
-  if (buttons) { bar.append(buttons) }
+  if (buttons) { bar.append(buttons) } else { bar.classList.add("alone") }
   const note = make("p", "note", bar)
   // Screen readers read what is being done once; the seconds are for the eye.
   const work = make("p", "note work", bar)
@@ -118,7 +117,8 @@ export function render({model, view}) {
     for (const [name, node] of Object.entries(cells)) { write(node, model[name]) }
     const percent = Math.round(1000 * model.share) / 10
     track.setAttribute("aria-valuenow", String(percent))
-    track.setAttribute("aria-valuetext", model.documents || model.state)
+    track.setAttribute("aria-label", model.share_label)
+    track.setAttribute("aria-valuetext", model.share_text || model.documents || model.state)
     fill.style.width = `${percent}%`
     note.setAttribute("role", is_lost || model.status === "failed" ? "alert" : "status")
     cells.phase.title = model.phase_help
@@ -155,7 +155,7 @@ export function render({model, view}) {
     lose(true)
   }), 0)
   model.on(["status", "color", "state", "phase", "phase_help", "corpus", "reading", "documents", "speed", "share",
-    "note"], update)
+    "share_label", "share_text", "note"], update)
   model.on(["work", "work_seconds"], begin)
   const unfold = () => { if (model.is_unfolded) { document.dispatchEvent(new Event("stickbreaker-unfolded")) } }
   model.on(["is_unfolded"], unfold)
@@ -170,7 +170,7 @@ export function render({model, view}) {
     event.preventDefault()
     model.send_msg("toggle")
   }
-  document.addEventListener("keydown", press)
+  if (buttons) { document.addEventListener("keydown", press) }
   model.on("remove", () => {
     clearInterval(clock)
     clearInterval(listening)

@@ -8,6 +8,7 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC, list_words, steady_order
+from stickbreaker.app.frames.stream_texts import name_recent
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
@@ -68,7 +69,7 @@ class TopicsNow(Viewer):
 def name_whole(progress: Progress) -> str:
     """Say what the shares of the largest topics are shares of."""
     if progress.now is not None and progress.now.is_read:
-        return OF_READING
+        return OF_READING if progress.stream is None else f"Share of the tokens in {name_recent(progress.stream)}."
     return OF_WHOLE if progress.reads_corpus else OF_MODEL
 
 

@@ -23,6 +23,7 @@ from stickbreaker.app.frames.progress_frames import (
     topic_choices,
     topics_frame,
 )
+from stickbreaker.app.frames.stream_texts import name_recent
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.replay import REPLAYED
@@ -124,7 +125,7 @@ class WordTable(Viewer):
         progress = self._progress
         shown = (
             progress.run_id,
-            len(progress.checkpoints),
+            tuple(point.documents_seen for point in progress.checkpoints),
             progress.planned_columns,
             progress.status in ("finished", "failed"),
             progress.vocabulary is None,
@@ -135,8 +136,9 @@ class WordTable(Viewer):
         if shown == self._shown:
             return
         is_same_start = is_first_to_come(progress) and self._shown[:2] == shown[:2]
+        is_same_start = is_same_start or has_same_columns(progress, self._shown[1:2])
         self._shown = shown
-        # A replay shows how the topics of the whole run formed; before the first column, topics do not change places.
+        # A replay shows how the topics of the whole run formed; before a new column, topics do not change places.
         if not self.is_chosen and not (self.topics and (progress.status == REPLAYED or is_same_start)):
             self.topics = list(default_topics(fill_first(progress).checkpoints, read_now(progress)))
         self._write_picker()
@@ -170,6 +172,12 @@ def is_first_to_come(progress: Progress) -> bool:
     return is_live and not progress.checkpoints and progress.now is not None and bool(progress.planned_columns)
 
 
+def has_same_columns(progress: Progress, shown: Sequence[Any]) -> bool:
+    """Whether only the last column of a stream, which has its present words, differs from those shown."""
+    seen = tuple(point.documents_seen for point in progress.checkpoints)
+    return progress.stream is not None and any(each[:-1] == seen[:-1] for each in shown)
+
+
 def fill_first(progress: Progress) -> Progress:
     """The progress with the present words in its first column, until that is reached."""
     now, planned = progress.now, progress.planned_columns
@@ -181,7 +189,11 @@ def fill_first(progress: Progress) -> Progress:
 def table_columns(progress: Progress) -> list[dict[str, Any]]:
     """Return the column heads: past checkpoints, then planned ones, the first of which may have the present words."""
     reached = [
-        {"documents": f"{point.documents_seen:,}", "date": date_text(point.date), "reached": True}
+        {
+            "documents": f"{point.documents_seen:,}",
+            "date": date_text(point.date, has_times=progress.stream is not None),
+            "reached": True,
+        }
         for point in progress.checkpoints
     ]
     to_come = {"finished": "not reached", "failed": "not reached", REPLAYED: "later"}.get(progress.status, "planned")
@@ -219,7 +231,7 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
         now = read_now(progress)
         when = "now" if is_early else "in the last column"
         last = len(progress.checkpoints) - 1
-        size = _last_weight(frame, topic_id, last, when) if now is None else _share(now, topic_id)
+        size = _last_weight(frame, topic_id, last, when) if now is None else _share(progress, now, topic_id)
         block["note"] = ", ".join(filter(None, [role, size]))
     return list(blocks.values())
 
@@ -230,9 +242,11 @@ def read_now(progress: Progress) -> Checkpoint | None:
     return now if now is not None and now.is_read else None
 
 
-def _share(now: Checkpoint, topic_id: int) -> str:
+def _share(progress: Progress, now: Checkpoint, topic_id: int) -> str:
     share = now.shares[now.topic_ids == topic_id].sum()
-    return f"{100 * share:.1f} % of the tokens in the documents that were read with the model"
+    stream = progress.stream
+    where = "the documents that were read with the model" if stream is None else name_recent(stream)
+    return f"{100 * share:.1f} % of the tokens in {where}"
 
 
 def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
@@ -252,6 +266,8 @@ def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
         return "No topic selected." if len(topics_frame(progress.checkpoints[-1], progress.vocabulary)) else NO_TOPIC
     if progress.status in ("finished", "failed"):
         return "This run ended before its first column."
+    if progress.stream is not None:
+        return "The first column appears with the first mini-batch."
     if progress.planned_columns:
         return f"The first column fills after {count(progress.planned_columns[0], 'document')}."
     return "The first column fills once the run has read its first documents."

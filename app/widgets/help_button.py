@@ -7,8 +7,8 @@ import panel as pn
 HELP_STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
 .heading { display: flex; align-items: center; gap: 8px; } .heading h2 { margin: 0; font-size: 18px; }
-p { margin: 4px 0; font-size: 14px; line-height: 1.45; } .aside { margin-left: auto; font-size: 13px; }
-@media (max-width: 600px) { .aside { display: none; } }
+p { margin: 4px 0; font-size: 14px; line-height: 1.45; } .aside { margin-left: 12px; font-size: 13px; }
+@media (max-width: 1040px) { .aside { display: none; } }
 button.help { flex: none; width: 24px; height: 24px; padding: 0; border-radius: 12px; font: 600 14px/1 inherit;
   color: inherit; cursor: pointer; background: none;
   border: 1px solid color-mix(in srgb, currentColor 55%, transparent); }
@@ -41,7 +41,7 @@ def help_button(about: str, text: str) -> str:
 def heading_html(title: str, text: str, short: str = "", aside: str = "") -> str:
     """Write a heading with a "?" that opens a text.
 
-    short: a line that is always shown below it; aside: a text at the right, which phones leave out.
+    short: a line that is always shown below it; aside: a text next to it, which narrow windows leave out.
     """
     line = f"<p>{short}</p>" if short else ""
     right = f'<span class="aside">{aside}</span>' if aside else ""

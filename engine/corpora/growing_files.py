@@ -3,11 +3,11 @@
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,11 +21,22 @@ WAIT_SECONDS = 1.0
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
+def warn(text: str) -> None:
+    """Warn of something that is skipped."""
+    warnings.warn(text, stacklevel=3)
+
+
 class GrowingSource(Protocol):
     """A source to which another program adds texts."""
 
     def read_new(self) -> Iterator[tuple[object, str]]:
         """Yield (date, text) of what has been added since the last call. Raises CorpusError if it cannot be read."""
+
+    def tell(self) -> dict[str, Any]:
+        """What has been read so far, as JSON can hold it."""
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after what had been read when `tell` gave this position. Raises KeyError for another kind."""
 
 
 def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
@@ -65,7 +76,7 @@ class GrowingFile:
     """A JSON-lines file, and how much of it has been read: `offset` bytes, which are `line` lines.
 
     Only complete lines are read, those that end in a newline. A file that has become shorter is read from its start. A
-    line that is not a JSON object with a text is skipped, with a warning that names it.
+    line that is not a JSON object with a text is skipped, with a warning that names it. report: gets the warnings.
     """
 
     path: Path
@@ -73,12 +84,13 @@ class GrowingFile:
     date_column: str = "date"
     offset: int = 0
     line: int = 0
+    report: Callable[[str], None] = warn
 
     def read_new(self) -> Iterator[tuple[object, str]]:
         """Yield (date, text) of the lines that have been completed since the last call."""
         try:
             if self.path.stat().st_size < self.offset:
-                warnings.warn(f"{self.path} has become shorter: it is read from its start.", stacklevel=2)
+                self.report(f"{self.path} has become shorter: it is read from its start.")
                 self.offset = self.line = 0
             with self.path.open("rb") as file:
                 file.seek(self.offset)
@@ -91,17 +103,24 @@ class GrowingFile:
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a JSON-lines file.") from error
 
+    def tell(self) -> dict[str, Any]:
+        """The bytes and lines that have been read."""
+        return {"offset": self.offset, "line": self.line}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after these bytes and lines."""
+        self.offset, self.line = int(position["offset"]), int(position["line"])
+
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
         try:
             values = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             values = None
         text = values.get(self.text_column) if isinstance(values, dict) else None
         if not isinstance(text, str):
-            warnings.warn(
+            self.report(
                 f'{self.path}, line {self.line}, is skipped: write one object per line, like {{"{self.text_column}":'
-                ' "..."}.',
-                stacklevel=2,
+                ' "..."}.'
             )
             return None
         return values.get(self.date_column), text
@@ -114,12 +133,14 @@ class GrowingFolder:
     Files are read in order of modification time, and in order of name if the times are equal. A text file is read once:
     write it elsewhere, and move it into the folder when it is complete. Its date is the one in its name, otherwise the
     day on which it was changed last. Files that cannot be read are skipped, with a warning. Hidden files and subfolders
-    are left out. A file that leaves the folder is forgotten, so the memory is that of the names in the folder.
+    are left out. A file that leaves the folder is forgotten, so the memory is that of the names in the folder. report:
+    gets the warnings.
     """
 
     path: Path
     text_column: str = "text"
     date_column: str = "date"
+    report: Callable[[str], None] = warn
     _files: dict[str, GrowingFile] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)
 
@@ -127,14 +148,28 @@ class GrowingFolder:
         """Yield (date, text) of the lines and files that have been added since the last call."""
         for file in self._list_files():
             if file.suffix.lower() in LINES_SUFFIXES:
-                lines = self._files.setdefault(file.name, GrowingFile(file))
+                lines = self._files.setdefault(file.name, GrowingFile(file, report=self.report))
                 lines.text_column, lines.date_column = self.text_column, self.date_column
                 yield from lines.read_new()
             elif file.name not in self._texts:
                 self._texts.add(file.name)
-                row = self._read_text(file)
+                row = None
+                # Another program may have removed it since it was listed.
+                with suppress(FileNotFoundError):
+                    row = self._read_text(file)
                 if row is not None:
                     yield row
+
+    def tell(self) -> dict[str, Any]:
+        """The names of the text files that have been read, and the positions in the other files."""
+        return {"texts": list(self._texts), "files": {name: file.tell() for name, file in self._files.items()}}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after these files."""
+        self._texts = set(position["texts"])
+        self._files = {name: GrowingFile(self.path / name, report=self.report) for name in position["files"]}
+        for name, file in self._files.items():
+            file.seek(position["files"][name])
 
     def _list_files(self) -> list[Path]:
         """The files, in the order in which they are read; one that is removed meanwhile is left out."""
@@ -155,11 +190,11 @@ class GrowingFolder:
     def _read_text(self, file: Path) -> tuple[object, str] | None:
         if file.suffix.lower() in TABLE_SUFFIXES:
             remedy = f'write its rows to a .jsonl file, as objects such as {{"{self.text_column}": "..."}}'
-            warnings.warn(f"{file} is skipped, because tables do not grow: {remedy}.", stacklevel=2)
+            self.report(f"{file} is skipped, because tables do not grow: {remedy}.")
             return None
         row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
         if isinstance(row, BadRow):
-            warnings.warn(f"{file} is skipped: {row.reason}.", stacklevel=2)
+            self.report(f"{file} is skipped: {row.reason}.")
             return None
         date, text = row[1]
         return date or str(np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")), str(text)

@@ -10,10 +10,12 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
+from stickbreaker.engine.evaluation.held_out import PartScorer
 from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
 
 # The name of a column that no word has yet. Words have no digits.
@@ -38,8 +40,14 @@ class Followed:
         The words that this mini-batch has added, in alphabetical order.
     dropped_words : tuple of str
         The words that have lost their columns to new ones, in alphabetical order.
+    num_tokens : int
+        The tokens of the mini-batch, stop words and short words aside.
     tokens_left_out : int
-        The tokens of the mini-batch whose words are not in the vocabulary.
+        Those of them whose words are not in the vocabulary.
+    nats_per_word : float
+        How well the model predicted held-out words of the mini-batch before it learned from it (protocol `next_batch`):
+        the mean log likelihood of a token, in nats. Words that were not in the vocabulary then are left out. NaN for
+        the first mini-batch of a new model, and if no document has two distinct words.
     topic_shares : ndarray of shape (K,)
         The mean topic shares of the mini-batch's documents after the step, in the order of `topic_ids_`.
     """
@@ -51,7 +59,9 @@ class Followed:
     num_words: int
     new_words: tuple[str, ...]
     dropped_words: tuple[str, ...]
+    num_tokens: int
     tokens_left_out: int
+    nats_per_word: float
     topic_shares: np.ndarray
 
 
@@ -146,6 +156,11 @@ class Follower:
         self._size = int(resolved.batch_size)
 
     @property
+    def batch_size(self) -> int:
+        """S, the number of documents in a mini-batch."""
+        return self._size
+
+    @property
     def num_waiting(self) -> int:
         """The number of documents that wait for a full mini-batch; they are not part of a saved model."""
         return len(self._waiting)
@@ -201,15 +216,10 @@ class Follower:
         counter = WordCounter(self.choices)
         counter.add(text for _, text in rows)
         counts, words = counter.everything()
+        nats_per_word = self._score(self._count_known(counts, words))
         self._num_batches += 1
         new_words, dropped_words = self._add_words(counts, words)
-        known = np.array([word in self._columns for word in words], bool)
-        columns = np.array([self._columns.get(word, 0) for word in words], np.int32)
-        kept = known[counts.indices]
-        starts = np.append(0, np.cumsum(kept))[counts.indptr]
-        taken = (counts.data[kept], columns[counts.indices[kept]], starts)
-        batch = csr_array(taken, shape=(len(rows), len(self._names)))
-        batch.sort_indices()
+        batch = self._count_known(counts, words)
         self.model.partial_fit(batch, corpus_size=self.corpus_size, is_population=self.is_population)
         self.model.words_ = tuple(self._names)
         dates = read_dates(["" if date is None else str(date) for date, _ in rows])
@@ -222,9 +232,38 @@ class Follower:
             num_words=len(self._columns),
             new_words=new_words,
             dropped_words=dropped_words,
-            tokens_left_out=int(counts.data[~kept].sum()),
+            num_tokens=int(counts.data.sum()),
+            tokens_left_out=int(counts.data.sum() - batch.data.sum()),
+            nats_per_word=nats_per_word,
             topic_shares=self.model._infer(batch).mean(0),
         )
+
+    def _count_known(self, counts: csr_array, words: list[str]) -> csr_array:
+        """The counts of the words that have columns, by column."""
+        known = np.array([word in self._columns for word in words], bool)
+        columns = np.array([self._columns.get(word, 0) for word in words], np.int32)
+        kept = known[counts.indices]
+        starts = np.append(0, np.cumsum(kept))[counts.indptr]
+        taken = (counts.data[kept], columns[counts.indices[kept]], starts)
+        batch = csr_array(taken, shape=(counts.shape[0], len(self._names)))
+        batch.sort_indices()
+        return batch
+
+    def _score(self, counts: csr_array) -> float:
+        """Nats per held-out token of documents that the model has not learned from; NaN if nothing is held out."""
+        if not self.model.__sklearn_is_fitted__():
+            return float("nan")
+        model, seen = self.model, self.model.documents_seen_
+        documents = Documents(
+            starts=counts.indptr.astype(np.int64),
+            words=counts.indices.astype(np.int32),
+            counts=counts.data.astype(np.int32),
+        )
+        doc_ids = np.arange(seen, seen + documents.num_documents)
+        batch = Batch(doc_ids=doc_ids, documents=documents, corpus_size=model.corpus_size_)
+        scorer = PartScorer(algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_)
+        nats, num_tokens = scorer.score(batch)
+        return nats if num_tokens else float("nan")
 
     def _add_words(self, counts: csr_array, words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Give columns to new words of a mini-batch that are within the limits; return them and the dropped words."""

@@ -15,6 +15,7 @@ from stickbreaker.app.panel_fixes import (
     FREE_WIDTH,
     FULL_MENUS,
     NO_HEIGHT_LIMIT,
+    NO_SIDE,
     READABLE_TOGGLES,
     SCRIPTS,
     SINGLE_STATE,
@@ -177,3 +178,8 @@ def test_a_replaced_value_is_an_echo_for_half_a_minute_or_until_the_user_chooses
     assert [echoes.holds(value) for value in ([1], [2])] == [False, True]
     echoes.forget()
     assert not echoes.holds([2])
+
+
+def test_a_page_without_a_side_is_still_moved_by_its_width_unless_the_side_is_temporary():
+    assert 'marginLeft: variant === "persistent" ? `-${sidebar_width}px` : "0px"' in PAGE
+    assert NO_SIDE == {"sidebar_variant": "temporary"}

@@ -1,6 +1,8 @@
 """JSON-lines files to which another program appends."""
 
+import json
 import os
+from itertools import islice
 
 import pytest
 
@@ -86,8 +88,53 @@ def test_a_file_that_leaves_the_folder_is_forgotten_and_read_when_it_comes_again
     assert texts == [{"war", "wars"}, {"peace", "peaces"}]
 
 
+def test_a_file_that_is_removed_while_the_folder_is_read_is_left_out(tmp_path):
+    for place, name in enumerate(("1.txt", "2.txt", "3.txt")):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (place, place))
+    rows = GrowingFolder(tmp_path).read_new()
+    assert next(rows)[1] == "1.txt"
+    (tmp_path / "2.txt").unlink()
+    assert [text for _, text in rows] == ["3.txt"]
+
+
 def test_files_of_a_folder_that_are_no_texts_are_skipped_with_a_warning_that_says_why(tmp_path):
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "good.txt").write_text("war")
     with pytest.warns(UserWarning, match=r"table\.csv is skipped, because tables do not grow"):
         assert [text for _, text in GrowingFolder(tmp_path).read_new()] == ["war"]
+
+
+def test_a_line_that_is_nested_too_deeply_is_skipped(tmp_path):
+    path = tmp_path / "stream.jsonl"
+    path.write_text("[" * 100_000 + '\n{"text": "war"}\n')
+    told = []
+    assert list(GrowingFile(path, report=told.append).read_new()) == [(None, "war")]
+    assert told == [f'{path}, line 1, is skipped: write one object per line, like {{"text": "..."}}.']
+
+
+def test_a_file_is_read_on_from_a_position_that_was_written_down(tmp_path):
+    path = tmp_path / "stream.jsonl"
+    path.write_text('{"text": "war"}\n{"text": "navy"}\nwrong\n')
+    file, told = GrowingFile(path), []
+    rows = file.read_new()
+    assert next(rows) == (None, "war")
+    again = GrowingFile(path, report=told.append)
+    again.seek(json.loads(json.dumps(file.tell())))
+    assert list(again.read_new()) == [(None, "navy")]
+    assert "line 3" in told[0]
+
+
+def test_a_folder_is_read_on_from_a_position_that_was_written_down(tmp_path):
+    for place, name in enumerate(("1.txt", "2.jsonl", "3.csv", "4.txt")):
+        (tmp_path / name).write_text('{"text": "first"}\n{"text": "second"}\n' if ".jsonl" in name else name)
+        os.utime(tmp_path / name, (place, place))
+    folder, told = GrowingFolder(tmp_path), []
+    rows = folder.read_new()
+    assert [text for _, text in islice(rows, 2)] == ["1.txt", "first"]
+    again = GrowingFolder(tmp_path, report=told.append)
+    again.seek(json.loads(json.dumps(folder.tell())))
+    assert [text for _, text in again.read_new()] == ["second", "4.txt"]
+    assert len(told) == 1
+    with pytest.raises(KeyError):
+        again.seek(GrowingFile(tmp_path / "2.jsonl").tell())

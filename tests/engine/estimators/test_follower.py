@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA, load
+from stickbreaker.engine.estimators.counts import as_corpus
+from stickbreaker.engine.evaluation.held_out import PartScorer
 from tests.engine.estimators.small_models import TEXTS, bits, make, of_online
 
 ROWS = [(1860 + place, text) for place, text in enumerate([*TEXTS, "army ship ship", "ship army", *TEXTS, "war ship"])]
@@ -55,6 +57,26 @@ def test_words_keep_their_columns_and_words_beyond_the_last_column_are_counted()
     assert following.model.words_ == first.new_words
     assert (second.new_words, second.num_words, second.tokens_left_out) == ((), 6, 3)
     assert (str(second.first_date), str(second.last_date)) == ("1864", "1867")
+
+
+@of_online
+def test_a_mini_batch_is_scored_by_the_words_known_before_the_model_learns_from_it(kind):
+    following, before = follower(kind), follower(kind)
+    first, second = following.follow(ROWS[:8])
+    assert np.isnan(first.nats_per_word)
+    list(before.follow(ROWS[:4]))
+    model, columns = before.model, {word: place for place, word in enumerate(before.model.words_)}
+    counts = np.zeros((4, 9), int)
+    for row, (_, text) in enumerate(ROWS[4:8]):
+        for word in text.split():
+            if word in columns:
+                counts[row, columns[word]] += 1
+    (batch,) = as_corpus(counts).batches(4)
+    scorer = PartScorer(algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_)
+    nats, num_tokens = scorer.score(batch._replace(doc_ids=np.arange(4, 8)))
+    assert num_tokens
+    assert second.nats_per_word == nats
+    assert (second.num_tokens, following.batch_size) == (10, 4)
 
 
 def test_a_new_word_needs_the_documents_that_the_choices_ask_for():

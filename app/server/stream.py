@@ -1,0 +1,187 @@
+"""The thread that reads a stream without an end and learns from it, for all pages of the server."""
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.saved_stream import STREAMS, SavedStream
+from stickbreaker.app.model.stream_record import StreamRecord
+from stickbreaker.app.server.compiling import Job
+from stickbreaker.app.server.service import find_service, first_spec
+from stickbreaker.app.server.stream_source import StreamSource, find_source
+from stickbreaker.app.server.visitors import find_data
+from stickbreaker.engine import CorpusError, Follower, OnlineHDP, OnlineTopicModel, WordChoices
+from stickbreaker.engine.files.whole_files import FileError
+
+POLL_SECONDS = 1.0
+# While many documents arrive, the topics are summarized at most this often.
+PUBLISH_SECONDS = 1.0
+SAVE_SECONDS = 300.0
+# A full vocabulary gives the columns of words that have not occurred in this many mini-batches to new words.
+DROP_AFTER = 100
+# Moments of the model that it keeps for its users; it adds one when the documents have grown by a quarter.
+MOST_MOMENTS = 20
+AGAIN = "Reading is tried again every second."
+NOT_LOADED = "The model of this stream could not be read, so learning began again: {}"
+# The key in Panel's cache.
+STREAM = "stickbreaker-stream"
+
+_log = logging.getLogger(__name__)
+
+
+class Stream:
+    """Follows a source from `start` to `close`, and publishes `progress`, which never changes.
+
+    saved: where the model is saved; None: nowhere. ask_compiled: returns the job that compiles the kernels.
+    model: a new model that learns, unless one was saved.
+    """
+
+    def __init__(
+        self,
+        source: StreamSource,
+        saved: SavedStream | None,
+        ask_compiled: Callable[[], Job],
+        model: OnlineTopicModel | None = None,
+        poll_seconds: float = POLL_SECONDS,
+    ):
+        self._source, self._saved, self._ask_compiled = source, saved, ask_compiled
+        self._poll_seconds = poll_seconds
+        self._follower = Follower(model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER)
+        self._record = StreamRecord(source.name, self._follower.batch_size)
+        self._rows = source.open(self._skip)
+        self._position: Mapping[str, Any] | None = None
+        self._published_at = self._saved_at = float("-inf")
+        self._shown: tuple[object, ...] = ()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="stream", daemon=True)
+        self.progress: Progress = self._record.progress(0)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Stop after the present mini-batch, save the model, and wait for this at most some seconds."""
+        self._closed.set()
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _work(self) -> None:
+        # The length of a stream is never known.
+        warnings.filterwarnings("ignore", message="partial_fit does not know how many documents")
+        try:
+            self._load()
+            if self._compile():
+                while not self._closed.is_set():
+                    self._read()
+                    self._closed.wait(self._poll_seconds)
+                self._save()
+        except Exception as error:
+            # A model that has failed in a mini-batch is not saved: a restart continues from the one before.
+            _log.exception("The stream has stopped")
+            self._record.fail(error)
+        self._publish()
+
+    def _load(self) -> None:
+        """Continue with the saved model, if there is one."""
+        if self._saved is None:
+            return
+        try:
+            found = self._saved.load()
+            if found is None:
+                return
+            model, position = found
+            self._rows.seek(position["rows"])
+            follower = Follower(model, WordChoices(), drop_after=DROP_AFTER)
+            self._record.resume(model, **position["record"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            _log.warning("The saved model of a stream cannot be read: %s", error)
+            self._rows = self._source.open(self._skip)
+            self._record.set_fault("model", NOT_LOADED.format(error))
+            return
+        self._follower = follower
+
+    def _compile(self) -> bool:
+        """Wait until the kernels are compiled; returns whether the stream can be read."""
+        while not (job := self._ask_compiled()).is_done:
+            self._record.message, self._record.compile_share = job.message, job.share
+            self._publish()
+            if self._closed.wait(self._poll_seconds):
+                return False
+        self._record.begin()
+        if job.error:
+            self._record.fail(RuntimeError(job.error))
+        self._publish()
+        return not job.error
+
+    def _read(self) -> None:
+        """Learn from what has been added, and show what has changed."""
+        record, follower = self._record, self._follower
+        try:
+            for event in follower.follow(self._rows.read_new()):
+                record.take(event, follower.model)
+                self._position = {"rows": self._rows.tell(), "record": record.tell()}
+                _forget_early(follower.model)
+                if time.monotonic() - self._saved_at >= SAVE_SECONDS:
+                    self._save()
+                if time.monotonic() - self._published_at >= PUBLISH_SECONDS:
+                    self._publish()
+                if self._closed.is_set():
+                    return
+            record.set_fault("source", "")
+        except CorpusError as error:
+            record.set_fault("source", f"{self._source.shorten(str(error))} {AGAIN}")
+        record.wait(follower.num_waiting)
+        if record.changes != self._shown:
+            self._publish()
+
+    def _skip(self, text: str) -> None:
+        _log.warning("%s", text)
+        self._record.skip(self._source.shorten(text))
+
+    def _save(self) -> None:
+        """Save the model with the position after its last document, unless they are saved already."""
+        if self._saved is None or self._position is None:
+            return
+        try:
+            self._saved.save(self._follower.model, self._position)
+            self._record.set_fault("disk", "")
+        except FileError as error:
+            _log.warning("The model of a stream cannot be saved: %s", error)
+            self._record.set_fault("disk", f"The model could not be saved: {error}")
+        self._saved_at, self._position = time.monotonic(), None
+
+    def _publish(self) -> None:
+        self._shown = self._record.changes
+        self.progress = self._record.progress(self.progress.version + 1)
+        self._published_at = time.monotonic()
+
+
+def _forget_early(model: OnlineTopicModel) -> None:
+    """Keep the newest moments of a model's history only, so that it does not grow with the stream."""
+    moments = model.history_["checkpoint"]
+    if len(moments) and moments.iloc[-1] - moments.iloc[0] >= MOST_MOMENTS:
+        model.history_ = model.history_[moments > moments.iloc[-1] - MOST_MOMENTS].reset_index(drop=True)
+
+
+def find_stream() -> Stream | None:
+    """The stream of this process, which begins at the first call; None if the server follows none."""
+    source = find_source()
+    if source is None:
+        return None
+    made: Stream = pn.state.as_cached(STREAM, lambda: _make_stream(source))
+    return made
+
+
+def _make_stream(source: StreamSource) -> Stream:
+    service = find_service()
+    saved = SavedStream(find_data(None) / STREAMS, str(source.path), source.text_column, source.date_column)
+    stream = Stream(source, saved, lambda: service.compilation.ask(first_spec()))
+    stream.start()
+    return stream

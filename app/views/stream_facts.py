@@ -1,0 +1,56 @@
+"""The words that a stream brings, and the documents that wait: a small part of its page."""
+
+from html import escape
+
+import panel as pn
+from panel.viewable import Viewer
+
+from stickbreaker.app.frames.stream_texts import list_facts, name_recent
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.widgets.help_button import make_heading
+
+TITLE = "Words of the stream"
+HELP = (
+    "<p>The model learns when a mini-batch is full.</p><p>A word joins the vocabulary with the first mini-batch that "
+    "has it in enough documents. If the vocabulary is full, words that no longer occur are dropped for new ones. "
+    "Tokens of all other words are left out.</p>"
+)
+STYLE = """
+:host { color: var(--panel-on-surface-color, #222); font-size: 13px; }
+p { margin: 2px 0; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 4px 0; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd span { font-variant-numeric: tabular-nums; }
+"""
+
+
+class StreamFactsView(Viewer):
+    """Shows the facts of a stream; `update` shows a new progress."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        parts = (make_heading(TITLE, HELP), self.facts)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["stream-facts"], margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    def update(self, progress: Progress) -> None:
+        """Show this progress; only a change is sent."""
+        text = write_facts(progress)
+        if text != self.facts.object:
+            self.facts.object = text
+
+
+def write_facts(progress: Progress) -> str:
+    """Write the facts as HTML; the words of a stream are text only."""
+    stream = progress.stream
+    if stream is None:
+        return ""
+    facts = [(fact.label, fact.value, f": {fact.words}" if fact.words else "") for fact in list_facts(stream)]
+    rows = "".join(
+        f"<dt>{label}</dt><dd><span>{escape(value)}</span>{escape(words)}</dd>" for label, value, words in facts
+    )
+    about = f"<p>New, dropped and left out: in {name_recent(stream)}.</p>" if stream.num_batches else ""
+    return f"<dl>{rows}</dl>{about}"

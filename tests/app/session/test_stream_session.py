@@ -1,0 +1,153 @@
+"""The page of a stream: everybody watches, and it shows what the thread of the stream publishes."""
+
+import gc
+import weakref
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import panel_material_ui as pmui
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from stickbreaker.app.model.stream_record import StreamRecord
+from stickbreaker.app.session.page import lay_out
+from stickbreaker.app.session.stream_session import StreamSession
+from tests.app.conftest import HOSTILE
+from tests.app.session.test_opening import render
+from tests.app.small_streams import BATCH_SIZE, make_follower, write_texts
+
+pytestmark = pytest.mark.filterwarnings("ignore:partial_fit does not know how many documents")
+
+
+def follow(num_batches, name="news.jsonl", num_waiting=0):
+    """What a stream has published after some mini-batches."""
+    follower, record = make_follower(), StreamRecord(name, BATCH_SIZE)
+    record.begin()
+    for event in follower.follow(write_texts(BATCH_SIZE * num_batches)):
+        record.take(event, follower.model)
+        record.progress(event.step)
+    record.wait(num_waiting)
+    return record.progress(num_batches)
+
+
+@pytest.fixture
+def open_page():
+    """Open a page that shows this progress; returns its session and what it follows."""
+    opened = []
+
+    def open_page(progress):
+        stream, document = SimpleNamespace(progress=progress), Document()
+        with set_curdoc(document):
+            session = StreamSession(stream)
+            lay_out(session).server_doc(document)
+            session.start()
+        opened.append(session)
+        return session, stream
+
+    yield open_page
+    for session in opened:
+        session.stop()
+
+
+def test_a_page_shows_the_stream_and_each_change(open_page):
+    session, stream = open_page(follow(0, num_waiting=3))
+    assert session.bar.state == "Waiting"
+    assert "Waiting for documents: 3 of 4 documents have arrived." in session.summary.__panel__().object
+    assert (session.bar.share, session.bar.share_label) == (0.75, "Documents of the next mini-batch")
+    assert session.table.cells.empty == "The first column appears with the first mini-batch."
+    stream.progress = follow(6, num_waiting=1)
+    session.look()
+    assert (session.bar.state, session.bar.documents, session.bar.share) == ("Following", "24 documents", 0.25)
+    assert session.bar.share_text == "1 of 4 documents"
+    summary = session.summary.__panel__().object
+    assert "Following news.jsonl: 24 documents read, the last of 2026-11-26 08:23." in summary
+    assert [column["date"] for column in session.table.cells.columns][-1] == "2026-11-26 08:23"
+    assert len(session.table.cells.columns) == 6
+    assert "% of the tokens in the last 24 documents" in session.table.cells.blocks[0]["note"]
+    assert "Share of the tokens in the last 24 documents." in session.now.whole.object
+    assert session.now.rows.rows
+    assert "fashionb" in session.facts.facts.object
+
+
+def test_no_page_controls_a_stream(open_page):
+    session, _ = open_page(follow(2))
+    page = lay_out(session)
+    assert page.sidebar == []
+    session.unfold()
+    assert session.bar.buttons is None
+    assert [button.label for button in session.layout().select(pmui.Button)] == ["Show default topics"]
+
+
+def test_curves_of_a_stream_have_its_last_hours(open_page):
+    session, _ = open_page(follow(8))
+    assert list(session.curves.param.axis.objects) == ["documents", "dates"]
+    assert (session.curves.x_range.start, session.curves.x_range.end) == (4, 32 + 0.02 * 28)
+    session.curves.axis = "dates"
+    assert session.curves.x_range.start == 1_795_680_180_000
+
+
+def test_topics_do_not_change_places_while_only_the_newest_column_changes(open_page, monkeypatch):
+    places = iter(([], [1], [2]))
+    monkeypatch.setattr("stickbreaker.app.views.word_table.default_topics", lambda *moments: next(places))
+    progress = follow(4)
+    *before, newest = progress.checkpoints
+    session, stream = open_page(progress)
+    assert session.table.topics == [1]
+    newest = replace(newest, documents_seen=20, date=np.datetime64("2026-11-26T08:30:00"))
+    stream.progress = replace(progress, checkpoints=(*before, newest), documents_seen=20)
+    session.look()
+    assert session.table.cells.columns[-1]["date"] == "2026-11-26 08:30"
+    assert session.table.topics == [1]
+    stream.progress = follow(5)
+    session.look()
+    assert session.table.topics == [2]
+
+
+def test_the_name_of_a_file_is_shown_as_text(open_page):
+    progress = follow(1, name=HOSTILE)
+    session, _ = open_page(progress)
+    assert HOSTILE not in session.summary.__panel__().object
+    assert HOSTILE not in render(progress)
+
+
+def test_the_stream_is_there_as_text_before_the_page_is_drawn(open_page):
+    session, _ = open_page(follow(6))
+    opening = session.describe_opening()
+    assert opening["is_stream"]
+    assert opening["curve"]["title"].startswith("Next-batch log likelihood")
+    shown = render(follow(6))
+    assert "This is the stream as it was a moment ago." in shown
+    assert "Following news.jsonl: 24 documents read" in shown
+
+
+def test_an_error_of_a_view_does_not_stop_the_others(open_page, monkeypatch, caplog):
+    session, stream = open_page(follow(1))
+
+    def fail(progress):
+        raise ZeroDivisionError("no table")
+
+    monkeypatch.setattr(session.table, "update", fail)
+    stream.progress = follow(2)
+    session.look()
+    assert session.bar.documents == "8 documents"
+    assert "An error on the page" in caplog.text
+
+
+def test_a_failed_stream_says_why_and_keeps_its_results(open_page):
+    record = StreamRecord("news.jsonl", BATCH_SIZE)
+    record.fail(FloatingPointError("a topic has become infinite"))
+    session, _ = open_page(record.progress(1))
+    assert session.bar.state == "Failed"
+    assert "The engine has stopped: FloatingPointError: a topic has become infinite." in session.bar.note
+
+
+def test_the_server_does_not_keep_a_page_that_is_closed():
+    stream = SimpleNamespace(progress=follow(2))
+    with set_curdoc(Document()):
+        page = lay_out(StreamSession(stream))
+    kept = weakref.ref(page)
+    del page
+    gc.collect()
+    assert kept() is None
