@@ -110,11 +110,13 @@ def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> SlotExpectations:
     """Expectations of the next pass."""
     state = scale_start(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL))
+    return cool_pass(state, batch, partial(_expect_words, config, state, phase=Phase.TWO_LEVEL))
 
 
-def _expect_words(config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase) -> SlotExpectations:
-    return expect_slots(config, state, _sticks(config, state), words, phase)
+def _expect_words(
+    config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase, power: float = 1.0
+) -> SlotExpectations:
+    return expect_slots(config, state, _sticks(config, state), words, phase, power)
 
 
 def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:

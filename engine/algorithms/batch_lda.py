@@ -5,6 +5,7 @@ relative gain of the bound (Eq. 4) is small. `start` and `topic_expectation` are
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -77,13 +78,13 @@ def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next pass."""
     state = scale_topics(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING))
+    return cool_pass(state, batch, partial(_expect_words, config, state, phase=Phase.LEARNING))
 
 
 def _expect_words(
-    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase
+    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase, power: float = 1.0
 ) -> DocumentExpectations:
-    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
 
 
 def local(

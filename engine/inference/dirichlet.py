@@ -51,11 +51,19 @@ class DocumentExpectations(NamedTuple):
 
 
 def expect_documents(
-    state: CountsState, words: np.ndarray, phase: Phase, priors: tuple[np.ndarray, float], expectation: str
+    state: CountsState,
+    words: np.ndarray,
+    phase: Phase,
+    priors: tuple[np.ndarray, float],
+    expectation: str,
+    power: float = 1.0,
 ) -> DocumentExpectations:
-    """Expectations for some words (U,), from the λ - η of a state; priors: those of a document (K,), and η."""
+    """Expectations for some words (U,), from the λ - η of a state, with topic weights B^power.
+
+    priors: those of a document (K,), and η.
+    """
     prior, word_concentration = priors
-    topics = topic_weights(state.topic_counts, words, word_concentration, expectation)
+    topics = topic_weights(state.topic_counts, words, word_concentration, expectation, power)
     prior = document_prior(prior, topics.dtype)
     return DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
 

@@ -163,16 +163,27 @@ class DecayedCounts:
         """(λ - η + offset) · factors of some words (U,), as (U, K); factors: (K,), 1 unless given."""
         factors = np.ones(len(self.totals)) if factors is None else factors
         rows = np.empty((len(words), len(self.totals)), self.precision)
-        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
+        self.scale_rows(words, offset, factors.astype(self.precision), 1.0, rows)
         return rows
 
-    def weigh(
-        self, words: np.ndarray, offset: float, total_digammas: np.ndarray, smallest_exponent: Any, out_rows: np.ndarray
+    def scale_rows(
+        self, words: np.ndarray, offset: float, factors: np.ndarray, power: float, out_rows: np.ndarray
     ) -> None:
-        """Write exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
-        weigh_rows(
-            self._rows.array, self._places[words], self.scale, offset, total_digammas, smallest_exponent, out_rows
-        )
+        """Write ((λ - η + offset) · factors (K,))^power of some words (U,) into (U, K)."""
+        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors, power, out_rows)
+
+    def weigh_rows(
+        self,
+        words: np.ndarray,
+        offset: float,
+        total_digammas: np.ndarray,
+        smallest_exponent: Any,
+        power: float,
+        out_rows: np.ndarray,
+    ) -> None:
+        """Write exp(ψ(λ - η + offset) - total_digammas (K,))^power of some words (U,) into (U, K)."""
+        places = self._places[words]
+        weigh_rows(self._rows.array, places, self.scale, offset, total_digammas, smallest_exponent, power, out_rows)
 
     def dense(self) -> np.ndarray:
         """λ - η of all words, (V, K)."""

@@ -45,10 +45,10 @@ ExpectWords = Callable[[Any, Any, np.ndarray, Phase], SlotExpectations]
 
 
 def expect_slots(
-    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase
+    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase, power: float = 1.0
 ) -> SlotExpectations:
-    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks."""
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
+    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks, with weights B^power."""
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation, power)
     return SlotExpectations(
         words=words,
         topics=topics,
