@@ -28,7 +28,7 @@ def topic_weights(
     array([[0.625]])
     """
     totals: np.ndarray = counts.totals + word_concentration * counts.vocab_size
-    topics = np.empty((len(words), len(totals)), counts.precision)
+    topics = counts.room_for(words)
     factors, digammas = (each.astype(topics.dtype) for each in (1.0 / totals, psi(totals)))
     smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
 

@@ -28,6 +28,8 @@ from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, sp
 SMALLEST_SCALE = 1e-12
 # Free rows, as a multiple of the rows that change: a step has two values in use, and a caller may hold a third.
 ROOM = 4
+# Memory for rows of a mini-batch's words has this part more, since the next mini-batch may have more words.
+SPARE = 16
 
 ShardCounts = Sequence[DocumentCounts | FactoredCounts]
 
@@ -165,6 +167,10 @@ class DecayedCounts:
         rows = np.empty((len(words), len(self.totals)), self.precision)
         self.scale_rows(words, offset, factors.astype(self.precision), 1.0, rows)
         return rows
+
+    def room_for(self, words: np.ndarray) -> np.ndarray:
+        """An uninitialised array (U, K) for rows of some words (U,)."""
+        return self._rows.room_for(len(words))
 
     def scale_rows(
         self, words: np.ndarray, offset: float, factors: np.ndarray, power: float, out_rows: np.ndarray
@@ -316,6 +322,18 @@ def _add_counts(
     map_on_threads(lambda span: add(span, factor, places, new_places, out_rows), spans)
 
 
+class _Lease:
+    """Lends memory to NumPy arrays, and adds it to `unused` when the last of them is gone."""
+
+    def __init__(self, memory: np.ndarray, unused: list[np.ndarray]) -> None:
+        self.__array_interface__ = memory.__array_interface__
+        self._memory = memory
+        self._unused = unused
+
+    def __del__(self) -> None:
+        self._unused.append(self._memory)
+
+
 class _Rows:
     """Rows (P, K). A value claims a row and writes it once; the row is free again when no value reads it any more.
 
@@ -327,7 +345,26 @@ class _Rows:
         self.newest: weakref.ref[DecayedCounts] | None = None
         self._free = np.arange(num_used, len(array), dtype=np.int32)
         self._superseded: deque[tuple[weakref.ref[DecayedCounts], np.ndarray]] = deque()
+        self._unused: list[np.ndarray] = []
         self._lock = Lock()
+
+    def room_for(self, number: int) -> np.ndarray:
+        """An uninitialised array for some rows, in the memory of an earlier one that no array reads any more.
+
+        New memory is set to zero by the system, page by page, which takes as long as computing the rows. Large arrays
+        get it nevertheless, so that the rows do not keep more than a fraction of their own size.
+        """
+        if ROOM * number > len(self.array):
+            return np.empty((number, self.array.shape[1]), self.array.dtype)
+        try:
+            memory = self._unused.pop()
+        except IndexError:
+            memory = np.empty(0, self.array.dtype)
+        size = number * self.array.shape[1]
+        if memory.size < size:
+            memory = np.empty(size + size // SPARE, self.array.dtype)
+        whole = np.asarray(_Lease(memory, self._unused))
+        return whole[:size].reshape(number, -1)
 
     def claim(self, value: DecayedCounts, old: np.ndarray) -> np.ndarray | None:
         """Free places for the successor of `value`, which replace its rows `old`.
