@@ -38,6 +38,7 @@ from stickbreaker.engine.inference.two_level import (
     trace_slots,
 )
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # Passes between two searches for duplicates.
 PASSES_BETWEEN = 10
@@ -114,7 +115,7 @@ def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> SlotEx
 
 
 def _expect_words(
-    config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase, power: float = 1.0
+    config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> SlotExpectations:
     return expect_slots(config, state, _sticks(config, state), words, phase, power)
 

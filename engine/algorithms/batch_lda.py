@@ -26,6 +26,7 @@ from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_TOTALS
 from stickbreaker.engine.inference.warm_up import first_phase, scale_topics, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> Docume
 
 
 def _expect_words(
-    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase, power: float = 1.0
+    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
     return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
 

@@ -33,6 +33,7 @@ from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, scale_start
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> Docu
 
 
 def _expect_words(
-    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = 1.0
+    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
     known = state.concentrations
     priors = known.doc.total * expected_weights(sticks_of(state)), known.word

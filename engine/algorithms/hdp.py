@@ -47,6 +47,7 @@ from stickbreaker.engine.inference.two_level import (
     trace_slots,
 )
 from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
@@ -121,7 +122,7 @@ def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> SlotExpect
 
 
 def _expect_words(
-    config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = 1.0
+    config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> SlotExpectations:
     known = state.concentrations
     config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)

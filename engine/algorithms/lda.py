@@ -29,6 +29,7 @@ from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_topics, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def expect(config: LDAConfig, state: LDAState, batch: Batch) -> DocumentExpectat
 
 
 def _expect_words(
-    config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase, power: float = 1.0
+    config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
     return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
 

@@ -11,6 +11,7 @@ from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never grows again.
 UNTIL_SETTLED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
@@ -56,7 +57,7 @@ def expect_documents(
     phase: Phase,
     priors: tuple[np.ndarray, float],
     expectation: str,
-    power: float = 1.0,
+    power: float = NOT_RAISED,
 ) -> DocumentExpectations:
     """Expectations for some words (U,), from the λ - η of a state, with topic weights B^power.
 

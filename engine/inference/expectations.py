@@ -7,7 +7,7 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.kernels.special import SMALLEST_EXPONENT
+from stickbreaker.engine.kernels.special import NOT_RAISED, SMALLEST_EXPONENT
 from stickbreaker.engine.parallel.threads import map_on_threads, split_rows
 
 # A prior below this gives no document a share, and ψ of a denormal number overflows.
@@ -15,9 +15,9 @@ SMALLEST_PRIOR = 1e-30
 
 
 def topic_weights(
-    counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str, power: float = 1.0
+    counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str, power: float = NOT_RAISED
 ) -> np.ndarray:
-    """Weights B (U, K) of some words (U,) in the topics, or their powers, from λ - η in DecayedCounts.
+    """Weights B (U, K) of some words (U,) in the topics, or powers of them, from λ - η in DecayedCounts.
 
         B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion 2009)
         B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic] (Hoffman 2010 Eq. 6)

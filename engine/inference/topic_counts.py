@@ -22,6 +22,7 @@ from stickbreaker.engine.kernels.counts import (
     share_out_rows,
     weigh_rows,
 )
+from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly
 
 # Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
@@ -165,7 +166,7 @@ class DecayedCounts:
         """(λ - η + offset) · factors of some words (U,), as (U, K); factors: (K,), 1 unless given."""
         factors = np.ones(len(self.totals)) if factors is None else factors
         rows = np.empty((len(words), len(self.totals)), self.precision)
-        self.scale_rows(words, offset, factors.astype(self.precision), 1.0, rows)
+        self.scale_rows(words, offset, factors.astype(self.precision), NOT_RAISED, rows)
         return rows
 
     def room_for(self, words: np.ndarray) -> np.ndarray:

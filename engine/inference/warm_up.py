@@ -24,7 +24,7 @@ from stickbreaker.engine.inference.states import (
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
-from stickbreaker.engine.kernels.special import raise_rows
+from stickbreaker.engine.kernels.special import NOT_RAISED, raise_rows
 from stickbreaker.engine.parallel.threads import count_cores, map_on_threads
 from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
 
@@ -41,9 +41,9 @@ AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
 
 
 class ExpectPower(Protocol[NewExpectations]):
-    """Computes the expectations of some words (U,), with topic weights B^power."""
+    """Computes the expectations of some words (U,), with topic weights B^power, or B unless a power is given."""
 
-    def __call__(self, words: np.ndarray, *, power: float = 1.0) -> NewExpectations: ...
+    def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 
 
 def sweeps_at(temperature: float) -> Sweeps:
@@ -99,7 +99,7 @@ def cool_to(
     temperature = _find_temperature(pilot, narrow, temperature, (1.0 - progress) * most)
     waits = until_parted and progress < WARM_UP_SHARE
     if temperature == 1.0 and not (waits and _measure_spread(pilot, narrow, 1.0) > most / 2):
-        return expect_power(1.0)
+        return expect_power(NOT_RAISED)
     return expect_power(1.0 / temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
-from stickbreaker.engine.kernels.special import FAST, exp_digamma_minus, fast_exp, raise_rows
+from stickbreaker.engine.kernels.special import FAST, NOT_RAISED, exp_digamma_minus, fast_exp, raise_rows
 from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
 # Rows are scattered in memory, so each is prefetched this number of words ahead.
@@ -249,7 +249,7 @@ def scale_rows(
             row, out = rows[places[u]], out_rows[u]
             for k in range(factors.shape[0]):
                 out[k] = (scale * row[k] + offset) * factors[k]
-        if power != 1.0:
+        if power != NOT_RAISED:
             raise_rows(out_rows[first:last], power)
 
 
@@ -279,7 +279,7 @@ def weigh_rows(
             row, out = rows[places[u]], out_rows[u]
             for k in range(total_digammas.shape[0]):
                 out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
-        if power != 1.0:
+        if power != NOT_RAISED:
             raise_rows(out_rows[first:last], power)
 
 

@@ -16,6 +16,8 @@ from stickbreaker.engine.kernels.compiled import njit, overload
 SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 LARGEST = np.float32(1e7)
+# The power of numbers that stay as they are; a power of 1 rounds them.
+NOT_RAISED = 0.0
 # Reassociation lets the compiler vectorise sums; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 # The compiler vectorises a maximum only if it may assume that no number is NaN, which holds for finite arguments.

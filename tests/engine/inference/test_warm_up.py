@@ -16,6 +16,7 @@ from stickbreaker.engine.inference.warm_up import (
     startup_counts,
     sweeps_at,
 )
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 NUM_WORDS, NUM_TOPICS = 400, 250
 
@@ -79,8 +80,9 @@ def state_after(progress):
 def choose(expectations):
     """Computes the expectations of some of the words, with weights to a power, as an algorithm does."""
 
-    def expect_words(words, power=1.0):
-        return expectations._replace(words=words, topics=expectations.topics[words] ** power)
+    def expect_words(words, power=NOT_RAISED):
+        topics = expectations.topics[words]
+        return expectations._replace(words=words, topics=topics if power == NOT_RAISED else topics**power)
 
     return expect_words
 
