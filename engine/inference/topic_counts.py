@@ -355,7 +355,7 @@ class _Rows:
         New memory is set to zero by the system, page by page, which takes as long as computing the rows. Large arrays
         get it nevertheless, so that the rows do not keep more than a fraction of their own size.
         """
-        if ROOM * number > len(self.array):
+        if not 0 < ROOM * number <= len(self.array):
             return np.empty((number, self.array.shape[1]), self.array.dtype)
         try:
             memory = self._unused.pop()

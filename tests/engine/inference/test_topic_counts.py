@@ -191,6 +191,6 @@ def test_memory_for_rows_is_used_again_once_no_array_reads_it():
 
 def test_rows_keep_no_memory_for_more_than_a_fraction_of_their_size():
     counts = decayed_counts(np.ones((100, 5)))
-    for number in (26, 100):
+    for number in (0, 26, 100):
         assert counts.room_for(np.arange(number)).shape == (number, 5)
     assert not counts._rows._unused
