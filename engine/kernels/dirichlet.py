@@ -17,8 +17,6 @@ from stickbreaker.engine.kernels.vectors import LINE, WIDTH, add_product, load, 
 BLOCK = WIDTH
 # A prior so small that its e is 0 compared with every other topic's.
 NOTHING = 1e-30
-# Topic weights are loaded this number of documents ahead, in about this number of sweeps.
-DOCUMENTS_AHEAD, SWEEPS_OF_LOADS = 2, 8
 
 
 class Sweeps(NamedTuple):
@@ -107,25 +105,14 @@ def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_roo
         else:
             for k in range(num_topics):
                 weights[place + k] = topics[documents.words[first + i], k]
+        if last + i < documents.words.shape[0]:
+            # The rows of the next document are loaded while this one is swept.
+            prefetch_row(topics, documents.words[last + i])
     for i in range(last - first, num_words):
         out_room.counts[i] = 0.0
         for k in range(0, width, BLOCK):
             store(weights, i * width + k, splat(out_room.e.dtype.type(1)))
     return num_words
-
-
-@njit(inline="always", nogil=True, cache=True, error_model="numpy")
-def span_ahead(documents: DocumentArrays, j: int, ahead: int) -> tuple[int, int]:
-    """The first and last entry of document j + ahead; the same place twice if there is none."""
-    number = documents.starts.shape[0] - 1
-    return documents.starts[min(j + ahead, number)], documents.starts[min(j + ahead + 1, number)]
-
-
-@njit(inline="always", nogil=True, cache=True, error_model="numpy")
-def prefetch_topics(documents: DocumentArrays, span: tuple[int, int], topics: np.ndarray) -> None:
-    """Ask the processor to load the topic weights of a span of entries."""
-    for i in range(span[0], span[1]):
-        prefetch_row(topics, documents.words[i])
 
 
 # These are inlined: passing the arrays of a Room takes as long as a sweep over few topics.
@@ -212,24 +199,13 @@ def sweep_once(out_room: Room, num_words: int, num_left: int, are_columns: bool)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(
-    documents: DocumentArrays,
-    j: int,
-    topics: np.ndarray,
-    num_words: int,
-    prior: np.ndarray,
-    sweeps: Sweeps,
-    out_room: Room,
-) -> tuple[int, bool]:
+def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_room: Room) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    out_room: read and changed; holds the counts and weights (N, K) of document j. The result is the first A elements of
-    its topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
-    out_room.columns (A, N), which is so after the first drop. Some topic weights of a later document are loaded after
-    each sweep, because loads that are requested all at once wait for one another.
+    out_room: read and changed; holds a document's counts and weights (N, K). The result is the first A elements of its
+    topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
+    out_room.columns (A, N), which is so after the first drop.
     """
-    place, end = span_ahead(documents, j, DOCUMENTS_AHEAD)
-    together = (end - place) // SWEEPS_OF_LOADS + 1
     num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
     for i in range(num_words):
         num_tokens += out_room.counts[i]
@@ -244,9 +220,6 @@ def sweep_topics(
     for number in range(sweeps.most):
         width = round_up(num_left)
         sweep_once(out_room, num_words, num_left, are_columns)
-        stop = min(place + together, end)
-        prefetch_topics(documents, (place, stop), topics)
-        place = stop
         change, num_kept = update_parameters(out_room, width, least if number > 0 else out_room.e.dtype.type(0))
         exp_digamma(out_room.g, width, 1.0 / sweeps.temperature, out_room.e)
         if change < sweeps.tolerance * num_tokens:
@@ -254,7 +227,6 @@ def sweep_topics(
         # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
             num_left, are_columns = drop_topics(num_words, num_left, are_columns, out_room), True
-    prefetch_topics(documents, (place, end), topics)
     return num_left, are_columns
 
 
@@ -355,7 +327,7 @@ def fit_dirichlet(
         prior_digamma[k] = fast_digamma(prior[k])
     for j in range(documents.starts.shape[0] - 1):
         num_words = load_document(documents, j, topics, room)
-        num_left, are_columns = sweep_topics(documents, j, topics, num_words, prior, sweeps, room)
+        num_left, are_columns = sweep_topics(num_words, prior, sweeps, room)
         own, g = room.topic_ids[:num_left], room.g[:num_left]
         shares = out_doc_topics[j]
         for k in range(prior.shape[0]):

@@ -21,9 +21,7 @@ from stickbreaker.engine.kernels.dirichlet import (
     longest_document,
     make_lines,
     make_room,
-    prefetch_topics,
     round_up,
-    span_ahead,
     sweep_topics,
 )
 from stickbreaker.engine.kernels.slots import (
@@ -338,10 +336,8 @@ def fit_document(
     num_words = load_document(documents, j, topics, out_room)
     c = out_room.counts[:num_words]
     num_active = topics.shape[1]
-    if limits.is_uniform_start:
-        prefetch_topics(documents, span_ahead(documents, j, 1), topics)
     if not limits.is_uniform_start:
-        num_left, _ = sweep_topics(documents, j, topics, num_words, prior.concentrations, sweeps, out_room)
+        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_room)
         num_active = choose_topics(
             out_room.topic_ids[:num_left], out_room.h, limits, sweeps.negligible, prior.order, out_is_taken, out_active
         )
