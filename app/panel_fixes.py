@@ -23,8 +23,10 @@ import pandas as pd
 import panel as pn
 import panel.auth
 import panel.command.serve
+import panel.io.document
 import panel.reactive
 import panel_material_ui as pmui
+import param
 import pyviz_comms
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
@@ -41,9 +43,10 @@ from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHand
 from panel.reactive import Syncable
 from panel.util import classproperty
 from panel.util.parameters import edit_readonly
-from panel_material_ui.base import MaterialComponent
+from panel_material_ui.base import FONT_CSS, MaterialComponent
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
+from tornado.websocket import WebSocketClosedError
 
 CHECKED_WITH = {
     "bokeh": "3.9",
@@ -59,6 +62,17 @@ SCRIPTS = Path(__file__).with_name("panel_scripts")
 def read_fix(name: str) -> str:
     """Read one of the scripts of the workarounds."""
     return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
+
+
+class PlainScript(pn.custom.JSComponent):
+    """A component with a script of plain JavaScript, which browsers run as it is.
+
+    Panel 1.9 translates every script from TypeScript and JSX each time a page opens, unless the script is in a bundle:
+    then it has a name here (no issue known).
+    """
+
+    def _get_properties(self, doc: Document | None) -> dict[str, Any]:
+        return super()._get_properties(doc) | {"bundle": type(self).__name__}
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,7 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     # `panel serve --basic-auth` makes this one (Panel 1.9).
     setattr(panel.command.serve, "BasicAuthProvider", parts.login)  # noqa: B010 - mypy knows no such name there
     _refuse_foreign_next(parts.is_local_path)
+    skip_closed_pages()
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
     RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
@@ -119,6 +134,24 @@ def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:
         return check(next_url)
 
     panel.auth._validate_next_url = check_strictly
+
+
+def skip_closed_pages() -> None:
+    """Send nothing more to a page that has left while a message was being sent to it.
+
+    Panel 1.9 writes a message in several parts, in a task. If the connection ends at the first one, the second raises
+    WebSocketClosedError, and asyncio logs a traceback for the task (no issue known).
+    """
+    dispatch = panel.io.document.dispatch_tornado
+
+    @wraps(dispatch)
+    def send(*arguments: Any, **options: Any) -> Any:
+        try:
+            return dispatch(*arguments, **options)
+        except WebSocketClosedError:
+            return []
+
+    panel.io.document.dispatch_tornado = send
 
 
 def _set_safe_cookies() -> None:
@@ -311,6 +344,9 @@ def speed_up_models() -> None:
     PropertyDescriptor.has_unstable_default = _has_unstable_default
     PropertyDescriptor.instance_default = find_default_once
     resources._is_subpath = is_subpath
+    # A second style sheet of panel-material-ui 0.16 has the fonts of the first once more, without the characters that
+    # each one is for: a browser then loads all of them, one after the other, and draws the page again after each.
+    FONT_CSS.clear()
     for (kind, name), find in FIND_FILES.items():
         setattr(kind, name, classproperty(_remember_files(find)))
 
@@ -416,12 +452,16 @@ THEME_CHOICE = read_fix("theme_choice")
 SINGLE_STATE = read_fix("single_state")
 
 
-class SideDrawer(pn.custom.JSComponent):
+class SideDrawer(PlainScript):
     """Opens the side of a page wide enough for it; under 900 px the side is a drawer, closed at first.
+
+    While it `is_closed`, the side leaves its room to the page, until the user opens it.
 
     panel-material-ui 0.16 makes a drawer of it under 600 px only, and opens or closes it in all windows alike. Related:
     https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
+
+    is_closed = param.Boolean(False)
 
     _esm = read_fix("side_drawer")
 
@@ -460,7 +500,7 @@ def empty_if_zero() -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
 
 
-class Keyboard(pn.custom.JSComponent):
+class Keyboard(PlainScript):
     """Opens selects by keys, returns the focus when a dialog or a menu closes, and Escape always closes a dialog.
 
     The select of panel-material-ui 0.16 opens at a click only. A dialog returns the focus to the element that had it,
@@ -518,7 +558,7 @@ class PlacesSlider(pmui.DiscreteSlider):
         return {"value": value, "value_throttled": value}
 
 
-class TypedNumbers(pn.custom.JSComponent):
+class TypedNumbers(PlainScript):
     """Sends a number as soon as the user leaves its input, so that it is sent before a press of the next button.
 
     The number input of panel-material-ui 0.16 sends it two renderings later. On a busy machine a button that is pressed
@@ -528,7 +568,7 @@ class TypedNumbers(pn.custom.JSComponent):
     _esm = read_fix("typed_numbers")
 
 
-class BrowserHistory(pn.custom.JSComponent):
+class BrowserHistory(PlainScript):
     """Makes the browser's back button follow the pages and documents that a user has opened.
 
     Panel 1.9 adds an entry to the browser's history at every change of the address, and changes nothing on the page
@@ -569,7 +609,7 @@ def unseen_points() -> Scatter:
     return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
 
 
-class UndrawnFigures(pn.custom.JSComponent):
+class UndrawnFigures(PlainScript):
     """Lets a layout pass over a figure that is not drawn yet, for example if the user turns the page at once.
 
     Bokeh 3.9 measures and places the panels of such a figure, which it has not made yet, and throws (no issue known).

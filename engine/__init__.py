@@ -102,4 +102,18 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """The dozen names that users begin with; completion of `engine.` shows only these, and `__all__` has the rest."""
+    return [
+        "CorpusVectorizer",
+        "OnlineHDP",
+        "OnlineLDA",
+        "REGISTRY",
+        "RunSettings",
+        "build",
+        "list_corpora",
+        "load",
+        "load_corpus",
+        "prepare",
+        "preview",
+        "run",
+    ]

@@ -80,7 +80,7 @@ def run_rows(
                 f"{run.documents_seen:,}" + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
                 f"{run.seconds:.1f}",
                 str(run.settings.get("seed", "")),
-                describe_time(run),
+                describe_time(run).replace(" ", "\n"),
                 f"{sum(sizes.get(run.key, NO_SIZE)) / 1e6:.1f}",
             ],
             "has_model": sizes.get(run.key, NO_SIZE).model > 0,

@@ -39,6 +39,8 @@ MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
 SMALLEST_DOT, LARGEST_DOT = 8, 60
 LEAF, LEAF_CHOSEN = 8, 14
+# Room for the leaves, as a share of the tree's width.
+EDGE = 0.07
 DOT_ALPHA, FAINT_ALPHA, LINE_ALPHA = 0.7, 0.15, 0.3
 # Room for the largest dot at the edge of the map on a phone.
 MAP_PADDING = 0.25
@@ -50,11 +52,11 @@ CHIP = {
     "background_fill_color": NOTE,
     "background_fill_alpha": 0.85,
     "border_radius": 3,
-    "padding": (2, 6),
+    "padding": (6, 2),
 }
 MOST_LABEL, MOST_PHONE_LABEL, MOST_DOT_LABEL = 40, 18, 26
 # Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.
-MAP_PIXELS = (520.0, 420.0)
+MAP_PIXELS = (430.0, 420.0)
 LINE_PIXELS, LETTER_PIXELS = 17.0, 6.6
 # Long topic names must not use up the width of a phone.
 TELL_POINTED = """
@@ -63,6 +65,8 @@ const topic_id = index === undefined ? [] : [source.data.topic_id[index]]
 if (topic_id[0] !== pointed.data.topic_id[0]) pointed.data = {topic_id}
 """
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
+# In a wide window the tree stands next to the map.
+LEAF_OF_WIDTH = "return (window.innerWidth < 600 || window.innerWidth >= 1350 ? narrow : wide)[tick]"
 
 
 def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
@@ -197,6 +201,23 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
     return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None)
 
 
+def keep_inside(x: np.ndarray, texts: Sequence[str], width: float) -> np.ndarray:
+    """Shifts (N,) in pixels, to the right, that keep centred labels inside a figure.
+
+    x (N,): their places in pixels from the middle of the figure; width: of the figure in pixels.
+
+    >>> keep_inside(np.array([-95.0, 0.0, 95.0]), ["navy"] * 3, 200.0).tolist()
+    [11.5, 0.0, -11.5]
+    """
+    most = np.maximum((width - _measure(texts)) / 2, 0.0)
+    return np.asarray(np.clip(x, -most, most) - x)
+
+
+def _measure(texts: Sequence[str]) -> np.ndarray:
+    """Estimated widths (N,) of labels in pixels, with their padding."""
+    return LETTER_PIXELS * np.array([len(text) + 1 for text in texts], float)
+
+
 def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequence[str]) -> list[float]:
     """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
 
@@ -206,7 +227,7 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
     """
-    widths = LETTER_PIXELS * np.array([len(text) + 1 for text in texts])
+    widths = _measure(texts)
     bottoms = np.empty(0)
     offsets = []
     for place in range(len(texts)):
@@ -259,8 +280,17 @@ class MapPlot:
             nonselection_line_alpha="alpha",
             selection_fill_alpha=0.9,
         )
-        self.labels = ColumnDataSource({"x": [], "y": [], "text": [], "offset": []})
-        name = Text(x="x", y="y", text="text", y_offset="offset", text_align="center", text_baseline="bottom", **CHIP)
+        self.labels = ColumnDataSource({"x": [], "y": [], "text": [], "aside": [], "offset": []})
+        name = Text(
+            x="x",
+            y="y",
+            text="text",
+            x_offset="aside",
+            y_offset="offset",
+            text_align="center",
+            text_baseline="bottom",
+            **CHIP,
+        )
         self.figure.add_glyph(self.labels, name)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
@@ -298,8 +328,17 @@ class MapPlot:
             pixels / max((1 + MAP_PADDING) * span, 1e-30) for pixels, span in zip(MAP_PIXELS, spans, strict=True)
         )
         x, y, size = (named[name].to_numpy(float) for name in ("x", "y", "size"))
-        offsets = place_labels(scale * x, -scale * y, size, texts)
-        self.labels.data = {"x": x.tolist(), "y": y.tolist(), "text": texts, "offset": offsets}
+        middle = (frame["x"].min() + frame["x"].max()) / 2 if len(frame) else 0.0
+        across = scale * (x - middle)
+        asides = keep_inside(across, texts, MAP_PIXELS[0])
+        offsets = place_labels(across + asides, -scale * y, size, texts)
+        self.labels.data = {
+            "x": x.tolist(),
+            "y": y.tolist(),
+            "text": texts,
+            "aside": asides.tolist(),
+            "offset": offsets,
+        }
         self.seed.stand_in(frame.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
@@ -371,10 +410,11 @@ class TreePlot:
             sizing_mode="stretch_width",
             tools="",
             toolbar_location=None,
-            x_axis_label="Jensen-Shannon distance",
-            x_range=DataRange1d(range_padding=0.04),
+            x_axis_label="distance",
+            x_range=Range1d(0, 1),
             y_range=Range1d(-1, 1),
         )
+        self.figure.xaxis.ticker.desired_num_ticks = 3
         self.seed = Seed(self.figure)
         self.figure.grid.grid_line_color = None
         self.figure.add_glyph(self.branches, MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_width=1.5))
@@ -383,7 +423,7 @@ class TreePlot:
         self.figure.add_tools(
             HoverTool(renderers=[leaves], tooltips=[("topic", "@title")]), TapTool(renderers=[leaves])
         )
-        self._labels = CustomJSTickFormatter(code=LABEL_OF_WIDTH)
+        self._labels = CustomJSTickFormatter(code=LEAF_OF_WIDTH)
         self.figure.yaxis.formatter = self._labels
         self.figure.yaxis.ticker = FixedTicker()
         self._on_pick = on_pick
@@ -406,6 +446,8 @@ class TreePlot:
         }
         self.figure.yaxis.ticker = FixedTicker(ticks=leaves["y"].tolist())
         self.figure.y_range.update(start=-1, end=len(leaves))
+        farthest = max((max(xs) for xs in tree.xs), default=1.0) or 1.0
+        self.figure.x_range.update(start=-EDGE * farthest, end=(1 + EDGE) * farthest)
         sizes = [LEAF_CHOSEN if topic_id == chosen else LEAF for topic_id in leaves["topic_id"]]
         self.branches.data = {"xs": tree.xs, "ys": tree.ys}
         self.leaves.data = leaves.assign(x=0.0, size=sizes).to_dict("list")

@@ -32,6 +32,7 @@ SIDE_BY_SIDE_STYLE = """
 TOPICS_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
+@media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
 """
 
 

@@ -123,7 +123,7 @@ class Session:
         self._may_open = may_manage()
         self.hood = self._make_hood()
         self._follow_choices()
-        self.side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.side, self.drawer = pn.Column(sizing_mode="stretch_width", margin=0), SideDrawer(margin=0)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self._first = service.preview(self._visitor, self._link.spec)
@@ -534,7 +534,7 @@ class Session:
         own[CLASS] = lambda: (self.classroom.view,)
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
-        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), SideDrawer(margin=0))
+        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
         above = pn.FlexBox(self.tabs, self.player, align_items="center", gap="0", sizing_mode="stretch_width")
         parts = (self.header, self.sharing, above, self.names_note, *self.pages.columns, *unseen)
@@ -548,6 +548,7 @@ class Session:
         if page != HOOD:
             self.hood.close()
         self.sharing.make_room(page == CLASS)
+        self.drawer.is_closed = page == CLASS
         if page == CLASS and self._run is not None:
             self.classroom.view.open(self.address.share())
         self._update_page()

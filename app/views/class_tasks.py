@@ -13,6 +13,7 @@ from stickbreaker.app.frames.class_questions import rate_frame
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.plots.compare_plots import rate_plot
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.qr_code import qr_code_html
@@ -60,7 +61,7 @@ class ClassActions:
     answer: Callable[[object, object], None]
 
 
-class ClassQuestion(pn.custom.JSComponent):
+class ClassQuestion(PlainScript):
     """A question with its options; texts are written as text. `on_answer(number, option)` gets what a browser sends."""
 
     number = param.Integer(0)

@@ -182,7 +182,7 @@ class DocumentBrowser(Viewer):
             text = None if texts is None else texts.read([row])[0]
             missing = explain_missing_text(reading.corpus.name)
         except CorpusError as error:
-            text, missing = None, str(error)
+            text, missing = None, escape(str(error))
         title = self._progress.topic_title
         head = f"<h3>{escape(str(titles[row]))}</h3><p>{escape(date_text(reading.corpus.dates[row]))}</p>"
         body = (
@@ -203,11 +203,14 @@ class DocumentBrowser(Viewer):
 
 
 def explain_missing_text(corpus_name: str) -> str:
-    """Say how the texts of a corpus can be stored."""
+    """Say how the texts of a corpus can be stored, as HTML; one click selects the whole command."""
     command = TEXT_COMMANDS.get(corpus_name)
     if command is None:
         return "This corpus was built without its text. To read it, build it again with “Keep the document text”."
-    return f"This corpus contains word counts only. To read its text here, run {command} in a checkout of the project."
+    return (
+        "This corpus contains word counts only. To read its text here, run <code style='user-select: all'>"
+        f"{escape(command)}</code> in a checkout of the project."
+    )
 
 
 def prose_html(pieces: list[ProsePiece], title: Title) -> str:
@@ -220,7 +223,7 @@ def prose_html(pieces: list[ProsePiece], title: Title) -> str:
 
 
 def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its most probable topic, below a note."""
+    """Write a document's counted words, each in the colour and line of its most probable topic; note: HTML."""
     words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
@@ -229,7 +232,7 @@ def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
         for word, number, topic_id in words
     ]
     grouped = "<p>Words are grouped by topic, starting with the main topic, not in the order of the text.</p>"
-    return f"{grouped}<div class='words'>{' '.join(spans)}</div><p>{escape(note)}</p>"
+    return f"{grouped}<div class='words'>{' '.join(spans)}</div><p>{note}</p>"
 
 
 def _mark(text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = "") -> str:

@@ -15,7 +15,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
-from stickbreaker.app.panel_fixes import FREE_WIDTH
+from stickbreaker.app.panel_fixes import FREE_WIDTH, PlainScript
 from stickbreaker.app.theme import STATUS_COLORS
 from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.engine.algorithm import Phase
@@ -68,7 +68,7 @@ PACE_STYLE = f"""
 """
 
 
-class StatusBar(pn.custom.JSComponent):
+class StatusBar(PlainScript):
     """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
 
     The browser counts the seconds of a long step, so that the server does not send them. It says within three seconds

@@ -14,6 +14,7 @@ from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)
@@ -21,7 +22,7 @@ TICK_MILLISECONDS = 100
 WAITING = "Pause to replay"
 
 
-class PlayerBar(pn.custom.JSComponent):
+class PlayerBar(PlainScript):
     """A slider over the steps of a run, with buttons; sends what is pressed, and shows only what the server says."""
 
     num_moments = param.Integer(0, doc="Steps to choose from; fewer than two disable the player.")

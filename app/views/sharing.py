@@ -7,6 +7,7 @@ import panel as pn
 import param
 
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 from stickbreaker.app.widgets.scripts import read_script
 
@@ -14,7 +15,7 @@ WATCHING = "Watching: the presenter controls this run."
 PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
 
 
-class ShareLink(pn.custom.JSComponent):
+class ShareLink(PlainScript):
     """A link to select or copy, its QR code, a sentence about it, and the number of watchers."""
 
     link = param.String()  # type: ignore[assignment]  # a method of Panel that the page does not use

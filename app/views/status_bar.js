@@ -12,8 +12,10 @@ const ICONS = {
 const LONG_SECONDS = 3
 // The server sends a beat every second. Without one for this long the page says so, in less than three seconds.
 const SILENCE_MILLISECONDS = 2500
-// A busy server can be silent for seconds: a page whose connection is open is only loaded again after this long.
+// A busy server can be silent for seconds, and sends beats and answers requests in turn: a page whose connection is open
+// is only loaded again after this long, in which the server has answered this many requests in a row without a beat.
 const REOPEN_MILLISECONDS = 15000
+const REOPEN_ANSWERS = 8
 const LOOK_MILLISECONDS = 250
 // A busy page receives nothing. At most this much time between two checks counts as silence.
 const MOST_MILLISECONDS = 1000
@@ -94,6 +96,7 @@ export function render({model, view}) {
   let is_lost = false
   let is_closed = false
   let is_asking = false
+  let num_answers = 0
 
   const tick = () => {
     const seconds = Math.floor((performance.now() - begun) / 1000)
@@ -128,9 +131,9 @@ export function render({model, view}) {
   const openAgain = async () => {
     if (is_asking) { return }
     is_asking = true
-    if (await answers()) {
-      if (is_lost && (is_closed || silence > REOPEN_MILLISECONDS)) { window.location.reload() }
-    }
+    num_answers = await answers() ? num_answers + 1 : 0
+    const is_left = silence > REOPEN_MILLISECONDS && num_answers >= REOPEN_ANSWERS
+    if (is_lost && num_answers > 0 && (is_closed || is_left)) { window.location.reload() }
     await pause(1000)
     is_asking = false
   }
@@ -142,7 +145,7 @@ export function render({model, view}) {
     if (is_lost) { openAgain() }
   }
   const hear = () => {
-    if (model.beat > 0) { silence = 0; lose(false) }
+    if (model.beat > 0) { silence = num_answers = 0; lose(false) }
   }
   model.on(["beat"], hear)
   hear()

@@ -1,4 +1,4 @@
-"""Topics by similarity: a map, on which topics move little from reading to reading; below it their lines and a tree."""
+"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree; below them, lines."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
 from stickbreaker.app.widgets.help_button import make_heading
 
 HELP = (
-    "<p>Each dot is a topic. Dots near each other are topics with similar words; the distances approximate "
+    "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the distances approximate "
     "Jensen-Shannon distances.</p>"
     "<p>The area of a dot shows the topic's share of all tokens. Until the corpus has been read, it shows the topic's "
     "weight in the model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a "
@@ -36,9 +36,14 @@ HELP = (
     "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )
 
+PAIR_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 12px; align-items: start; }
+@media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 9fr) minmax(0, 5fr); } }
+"""
+
 
 class TopicMap(Viewer):
-    """The map of topics, their lines through time and the tree. They follow and set the selected topic.
+    """The map of topics, the tree next to it and their lines through time. They follow and set the selected topic.
 
     A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
     """
@@ -61,14 +66,11 @@ class TopicMap(Viewer):
         self.lines_chart = hideable(self.lines.figure, margin=0)
         self.lines_chart.visible = False
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
-        self._layout = pn.Column(
-            make_heading("Map of topics", HELP),
-            self._chart,
-            self.lines_chart,
-            self._tree_chart,
-            sizing_mode="stretch_width",
-            margin=0,
+        pair = pn.Column(
+            self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0
         )
+        heading = make_heading("Map of topics", HELP)
+        self._layout = pn.Column(heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

@@ -22,12 +22,15 @@ function write_cell(cell, value) {
 
 const SLIDE = {duration: 700, easing: "ease-out"}
 
-// Words of a new column come from their ranks in the column before; new words fade in.
-function slide(cell, word, rank, before) {
-  if (word === null || matchMedia("(prefers-reduced-motion: reduce)").matches) return
-  const start = before.indexOf(word)
-  const moved = `translate(${-cell.offsetWidth}px, ${(start - rank) * cell.offsetHeight}px)`
-  cell.animate([start < 0 ? {opacity: 0} : {transform: moved, opacity: 0.5}, {transform: "none", opacity: 1}], SLIDE)
+// Words of a new column come from their ranks in the column before; new words fade in. All cells are measured before the
+// first one moves, so that the browser lays out the table once.
+function slide(moves) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return
+  const sizes = moves.map(({cell}) => [cell.offsetWidth, cell.offsetHeight])
+  moves.forEach(({cell, from, rank}, index) => {
+    const moved = `translate(${-sizes[index][0]}px, ${(from - rank) * sizes[index][1]}px)`
+    cell.animate([from < 0 ? {opacity: 0} : {transform: moved, opacity: 0.5}, {transform: "none", opacity: 1}], SLIDE)
+  })
 }
 
 export function render({ model }) {
@@ -72,7 +75,7 @@ export function render({ model }) {
     return body
   }
 
-  function write_block(body, block, newest) {
+  function write_block(body, block, newest, moves) {
     const before = newest > 0 ? block.cells.map(row => row[newest - 1]?.[0]) : []
     const title = body.rows[0].cells[0]
     title.colSpan = model.columns.length + 1
@@ -89,7 +92,8 @@ export function render({ model }) {
         const cell = row.cells[i + 1]
         write_cell(cell, block.cells[rank][i])
         cell.classList.toggle("now", i === newest)
-        if (i === newest && newest === shown + 1) slide(cell, block.cells[rank][i]?.[0] ?? null, rank, before)
+        const word = block.cells[rank][i]?.[0] ?? null
+        if (i === newest && newest === shown + 1 && word !== null) moves.push({cell, from: before.indexOf(word), rank})
       }
     }
   }
@@ -151,7 +155,9 @@ export function render({ model }) {
     // Blocks stay where they are when topics change places, so that nothing moves.
     while (table.tBodies.length > model.blocks.length) table.tBodies[table.tBodies.length - 1].remove()
     while (table.tBodies.length < model.blocks.length) table.append(make_body())
-    model.blocks.forEach((block, index) => write_block(table.tBodies[index], block, newest))
+    const moves = []
+    model.blocks.forEach((block, index) => write_block(table.tBodies[index], block, newest, moves))
+    slide(moves)
     shown = newest
     put(empty, model.empty)
     empty.hidden = model.empty === ""

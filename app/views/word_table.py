@@ -26,7 +26,7 @@ from stickbreaker.app.frames.progress_frames import (
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.panel_fixes import Echoes
+from stickbreaker.app.panel_fixes import Echoes, PlainScript
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.scripts import read_script
@@ -38,7 +38,7 @@ MARKS = "+ marks new words, ↑ words that rose by two ranks or more."
 LEAST_COLUMNS = 3
 
 
-class WordCells(pn.custom.JSComponent):
+class WordCells(PlainScript):
     """The table in HTML; only cells that have changed are written."""
 
     columns = param.List(doc="One dict a checkpoint: documents, date, reached.")

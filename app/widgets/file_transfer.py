@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple
 
-import panel as pn
 import param
 
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -33,7 +33,7 @@ class _Outgoing(NamedTuple):
     name: str
 
 
-class FileTransfer(pn.custom.JSComponent):
+class FileTransfer(PlainScript):
     """Receives files that a user drops or chooses, and sends files to be saved.
 
     take(path) is called after an upload, refuse(text) with the reason why an upload or a download failed. A file that

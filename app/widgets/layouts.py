@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 
@@ -20,7 +20,7 @@ def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
     layout.visible = is_shown
 
 
-class Sight(pn.custom.JSComponent):
+class Sight(PlainScript):
     """An invisible button in the page; it notices when a user can first see its place, or reaches it with Tab."""
 
     is_seen = param.Boolean(default=False)

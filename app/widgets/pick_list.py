@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-import panel as pn
 import param
 
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 
-class PickList(pn.custom.JSComponent):
+class PickList(PlainScript):
     """Rows have keys; only changes are written, always as text.
 
     on_pick(key): called when a row is pressed. on_point(key): called with the row that the pointer or the focus is on,

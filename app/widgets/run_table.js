@@ -13,7 +13,7 @@ export function render({ model }) {
   function make_item(key) {
     const tick = make("input", {type: "checkbox"})
     const chip = make("span", {class: "chip", "aria-hidden": "true"})
-    const name = make("input", {type: "text", maxlength: "60"})
+    const name = make("textarea", {rows: "2", maxlength: "60"})
     const note = make("div", {class: "note"})
     const open = make("button", {type: "button"}, "Open")
     const remove = make("button", {type: "button", class: "remove"}, "Delete")
@@ -22,7 +22,11 @@ export function render({ model }) {
     tick.addEventListener("change", () => send("tick", tick.checked))
     name.addEventListener("change", () => send("rename", name.value))
     open.addEventListener("click", () => send("open", null))
-    name.addEventListener("keydown", event => { event.stopPropagation() })
+    name.addEventListener("keydown", event => {
+      event.stopPropagation()
+      // A name is one line, which is broken to fit.
+      if (event.key === "Enter") { event.preventDefault(); name.blur() }
+    })
     remove.addEventListener("click", () => {
       if (remove.textContent === "Delete") {
         put(remove, "Confirm")

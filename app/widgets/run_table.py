@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import panel as pn
 import param
 
 from stickbreaker.app.frames.compare_frames import COLUMNS
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 
@@ -22,7 +22,7 @@ class RunActions:
     open: Callable[[str], None]
 
 
-class RunTable(pn.custom.JSComponent):
+class RunTable(PlainScript):
     """A table of runs by key, written as text; a click or a new name calls one of its actions."""
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-import panel as pn
 import param
 
 from stickbreaker.app.frames.quality_frames import COLUMNS
+from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 
-class TopicTable(pn.custom.JSComponent):
+class TopicTable(PlainScript):
     """Topics by id, written as text; a press of a name calls `choose(topic_id)`."""
 
     rows = param.List(doc="As `quality_frames.quality_rows` makes them.")

@@ -9,6 +9,7 @@ import struct
 import time
 
 import bokeh.server.tornado
+import panel.io.document
 import pytest
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
@@ -16,12 +17,11 @@ from bokeh.protocol import Protocol
 from bokeh.server.server import Server
 from bokeh.server.views.ws import WSHandler as BokehHandler
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
-from panel.io.document import dispatch_tornado
 from panel.io.server import WSHandler
 from tornado.ioloop import IOLoop
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
-from stickbreaker.app.panel_fixes import LeavingSocket
+from stickbreaker.app.panel_fixes import LeavingSocket, skip_closed_pages
 
 WAIT_SECONDS = 20
 NUM_TURNS = 20
@@ -128,7 +128,7 @@ async def reset_between_two_writes(served):
     message = Protocol().create("PULL-DOC-REQ")
     served.leave(at_once=True)
     with pytest.raises(WebSocketClosedError):
-        dispatch_tornado(served.connection, msg=message)
+        panel.io.document.dispatch_tornado(served.connection, msg=message)
     await until(lambda: served.socket._on_close_called)
 
 
@@ -159,6 +159,24 @@ def test_a_websocket_notes_its_page_when_a_task_of_bokeh_without_a_public_name_h
 def test_a_page_that_leaves_is_logged_as_an_error_by_the_libraries_only(play, scene, error):
     assert error in play(WSHandler, scene)
     assert play(LeavingSocket, scene) == []
+
+
+async def send_in_a_task(served):
+    """As before, in a task, as Panel does it while a page holds its changes."""
+    await served.open()
+    document, message = served.connection.session.document, Protocol().create("PULL-DOC-REQ")
+    panel.io.document._WRITE_BLOCK[document] = True
+    panel.io.document._WRITE_MSGS[document] = {served.connection: [message]}
+    served.leave(at_once=True)
+    panel.io.document._dispatch_write_task(document, panel.io.document._dispatch_msgs, document)
+    await until(lambda: served.socket._on_close_called)
+
+
+def test_a_page_that_leaves_while_a_message_is_sent_in_a_task_is_logged_by_panel_only(play, monkeypatch):
+    monkeypatch.setattr(panel.io.document, "dispatch_tornado", panel.io.document.dispatch_tornado)
+    assert "WebSocketClosedError" in play(LeavingSocket, send_in_a_task)
+    skip_closed_pages()
+    assert play(LeavingSocket, send_in_a_task) == []
 
 
 @pytest.mark.parametrize(("socket_class", "num_open"), [(WSHandler, 1), (LeavingSocket, 0)])

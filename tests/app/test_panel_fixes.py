@@ -31,6 +31,7 @@ from panel.io.server import AutoloadJsHandler, DocHandler, WSHandler
 from panel.io.state import set_curdoc
 from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
+from panel_material_ui.base import FONT_CSS
 from panel_material_ui.notifications import NotificationArea
 from panel_material_ui.template.base import Page
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
@@ -159,6 +160,19 @@ def test_the_library_looks_for_the_files_of_components_each_time_and_here_once(m
     assert [find(PickList) for _ in range(2)] == [None, None]
     half = len(looked) // 2
     assert looked[:half] == looked[half:] != []
+
+
+def test_the_library_has_a_second_style_sheet_with_fonts_for_all_characters_and_here_only_the_first():
+    def find_faces(sheet):
+        faces = re.findall(r"@font-face ?\{[^}]*\}", (PARTS / "dist" / sheet).read_text())
+        return {re.search(r"\w[\w-]*\.woff2", face)[0]: "unicode-range" in face for face in faces}
+
+    first, second = find_faces("panel-material-ui.bundle.css"), find_faces("material-icons.css")
+    assert second.keys() <= first.keys()
+    assert all(has_range == ("roboto" in name) for name, has_range in first.items())
+    assert sum("roboto" in name and not has_range for name, has_range in second.items()) > 1
+    assert FONT_CSS == []
+    assert [Path(sheet).name for sheet in pmui.Button._bundle_css] == ["panel-material-ui.bundle.css"]
 
 
 def test_the_library_looks_at_the_signature_of_each_callback_unless_told_not_to(monkeypatch):

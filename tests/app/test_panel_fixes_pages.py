@@ -22,6 +22,7 @@ from stickbreaker.app.panel_fixes import (
     BrowserHistory,
     Echoes,
     Keyboard,
+    PlainScript,
     SideDrawer,
     TypedNumbers,
     UndrawnFigures,
@@ -46,6 +47,20 @@ def test_each_script_belongs_to_a_workaround():
     components = (BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures)
     scripts = {path.read_text(encoding="utf-8") for path in SCRIPTS.iterdir()}
     assert scripts == {THEME_CHOICE, SINGLE_STATE, *(component._esm for component in components)}
+
+
+def test_panel_still_translates_a_script_that_is_in_no_bundle_and_takes_ours_as_they_are():
+    is_plain = r"compile\(\) \{\s*if \(this\.bundle != null\)\s*(\{\s*)?return this\.esm;"
+    assert re.search(is_plain + r"[\s}]*let compiled;\s*try \{\s*compiled = .*transform\)?\(this\.esm", PANEL_JS)
+
+    class Library(pn.custom.JSComponent):
+        _esm = "export function render() {}"
+
+    class Own(PlainScript):
+        _esm = "export function render() {}"
+
+    assert Library().get_root().bundle is None
+    assert Own().get_root().bundle == "Own"
 
 
 def test_bokeh_still_makes_no_part_of_a_layout_higher_than_the_part_around_it():
