@@ -38,6 +38,7 @@ from stickbreaker.engine.inference.two_level import (
     trace_slots,
 )
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # Passes between two searches for duplicates.
 PASSES_BETWEEN = 10
@@ -110,11 +111,13 @@ def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> SlotExpectations:
     """Expectations of the next pass."""
     state = scale_start(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL))
+    return cool_pass(state, batch, partial(_expect_words, config, state, phase=Phase.TWO_LEVEL))
 
 
-def _expect_words(config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase) -> SlotExpectations:
-    return expect_slots(config, state, _sticks(config, state), words, phase)
+def _expect_words(
+    config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+) -> SlotExpectations:
+    return expect_slots(config, state, _sticks(config, state), words, phase, power)
 
 
 def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:

@@ -5,6 +5,7 @@ relative gain of the bound (Eq. 4) is small. `start` and `topic_expectation` are
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_TOTALS
 from stickbreaker.engine.inference.warm_up import first_phase, scale_topics, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,13 @@ def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> B
 def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next pass."""
     state = scale_topics(config, state, len(batch.doc_ids))
-    return cool_pass(state, batch, _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING))
+    return cool_pass(state, batch, partial(_expect_words, config, state, phase=Phase.LEARNING))
 
 
 def _expect_words(
-    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase
+    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
-    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
 
 
 def local(

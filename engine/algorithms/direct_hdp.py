@@ -33,6 +33,7 @@ from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, scale_start
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,15 @@ def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> 
 def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING)
-    return cool(config, state, batch, expectations)
+    return cool(config, state, batch, partial(_expect_words, config, state, phase=Phase.LEARNING))
 
 
 def _expect_words(
-    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase
+    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
     known = state.concentrations
     priors = known.doc.total * expected_weights(sticks_of(state)), known.word
-    return expect_documents(state, words, phase, priors, config.topic_expectation)
+    return expect_documents(state, words, phase, priors, config.topic_expectation, power)
 
 
 def blend(

@@ -47,6 +47,7 @@ from stickbreaker.engine.inference.two_level import (
     trace_slots,
 )
 from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
 TOKENS_OF_A_SLOT = 25
@@ -115,15 +116,17 @@ def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> Online
 def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> SlotExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.TWO_LEVEL)
+    expect_words = partial(_expect_words, config, state, phase=Phase.TWO_LEVEL)
     has_short_documents = batch.documents.num_tokens < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
-    return cool(config, state, batch, expectations, until_parted=has_short_documents)
+    return cool(config, state, batch, expect_words, until_parted=has_short_documents)
 
 
-def _expect_words(config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase) -> SlotExpectations:
+def _expect_words(
+    config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+) -> SlotExpectations:
     known = state.concentrations
     config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)
-    return expect_slots(config, state, sticks_of(state), words, phase)
+    return expect_slots(config, state, sticks_of(state), words, phase, power)
 
 
 def local(

@@ -6,6 +6,7 @@ LDA the defaults of the online HDP, to compare the models alone.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, first_phase, scale_topics, startup_counts
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,13 @@ def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDASta
 def expect(config: LDAConfig, state: LDAState, batch: Batch) -> DocumentExpectations:
     """Expectations of the next step, for the words of this batch only."""
     state = scale_topics(config, state, batch.corpus_size)
-    expectations = _expect_words(config, state, batch.documents.distinct_words(), Phase.LEARNING)
-    return cool(config, state, batch, expectations)
+    return cool(config, state, batch, partial(_expect_words, config, state, phase=Phase.LEARNING))
 
 
-def _expect_words(config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase) -> DocumentExpectations:
-    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation)
+def _expect_words(
+    config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+) -> DocumentExpectations:
+    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
 
 
 def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:

@@ -16,7 +16,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, cool_to, sweeps_at
+from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, ExpectPower, cool_to, sweeps_at
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import (
     DocumentCounts,
@@ -114,12 +114,15 @@ class Totals(NamedTuple):
         )
 
 
-def cool_pass(state: BatchState, batch: Batch, expectations: AnyExpectations) -> AnyExpectations:
+def cool_pass(state: BatchState, batch: Batch, expect_words: ExpectPower[AnyExpectations]) -> AnyExpectations:
     """The expectations of the next pass; a warm-up takes at most WARM_UP_PASSES of them."""
+    words = batch.documents.distinct_words()
     if state.phase != Phase.WARM_UP:
-        return expectations
+        return expect_words(words)
     progress = min(1.0, state.step / WARM_UP_PASSES)
-    return cool_to(progress, state.temperature, take_pilot(batch.documents), expectations)
+    pilot = take_pilot(batch.documents)
+    narrow = expect_words(pilot.distinct_words())
+    return cool_to(progress, state.temperature, pilot, narrow, lambda power: expect_words(words, power=power))
 
 
 def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:

@@ -11,6 +11,7 @@ from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never grows again.
 UNTIL_SETTLED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
@@ -51,11 +52,19 @@ class DocumentExpectations(NamedTuple):
 
 
 def expect_documents(
-    state: CountsState, words: np.ndarray, phase: Phase, priors: tuple[np.ndarray, float], expectation: str
+    state: CountsState,
+    words: np.ndarray,
+    phase: Phase,
+    priors: tuple[np.ndarray, float],
+    expectation: str,
+    power: float = NOT_RAISED,
 ) -> DocumentExpectations:
-    """Expectations for some words (U,), from the λ - η of a state; priors: those of a document (K,), and η."""
+    """Expectations for some words (U,), from the λ - η of a state, with topic weights B^power.
+
+    priors: those of a document (K,), and η.
+    """
     prior, word_concentration = priors
-    topics = topic_weights(state.topic_counts, words, word_concentration, expectation)
+    topics = topic_weights(state.topic_counts, words, word_concentration, expectation, power)
     prior = document_prior(prior, topics.dtype)
     return DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
 

@@ -7,15 +7,17 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.kernels.special import SMALLEST_EXPONENT
+from stickbreaker.engine.kernels.special import NOT_RAISED, SMALLEST_EXPONENT
 from stickbreaker.engine.parallel.threads import map_on_threads, split_rows
 
 # A prior below this gives no document a share, and ψ of a denormal number overflows.
 SMALLEST_PRIOR = 1e-30
 
 
-def topic_weights(counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str) -> np.ndarray:
-    """Weights B (U, K) of some words (U,) in the topics, from λ - η in DecayedCounts.
+def topic_weights(
+    counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str, power: float = NOT_RAISED
+) -> np.ndarray:
+    """Weights B (U, K) of some words (U,) in the topics, or powers of them, from λ - η in DecayedCounts.
 
         B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion 2009)
         B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic] (Hoffman 2010 Eq. 6)
@@ -26,15 +28,16 @@ def topic_weights(counts: DecayedCounts, words: np.ndarray, word_concentration: 
     array([[0.625]])
     """
     totals: np.ndarray = counts.totals + word_concentration * counts.vocab_size
-    if expectation == "mean":
-        return counts.rows(words, word_concentration, 1.0 / totals)
-    topics = np.empty((len(words), len(totals)), counts.precision)
-    digammas: np.ndarray = psi(totals).astype(topics.dtype)
+    topics = counts.room_for(words)
+    factors, digammas = (each.astype(topics.dtype) for each in (1.0 / totals, psi(totals)))
     smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
 
     def weigh(span: tuple[int, int]) -> None:
         own = slice(*span)
-        counts.weigh(words[own], word_concentration, digammas, smallest, topics[own])
+        if expectation == "mean":
+            counts.scale_rows(words[own], word_concentration, factors, power, topics[own])
+        else:
+            counts.weigh_rows(words[own], word_concentration, digammas, smallest, power, topics[own])
 
     map_on_threads(weigh, split_rows(*topics.shape))
     return topics

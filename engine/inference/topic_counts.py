@@ -22,12 +22,15 @@ from stickbreaker.engine.kernels.counts import (
     share_out_rows,
     weigh_rows,
 )
+from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly
 
 # Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12
 # Free rows, as a multiple of the rows that change: a step has two values in use, and a caller may hold a third.
 ROOM = 4
+# Memory for rows of a mini-batch's words has this part more, since the next mini-batch may have more words.
+SPARE = 16
 
 ShardCounts = Sequence[DocumentCounts | FactoredCounts]
 
@@ -163,16 +166,31 @@ class DecayedCounts:
         """(λ - η + offset) · factors of some words (U,), as (U, K); factors: (K,), 1 unless given."""
         factors = np.ones(len(self.totals)) if factors is None else factors
         rows = np.empty((len(words), len(self.totals)), self.precision)
-        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors.astype(self.precision), rows)
+        self.scale_rows(words, offset, factors.astype(self.precision), NOT_RAISED, rows)
         return rows
 
-    def weigh(
-        self, words: np.ndarray, offset: float, total_digammas: np.ndarray, smallest_exponent: Any, out_rows: np.ndarray
+    def room_for(self, words: np.ndarray) -> np.ndarray:
+        """An uninitialised array (U, K) for rows of some words (U,)."""
+        return self._rows.room_for(len(words))
+
+    def scale_rows(
+        self, words: np.ndarray, offset: float, factors: np.ndarray, power: float, out_rows: np.ndarray
     ) -> None:
-        """Write exp(ψ(λ - η + offset) - total_digammas (K,)) of some words (U,) into (U, K); see `weigh_rows`."""
-        weigh_rows(
-            self._rows.array, self._places[words], self.scale, offset, total_digammas, smallest_exponent, out_rows
-        )
+        """Write ((λ - η + offset) · factors (K,))^power of some words (U,) into (U, K)."""
+        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors, power, out_rows)
+
+    def weigh_rows(
+        self,
+        words: np.ndarray,
+        offset: float,
+        total_digammas: np.ndarray,
+        smallest_exponent: Any,
+        power: float,
+        out_rows: np.ndarray,
+    ) -> None:
+        """Write exp(ψ(λ - η + offset) - total_digammas (K,))^power of some words (U,) into (U, K)."""
+        places = self._places[words]
+        weigh_rows(self._rows.array, places, self.scale, offset, total_digammas, smallest_exponent, power, out_rows)
 
     def dense(self) -> np.ndarray:
         """λ - η of all words, (V, K)."""
@@ -305,6 +323,18 @@ def _add_counts(
     map_on_threads(lambda span: add(span, factor, places, new_places, out_rows), spans)
 
 
+class _Lease:
+    """Lends memory to NumPy arrays, and adds it to `unused` when the last of them is gone."""
+
+    def __init__(self, memory: np.ndarray, unused: list[np.ndarray]) -> None:
+        self.__array_interface__ = memory.__array_interface__
+        self._memory = memory
+        self._unused = unused
+
+    def __del__(self) -> None:
+        self._unused.append(self._memory)
+
+
 class _Rows:
     """Rows (P, K). A value claims a row and writes it once; the row is free again when no value reads it any more.
 
@@ -316,7 +346,26 @@ class _Rows:
         self.newest: weakref.ref[DecayedCounts] | None = None
         self._free = np.arange(num_used, len(array), dtype=np.int32)
         self._superseded: deque[tuple[weakref.ref[DecayedCounts], np.ndarray]] = deque()
+        self._unused: list[np.ndarray] = []
         self._lock = Lock()
+
+    def room_for(self, number: int) -> np.ndarray:
+        """An uninitialised array for some rows, in the memory of an earlier one that no array reads any more.
+
+        New memory is set to zero by the system, page by page, which takes as long as computing the rows. Large arrays
+        get it nevertheless, so that the rows do not keep more than a fraction of their own size.
+        """
+        if not 0 < ROOM * number <= len(self.array):
+            return np.empty((number, self.array.shape[1]), self.array.dtype)
+        try:
+            memory = self._unused.pop()
+        except IndexError:
+            memory = np.empty(0, self.array.dtype)
+        size = number * self.array.shape[1]
+        if memory.size < size:
+            memory = np.empty(size + size // SPARE, self.array.dtype)
+        whole = np.asarray(_Lease(memory, self._unused))
+        return whole[:size].reshape(number, -1)
 
     def claim(self, value: DecayedCounts, old: np.ndarray) -> np.ndarray | None:
         """Free places for the successor of `value`, which replace its rows `old`.

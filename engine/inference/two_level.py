@@ -19,6 +19,7 @@ from stickbreaker.engine.inference.states import CountsState, SlotConfig
 from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, expected_weights
 from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, Slots, fit_one, fit_two_level
 
 START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
@@ -45,10 +46,10 @@ ExpectWords = Callable[[Any, Any, np.ndarray, Phase], SlotExpectations]
 
 
 def expect_slots(
-    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase
+    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> SlotExpectations:
-    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks."""
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation)
+    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks, with weights B^power."""
+    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation, power)
     return SlotExpectations(
         words=words,
         topics=topics,

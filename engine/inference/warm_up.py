@@ -7,7 +7,7 @@ document would settle on one or two of them by chance; a high temperature keeps 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from stickbreaker.engine.inference.states import (
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
-from stickbreaker.engine.kernels.special import raise_rows
-from stickbreaker.engine.parallel.threads import count_cores, map_on_threads, split_rows
+from stickbreaker.engine.kernels.special import NOT_RAISED, raise_rows
+from stickbreaker.engine.parallel.threads import count_cores, map_on_threads
 from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
 
 PILOT_DOCUMENTS = 32
@@ -35,8 +35,15 @@ STARTUP_TOKENS = 100.0
 # Half the width of uniform noise whose standard deviation is .1.
 SPREAD = 0.1 * np.sqrt(3.0)
 AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
+NewExpectations = TypeVar("NewExpectations", bound=SweepExpectations, covariant=True)
 AnyStart = TypeVar("AnyStart", bound=ScaledState)
 AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
+
+
+class ExpectPower(Protocol[NewExpectations]):
+    """Computes the expectations of some words (U,), with topic weights B^power, or B unless a power is given."""
+
+    def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 
 
 def sweeps_at(temperature: float) -> Sweeps:
@@ -45,25 +52,42 @@ def sweeps_at(temperature: float) -> Sweeps:
 
 
 def cool(
-    config: ScheduleConfig, state: WarmUpState, batch: Batch, expectations: AnyExpectations, until_parted: bool = False
+    config: ScheduleConfig,
+    state: WarmUpState,
+    batch: Batch,
+    expect_words: ExpectPower[AnyExpectations],
+    until_parted: bool = False,
 ) -> AnyExpectations:
     """The expectations of the next online step.
 
     A warm-up lasts until Σρ equals that of one pass. Its pilot is the first documents of the batch.
     """
+    words = batch.documents.distinct_words()
     if state.phase != Phase.WARM_UP:
-        return expectations
+        return expect_words(words)
     num_steps = num_batches(batch.corpus_size, resolved(config.batch_size))
     total = sum_rates(num_steps, resolved(config.delay), config.forgetting_rate)
     progress = min(1.0, state.rate_spent / total)
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, batch.documents.num_documents))
-    return cool_to(progress, state.temperature, pilot, expectations, until_parted)
+    narrow = expect_words(pilot.distinct_words())
+
+    def expect_power(power: float) -> AnyExpectations:
+        return expect_words(words, power=power)
+
+    return cool_to(progress, state.temperature, pilot, narrow, expect_power, until_parted)
 
 
 def cool_to(
-    progress: float, temperature: float, pilot: Documents, expectations: AnyExpectations, until_parted: bool = False
+    progress: float,
+    temperature: float,
+    pilot: Documents,
+    narrow: AnyExpectations,
+    expect_power: Callable[[float], AnyExpectations],
+    until_parted: bool = False,
 ) -> AnyExpectations:
     """The expectations at the temperature of this point of the warm-up; temperature: that of the step before.
+
+    narrow: the expectations of the pilot's words; expect_power: power -> those of all words, with weights B^power.
 
     Documents should hold at least K^(1-p) topics on average, where p is the progress from 0 to 1 and a document's
     number of topics is the exponential of the entropy of its shares. The temperature falls by factors of 2^(-1/8) as
@@ -71,34 +95,18 @@ def cool_to(
     alike, documents hold all K topics at 1 too: with `until_parted` the warm-up continues at 1 until they hold √K
     topics, or until three quarters of it have passed.
     """
-    most = np.log(expectations.topics.shape[1])
-    narrowed = _narrow(expectations, pilot)
-    temperature = _find_temperature(pilot, narrowed, temperature, (1.0 - progress) * most)
+    most = np.log(narrow.topics.shape[1])
+    temperature = _find_temperature(pilot, narrow, temperature, (1.0 - progress) * most)
     waits = until_parted and progress < WARM_UP_SHARE
-    if temperature == 1.0 and not (waits and _measure_spread(pilot, narrowed, 1.0) > most / 2):
-        return expectations
-    return temper(expectations, temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
-
-
-def temper(expectations: AnyExpectations, temperature: float) -> AnyExpectations:
-    """The expectations with topic weights B^(1/T)."""
-    topics, power = expectations.topics, 1.0 / temperature
-    raised = np.empty_like(topics)
-    spans = split_rows(*topics.shape)
-    map_on_threads(lambda span: raise_rows(topics[slice(*span)], power, raised[slice(*span)]), spans)
-    return expectations._replace(topics=raised)
-
-
-def _narrow(expectations: AnyExpectations, documents: Documents) -> AnyExpectations:
-    """The expectations for only the words of these documents."""
-    words = documents.distinct_words()
-    return expectations._replace(words=words, topics=expectations.topics[np.searchsorted(expectations.words, words)])
+    if temperature == 1.0 and not (waits and _measure_spread(pilot, narrow, 1.0) > most / 2):
+        return expect_power(NOT_RAISED)
+    return expect_power(1.0 / temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
 
 
 def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperature: float) -> float:
     """Mean entropy of the pilot's shares at a temperature, in nats."""
-    raised = np.empty_like(expectations.topics)
-    raise_rows(expectations.topics, 1.0 / temperature, raised)
+    raised = expectations.topics.copy()
+    raise_rows(raised, 1.0 / temperature)
     shares = fit_documents(pilot, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
     entropies: np.ndarray = -(shares * np.log(np.maximum(shares, 1e-12))).sum(1)
     return float(entropies.mean())

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
-from stickbreaker.engine.kernels.special import FAST, exp_digamma_minus, fast_exp
+from stickbreaker.engine.kernels.special import FAST, NOT_RAISED, exp_digamma_minus, fast_exp, raise_rows
 from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
 
 # Rows are scattered in memory, so each is prefetched this number of words ahead.
 AHEAD = 2
 # These rows of a few hundred topics fit in a core's cache.
 TRANSPOSED_ROWS = 32
+# These rows of a few hundred topics fit in a core's first cache.
+RAISED_ROWS = 8
 # A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
 LEAST_COUNT = 1e-6
 
@@ -229,16 +231,26 @@ def add_products(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def scale_rows(
-    rows: np.ndarray, places: np.ndarray, scale: float, offset: float, factors: np.ndarray, out_rows: np.ndarray
+    rows: np.ndarray,
+    places: np.ndarray,
+    scale: float,
+    offset: float,
+    factors: np.ndarray,
+    power: float,
+    out_rows: np.ndarray,
 ) -> None:
-    """Write (scale · row + offset) · factors (K,) of the rows at `places` (U,) to out_rows (U, K)."""
+    """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows (U, K)."""
     scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
-    for u in range(places.shape[0]):
-        if u + AHEAD < places.shape[0]:
-            prefetch_row(rows, places[u + AHEAD])
-        row, out = rows[places[u]], out_rows[u]
-        for k in range(factors.shape[0]):
-            out[k] = (scale * row[k] + offset) * factors[k]
+    for first in range(0, places.shape[0], RAISED_ROWS):
+        last = min(first + RAISED_ROWS, places.shape[0])
+        for u in range(first, last):
+            if u + AHEAD < places.shape[0]:
+                prefetch_row(rows, places[u + AHEAD])
+            row, out = rows[places[u]], out_rows[u]
+            for k in range(factors.shape[0]):
+                out[k] = (scale * row[k] + offset) * factors[k]
+        if power != NOT_RAISED:
+            raise_rows(out_rows[first:last], power)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -249,20 +261,26 @@ def weigh_rows(
     offset: float,
     total_digammas: np.ndarray,
     smallest_exponent: float,
+    power: float,
     out_rows: np.ndarray,
 ) -> None:
     """Write exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, for rows at `places` (U,), to (U, K).
 
-    A lower limit keeps float32 values normal. Source: Wang 2011, the expectations below Eq. 21.
+    A lower limit keeps float32 values normal; then they are raised to a power. Source: Wang 2011, the expectations
+    below Eq. 21.
     """
     scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
     smallest = fast_exp(smallest_exponent)
-    for u in range(places.shape[0]):
-        if u + AHEAD < places.shape[0]:
-            prefetch_row(rows, places[u + AHEAD])
-        row, out = rows[places[u]], out_rows[u]
-        for k in range(total_digammas.shape[0]):
-            out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
+    for first in range(0, places.shape[0], RAISED_ROWS):
+        last = min(first + RAISED_ROWS, places.shape[0])
+        for u in range(first, last):
+            if u + AHEAD < places.shape[0]:
+                prefetch_row(rows, places[u + AHEAD])
+            row, out = rows[places[u]], out_rows[u]
+            for k in range(total_digammas.shape[0]):
+                out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
+        if power != NOT_RAISED:
+            raise_rows(out_rows[first:last], power)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

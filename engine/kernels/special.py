@@ -16,6 +16,8 @@ from stickbreaker.engine.kernels.compiled import njit, overload
 SMALLEST_EXPONENT = {np.dtype(np.float32): -41.0, np.dtype(np.float64): -600.0}
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 LARGEST = np.float32(1e7)
+# The power of numbers that stay as they are; a power of 1 rounds them.
+NOT_RAISED = 0.0
 # Reassociation lets the compiler vectorise sums; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 # The compiler vectorises a maximum only if it may assume that no number is NaN, which holds for finite arguments.
@@ -197,12 +199,12 @@ def _overload_exp_digamma_minus(x: types.Type, subtrahend: types.Type) -> Callab
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def raise_rows(rows: np.ndarray, power: float, out_rows: np.ndarray) -> None:
-    """Write each of the positive numbers (U, K), in C order, raised to a power."""
+def raise_rows(out_rows: np.ndarray, power: float) -> None:
+    """Raise each of the positive numbers (U, K), in C order, to a power, in place."""
     # As one flat row, because the remainder after whole vectors of each row would take as long as the vectors.
-    flat, out, power = rows.reshape(-1), out_rows.reshape(-1), rows.dtype.type(power)
+    flat, power = out_rows.reshape(-1), out_rows.dtype.type(power)
     for place in range(flat.shape[0]):
-        out[place] = fast_exp(power * fast_log(flat[place]))
+        flat[place] = fast_exp(power * fast_log(flat[place]))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -51,11 +51,11 @@ def warm_up_target(most):
     """The engine with a warm-up that asks for most^(1-p) topics in a document, where K is larger than `most`."""
     usual = warm_up.cool_to
 
-    def cool_to(progress, temperature, pilot, expectations, until_parted=False):
-        size = expectations.topics.shape[1]
+    def cool_to(progress, temperature, pilot, narrow, expect_power, until_parted=False):
+        size = narrow.topics.shape[1]
         # K^(1-p') = most^(1-p)
         changed = 1.0 - (1.0 - progress) * np.log(min(size, most)) / np.log(size) if size > 1 else progress
-        return usual(changed, temperature, pilot, expectations, until_parted)
+        return usual(changed, temperature, pilot, narrow, expect_power, until_parted)
 
     warm_up.cool_to = cool_to
     try:

@@ -170,3 +170,27 @@ def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
         monkeypatch.setattr(threads, "count_cores", lambda number=num_threads: number)
         totals.append(counts.remove(removal).totals.tobytes())
     assert len(set(totals)) == 1
+
+
+def test_memory_for_rows_is_used_again_once_no_array_reads_it():
+    counts = decayed_counts(np.ones((100, 5)))
+    first = counts.room_for(np.arange(20))
+    first[:] = 7.0
+    second, place = counts.room_for(np.arange(20)), first.ctypes.data
+    second[:] = 0.0
+    view = first[3:5]
+    del first
+    assert counts.room_for(np.arange(20)).ctypes.data not in (place, second.ctypes.data)
+    assert (view == 7.0).all()
+    del view
+    third, other = counts.room_for(np.arange(21)), counts.room_for(np.arange(19))
+    assert place in (third.ctypes.data, other.ctypes.data)
+    assert not np.shares_memory(third, other)
+    assert (third.shape, other.shape, third.dtype) == ((21, 5), (19, 5), counts.precision)
+
+
+def test_rows_keep_no_memory_for_more_than_a_fraction_of_their_size():
+    counts = decayed_counts(np.ones((100, 5)))
+    for number in (0, 26, 100):
+        assert counts.room_for(np.arange(number)).shape == (number, 5)
+    assert not counts._rows._unused

@@ -15,8 +15,8 @@ from stickbreaker.engine.inference.warm_up import (
     cool,
     startup_counts,
     sweeps_at,
-    temper,
 )
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 NUM_WORDS, NUM_TOPICS = 400, 250
 
@@ -77,9 +77,19 @@ def state_after(progress):
     return config, state._replace(rate_spent=progress * total)
 
 
+def choose(expectations):
+    """Computes the expectations of some of the words, with weights to a power, as an algorithm does."""
+
+    def expect_words(words, power=NOT_RAISED):
+        topics = expectations.topics[words]
+        return expectations._replace(words=words, topics=topics if power == NOT_RAISED else topics**power)
+
+    return expect_words
+
+
 def count_held_topics(batch, expectations, temperature):
     """The mean number of topics of a document, by the entropy of its shares."""
-    tempered = temper(expectations, temperature)
+    tempered = expectations._replace(topics=expectations.topics ** (1 / temperature))
     shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:PILOT_DOCUMENTS]
     return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
 
@@ -87,7 +97,7 @@ def count_held_topics(batch, expectations, temperature):
 @pytest.mark.parametrize("progress", [0.1, 0.2, 0.3])
 def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(progress):
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    cooled = cool(*state_after(progress), batch, expectations)
+    cooled = cool(*state_after(progress), batch, choose(expectations))
     wanted = 20 ** (1 - progress)
     assert 1 < cooled.temperature <= HIGHEST_TEMPERATURE
     assert cooled.phase == "warm-up"
@@ -98,7 +108,7 @@ def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(prog
 
 def test_temperatures_fall_during_the_first_pass_and_end_at_one():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    cooled = [cool(*state_after(progress), batch, expectations) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
+    cooled = [cool(*state_after(progress), batch, choose(expectations)) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
     temperatures = [each.temperature for each in cooled]
     assert temperatures == sorted(temperatures, reverse=True)
     assert temperatures[0] == HIGHEST_TEMPERATURE
@@ -109,24 +119,26 @@ def test_temperatures_fall_during_the_first_pass_and_end_at_one():
 def test_the_temperature_rises_if_documents_hold_too_few_topics():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
     config, state = state_after(0.1)
-    cooled = cool(config, state._replace(temperature=1.2), batch, expectations)
+    cooled = cool(config, state._replace(temperature=1.2), batch, choose(expectations))
     assert cooled.temperature == pytest.approx(1.2 / COOLING)
 
 
 def test_a_finished_warm_up_never_returns():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
     config, state = state_after(0.1)
-    assert cool(config, state._replace(phase="two-level"), batch, expectations) is expectations
+    cooled = cool(config, state._replace(phase="two-level"), batch, choose(expectations))
+    assert cooled.phase == "later"
+    np.testing.assert_array_equal(cooled.topics, expectations.topics)
 
 
 def test_long_documents_that_stay_spread_need_no_warm_up():
     batch, expectations = draw_batch(), draw_expectations(sharpness=0.001)
-    assert cool(*state_after(0.2), batch, expectations).temperature == 1.0
+    assert cool(*state_after(0.2), batch, choose(expectations)).temperature == 1.0
 
 
 def test_the_warm_up_continues_while_all_topics_are_alike_but_not_beyond_its_share():
     batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
-    early, late = (cool(*state_after(progress), batch, alike, until_parted=True) for progress in (0.2, 0.76))
+    early, late = (cool(*state_after(progress), batch, choose(alike), until_parted=True) for progress in (0.2, 0.76))
     assert count_held_topics(batch, alike, 1.0) > 20**0.5
     assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
 
@@ -140,4 +152,6 @@ def test_the_warm_up_ends_when_topics_differ():
     batch = Batch(np.arange(18), Documents(starts, words, np.full(len(words), 5, np.int32)), 1000)
     parted = alike._replace(topics=blocks)
     assert count_held_topics(batch, parted, 1.0) <= 20**0.5
-    assert cool(*state_after(0.7), batch, parted, until_parted=True) is parted
+    cooled = cool(*state_after(0.7), batch, choose(parted), until_parted=True)
+    assert cooled.phase == "later"
+    np.testing.assert_array_equal(cooled.topics, parted.topics)
