@@ -15,8 +15,8 @@ PORT = 5006
 LAST_PORT = 65_535
 # Options of `panel serve` with one value each, which this command passes on.
 PASSED_ON = {
-    "--basic-auth": "JSON file of user names and passwords: ask for a login",
-    "--cookie-secret": "secret that signs the login's cookies (default: a new one at each start)",
+    "--basic-auth": "JSON file of user names and passwords: users must log in",
+    "--cookie-secret": "secret that signs the login cookies (default: a new one at each start)",
     "--ssl-certfile": "certificate: serve over https",
     "--ssl-keyfile": "private key of the certificate",
 }

@@ -14,12 +14,12 @@ from stickbreaker.app.server.service import SERVICE
 from stickbreaker.app.server.stream import STREAM
 
 # Everyone who reaches the server sees this: the message of the error may contain paths.
-STREAM_FAILED = "stream: it has failed; the page and the log of the server say why"
-NOT_COMPILED = "engine: it could not be compiled; the log of the server says why"
+STREAM_FAILED = "stream: failed; the page and the server log give the reason"
+NOT_COMPILED = "engine: could not be compiled; the server log gives the reason"
 
 
 class HealthHandler(RequestHandler):
-    """200 while the engine compiles or works; 503 with the reason where it has failed, or before the service is up."""
+    """200 while the engine compiles or works; 503 with the reason if it has failed, or before the service is up."""
 
     def get(self) -> None:
         """Report the state that the process already has in memory."""

@@ -1,6 +1,6 @@
 """Runs and models in a notebook: the views of the page, a coroutine that learns, and plots of fitted models.
 
-`load_panel` makes Panel and HoloViews work in a notebook without a network, also if all cells are run at once.
+`load_panel` makes Panel and HoloViews work in a notebook without a network, even if all cells are run at once.
 """
 
 import asyncio

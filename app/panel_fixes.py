@@ -217,7 +217,7 @@ DEFAULT_PORTS = (80, 443)
 def port_of_origin(port: int) -> int:
     """Return the port that Bokeh compares for a page on this port.
 
-    Bokeh 3.9 adds port 80 to an origin without a port, also under https, where the port is 443 (no issue known).
+    Bokeh 3.9 adds port 80 to an origin without a port, even under https, where the port is 443 (no issue known).
     """
     return 80 if port in DEFAULT_PORTS else port
 
@@ -379,7 +379,7 @@ def _share_default(descriptor: Any, kind: type[HasProps]) -> tuple[Any, ...]:
 
 
 def lock_documents() -> None:
-    """Let what a user does change plots, also while another change from the same browser waits for its turn.
+    """Let what a user does change plots, even while another change from the same browser waits for its turn.
 
     Panel 1.9 then runs the callback later without the lock of the document, and Bokeh raises "_pending_writes should be
     non-None". Related: https://github.com/holoviz/panel/issues/4324.
@@ -735,7 +735,7 @@ def _is_laid_out(plot: Any) -> bool:
 
 
 class LeavingSocket(WSHandler):
-    """The websocket of a page that may leave at any moment, also while it is loading (no issues known).
+    """The websocket of a page that may leave at any moment, even while it is loading (no issues known).
 
     The keep-alive job of Bokeh 3.9 detaches the session of a connection that is closed already. If Bokeh then hears of
     the end, or of a message that came before it, it fails an assertion. This happens if a page leaves while the server

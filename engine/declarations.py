@@ -137,12 +137,12 @@ TOPIC_EXPECTATION = _choice(
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: warm-up by annealing", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
-    "merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic",
+    "merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic",
     "merge",
     "keep",
 )
 TOPIC_CREATION = _choice(
-    "births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K",
+    "births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K",
     "start",
     "births",
 )
@@ -163,4 +163,4 @@ WORD_TOTAL = _number("β", (1e-6, 1e9), "Total word concentration of a topic; lo
 BURN_IN = _whole("", (0, INFINITY), "Sweeps before the first sample")
 SAMPLE_EVERY = _whole("", (1, INFINITY), "Sweeps from one sample to the next")
 BATCH_BURN_IN = _whole("", (0, 1000), "Gibbs sweeps over a mini-batch before the first sample")
-BATCH_SAMPLES = _whole("", (1, 1000), "Number of samples, one per Gibbs sweep, that a mini-batch averages")
+BATCH_SAMPLES = _whole("", (1, 1000), "Number of samples, one per Gibbs sweep, that are averaged for a mini-batch")

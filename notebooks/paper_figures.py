@@ -322,7 +322,7 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
 
 
 def teh_2007_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
-    """Draw test likelihood and bound over sweeps, of CV-HDP and CV-LDA at K = 130, and where they go on from Gibbs."""
+    """Draw test likelihood and bound over sweeps, of CV-HDP and CV-LDA at K = 130, also continued from Gibbs."""
     more = {"num_documents": 1000, "protocol": "within_documents"}
     lines = {
         f"{name}{tail}": Followed(system, {"max_topics": 130, "start_from": start}, SWEEPS, **more)

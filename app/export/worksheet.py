@@ -58,7 +58,9 @@ def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...
         ask_names(reading, seed),
         _make_choices("Find the intruder", "One word in each line does not belong. Tick it.", intruders),
         _make_choices("Guess the period", "From which period is the passage with these words?", passages),
-        _make_choices("When does it appear?", "When is this word first among the ten words of a topic?", first, words),
+        _make_choices(
+            "When does it appear?", "When does this word first appear among the ten words of a topic?", first, words
+        ),
     )
 
 

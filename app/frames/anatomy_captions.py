@@ -8,7 +8,7 @@ from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHAR
 from stickbreaker.engine.schedules import averages_passes
 
 INTRODUCTION = (
-    "The inside of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
+    "The internals of the algorithm at one moment of the run. Symbols and equation numbers follow Wang, Paisley and "
     "Blei (2011): the corpus has K topics φ<sub>k</sub> ~ Dirichlet(λ<sub>k</sub>), and in the online HDP a document "
     "has T slots."
 )

@@ -1,4 +1,4 @@
-"""The inside of an algorithm as tidy frames for plots and as rows for lists. Pure."""
+"""The internals of an algorithm as tidy frames for plots and as rows for lists. Pure."""
 
 from collections.abc import Callable
 from typing import Any

@@ -44,7 +44,7 @@ NO_SCORES = (
     "another task."
 )
 RATE_HINT = (
-    "With a low κ each mini-batch changes the model much, also late in the run. "
+    "With a low κ each mini-batch changes the model a lot, even late in the run. "
     "With a high κ the changes soon become small."
 )
 NO_PERIODS = "The documents have no dates, or all have the same date: choose another task."

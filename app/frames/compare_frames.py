@@ -91,7 +91,7 @@ def run_rows(
 
 
 def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
-    """Mean NPMI by tokens, share of topics below zero, and diversity as text; empty where they were not measured."""
+    """Mean NPMI by tokens, share of topics below zero, and diversity as text; empty if they were not measured."""
     if not quality:
         return "", "", ""
     return write_npmi(quality["weighted_npmi"]), f"{100 * quality['below_zero']:.0f} %", f"{quality['diversity']:.2f}"

@@ -331,7 +331,7 @@ def topic_lines(reading: Reading, title: Title) -> TopicLines | None:
     if reading.doc_shares is None or len(periods.names) < 2:
         return None
     values = add_up(reading.doc_shares, reading.doc_tokens, periods, "share of tokens")
-    # A period without documents has no point: the line goes on to the next one.
+    # A period without documents has no point: the line continues to the next one.
     has_documents = ~np.isnan(values).any(1)
     xs = periods.starts[has_documents].astype("datetime64[ms]").astype(float).tolist()
     ids = [int(reading.summary.topic_ids[k]) for k in reading.used]

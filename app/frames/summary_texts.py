@@ -35,7 +35,7 @@ def describe_reading(progress: Progress) -> str:
     num_passes = round(progress.documents_total / progress.corpus_size)
     passes = f" {num_passes} times" if num_passes > 1 else ""
     if progress.reads_corpus:
-        return f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them at each step."
+        return f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them in each step."
     sentence = f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
     place = PLACES.get(progress.status)
     date = date_text(progress.date)

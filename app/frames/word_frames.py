@@ -100,5 +100,5 @@ def explain_no_word(progress: Progress, word: str) -> str:
         return f"Words are first recorded at the first column of the word lists{when}."
     return (
         f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any column. Topics with a "
-        "smaller share of it are in the list above once the corpus has been read."
+        "smaller share of it are listed above once the corpus has been read."
     )

@@ -1,4 +1,4 @@
-"""The inside of an algorithm at one moment, computed in the background for one page when it asks."""
+"""The internals of an algorithm at one moment, computed in the background for one page when it asks."""
 
 import logging
 import threading
@@ -122,7 +122,7 @@ class Anatomist:
             try:
                 job = AnatomyJob(status="ready", dissection=self._answer(question))
             except Exception as error:
-                _log.exception("The inside of the algorithm could not be computed")
+                _log.exception("The internals of the algorithm could not be computed")
                 job = AnatomyJob(status="failed", dissection=None, message=f"{type(error).__name__}: {error}")
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))

@@ -78,7 +78,7 @@ class ClassState:
 
     @property
     def is_open(self) -> bool:
-        """Whether answers are taken: not once the task is revealed, a prediction has come true, or its runs begin."""
+        """Whether answers are accepted: not once the task is revealed, a prediction is decided, or its runs begin."""
         task = self.task
         is_over = self.is_revealed or bool(self.plan)
         return task is not None and not is_over and not (task.is_prediction and task.correct is not None)
@@ -96,7 +96,7 @@ class ClassState:
         return (*self.results, Result(number=self.number, task=self.task, counts=self.counts))
 
     def ask(self, task: Task) -> "ClassState":
-        """The state with a new task; the present one is kept if its answer was revealed and somebody answered."""
+        """The state with a new task; the present one is kept if its answer was revealed and someone answered."""
         return ClassState(number=self.number + 1, task=task, results=self.all_results[-MAX_RESULTS:])
 
     def answer(self, page: str, number: object, option: object) -> "ClassState":

@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 def measure_folder(folder: Path) -> int:
-    """The bytes of all files below a folder; 0 where there is none."""
+    """The bytes of all files below a folder; 0 if there is none."""
     total = 0
     try:
         for path in folder.rglob("*"):

@@ -77,7 +77,7 @@ class FirstReadings:
             return {name: np.array(getattr(self, f"_{name}")) for name in COLUMNS}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over what `to_arrays` of others gave. Raises KeyError where an array is missing."""
+        """Take over what `to_arrays` of others gave. Raises KeyError if an array is missing."""
         with self._lock:
             for name, code in COLUMNS.items():
                 setattr(self, f"_{name}", array(code, arrays[name].tobytes()))

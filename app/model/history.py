@@ -50,14 +50,14 @@ class History:
         return Curve(MappingProxyType(columns))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Copy everything, so that `restore` makes a history that goes on in the same way."""
+        """Copy everything, so that `restore` makes a history that continues in the same way."""
         arrays = {name: column[: self._num_kept].copy() for name, column in self._columns.items()}
         newest = zip(self._newest, self._columns.items(), strict=False)
         arrays |= {f"newest.{name}": np.array([value], column.dtype) for value, (name, column) in newest}
         return arrays | {"counts": np.array([self._stride, self._num_seen], np.int64)}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over what `to_arrays` of another history gave. Raises KeyError where an array is missing."""
+        """Take over what `to_arrays` of another history gave. Raises KeyError if an array is missing."""
         self._stride, self._num_seen = arrays["counts"].tolist()
         for name, column in self._columns.items():
             self._num_kept = len(arrays[name])

@@ -73,7 +73,7 @@ class KeptRun:
     config, settings: the last ones of the run; changes: those made while it learned, as [documents seen, text].
     heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text, those
     that a person has given; topic_labels: the other titles. quality: `OverallQuality` on the run's corpus, by name,
-    with the model's weights of the topics; empty where there is no topic, or where an older version kept the run.
+    with the model's weights of the topics; empty if there is no topic, or if an older version kept the run.
     """
 
     key: str
@@ -141,7 +141,7 @@ class KeptContent:
 
 
 class Size(NamedTuple):
-    """Bytes on disk of a kept run: of its curves and topics, and of its model; 0 where it has none."""
+    """Bytes on disk of a kept run: of its curves and topics, and of its model; 0 if it has none."""
 
     results: int
     model: int
@@ -185,7 +185,7 @@ class KeptRuns:
         """Keep a run, under a new key if none is given, and drop the oldest of more than fifty, unnamed ones first.
 
         position: from which the run can be opened in full and continued. A run that was left before its first held-out
-        score is not kept: there is nothing to compare. Raises KeptRunError where it cannot be written, which `listing`
+        score is not kept: there is nothing to compare. Raises KeptRunError if it cannot be written, which `listing`
         says too until one can.
         """
         if progress.status != "finished" and not len(progress.heldout):
@@ -209,7 +209,7 @@ class KeptRuns:
                 raise
             self._refusals = ()
             runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
-            # The run is kept also where an older one cannot be removed.
+            # The run is kept even if an older one cannot be removed.
             with suppress(FileError):
                 for other in runs[: max(0, len(runs) - MAX_KEPT)]:
                     self._remove(other.key)
@@ -220,7 +220,7 @@ class KeptRuns:
     def load_position(self, key: str) -> Position:
         """Read the model of a run, with everything that its page showed, and with the present names of its topics.
 
-        Raises FileError where it cannot be read, was not kept, or is of another run.
+        Raises FileError if it cannot be read, was not kept, or is of another run.
         """
         path, run = self._place(key, MODEL_SUFFIX), self._look(self._place(key))
         if not path.exists():
@@ -256,7 +256,7 @@ class KeptRuns:
             remove_file(self._place(key, suffix))
 
     def load(self, key: str) -> KeptContent:
-        """Read the curves and topics of a run. Raises KeptRunError where they cannot be read."""
+        """Read the curves and topics of a run. Raises KeptRunError if they cannot be read."""
         path = self._place(key)
         header, arrays = read_parts(path, KEPT_RUN)
         with reading(path, KEPT_RUN):
@@ -264,7 +264,7 @@ class KeptRuns:
             return _restore(arrays)
 
     def rename(self, key: str, name: str) -> None:
-        """Give a run a name; an empty one removes it. Raises KeptRunError where it cannot be read."""
+        """Give a run a name; an empty one removes it. Raises KeptRunError if it cannot be read."""
         self._change(key, name=" ".join(name.split())[:MAX_NAME])
 
     def _change(self, key: str, shares: np.ndarray | None = None, **values: Any) -> None:
@@ -278,10 +278,10 @@ class KeptRuns:
             self.version += 1
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words; no error if it has gone.
+        """Give the topics of a run their shares of all words; a run that no longer exists is ignored.
 
         Its coherence keeps the model's weights of the topics, so that it can be compared with runs that were not read.
-        Raises KeptRunError where it cannot be read or written.
+        Raises KeptRunError if it cannot be read or written.
         """
         if self._place(key).exists():
             tokens = reading.summary.expected_tokens
@@ -291,15 +291,15 @@ class KeptRuns:
             self._change(key, kept)
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
-        """Give the topics of a run these names, by id, in place of earlier ones; a run that has gone is no error.
+        """Give the topics of a run these names, by id, in place of earlier ones; a missing run is ignored.
 
-        Raises KeptRunError where it cannot be read or written.
+        Raises KeptRunError if it cannot be read or written.
         """
         if self._place(key).exists():
             self._change(key, topic_names=_name_by_text(names))
 
     def delete(self, key: str) -> None:
-        """Remove a run; one that has gone already is no error. Raises FileError where it cannot be removed."""
+        """Remove a run; a missing one is ignored. Raises FileError if it cannot be removed."""
         with self._lock:
             self._remove(key)
             self.version += 1
@@ -319,7 +319,7 @@ class KeptRuns:
         return Size(results=_measure(self._place(key)), model=_measure(self._place(key, MODEL_SUFFIX)))
 
     def _look(self, path: Path) -> KeptRun | str:
-        """Read what a file says of its run, or say that it cannot be read; from memory where it has not changed."""
+        """Read what a file says of its run, or say that it cannot be read; from memory if it has not changed."""
         try:
             changed_at = path.stat().st_mtime_ns
         except OSError:
@@ -329,7 +329,7 @@ class KeptRuns:
         return self._known[path.name][1]
 
     def write(self, run: KeptRun, content: KeptContent) -> None:
-        """Write a run and its content. Raises KeptRunError where there is no room or no right to write."""
+        """Write a run and its content. Raises KeptRunError if there is no room or no right to write."""
         make_folder(self._folder, "A run could not be kept", KeptRunError)
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}
@@ -426,7 +426,7 @@ def _name_by_text(names: Mapping[int, str]) -> dict[str, str]:
 
 
 def _measure(path: Path) -> int:
-    """The bytes of a file; 0 where there is none."""
+    """The bytes of a file; 0 if there is none."""
     try:
         return path.stat().st_size
     except OSError:

@@ -15,7 +15,7 @@ PAGE = "page"
 
 
 def read_spec(position: Position) -> RunSpec:
-    """The spec of a saved run. Raises KeyError or ValueError where the position was not saved by a record."""
+    """The spec of a saved run. Raises KeyError or ValueError if the position was not saved by a record."""
     about = _read(position)
     return RunSpec(
         corpus_name=about["corpus"][0],

@@ -138,7 +138,7 @@ class StreamFacts:
 
     batch_size: documents in a mini-batch; num_waiting: those that wait until a mini-batch is full.
     is_dated: whether the documents have dates; without them, times are those at which they were read.
-    num_words: words in the vocabulary. num_batches, num_documents: the last mini-batches, of which the rest is said.
+    num_words: words in the vocabulary. num_batches, num_documents: the last mini-batches, which the rest describes.
     new_words, dropped_words: some of them, the newest first; num_new, num_dropped: how many there are.
     num_tokens, num_left_out: tokens, and those of words that are not in the vocabulary.
     """

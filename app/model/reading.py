@@ -34,7 +34,7 @@ class Model:
     """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
 
     train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
-    the run, which go on growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
+    the run, which keep growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
     as for `label_topics`. num_in_corpus: the documents of the whole corpus, where `corpus` is a sample of it.
     """
 
@@ -60,7 +60,7 @@ class Reading:
     doc_shares times doc_tokens. used: (U,) places of those in use, largest first; divergences: (U, U), Jensen-Shannon,
     of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the order of the
     corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
-    first: documents as the run first read them; None where it has kept none. labels: of the topics, by id.
+    first: documents as the run first read them; None if it has kept none. labels: of the topics, by id.
     num_weighted: the number of topics in use by the model's own weights, as on the Live page.
     """
 

@@ -209,7 +209,7 @@ class Record:
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:
-        """Start the engine, or let it go on with the current settings."""
+        """Start the engine, or let it continue with the current settings."""
         config = self.spec.config
         is_changed = config is not self._learned_config
         self._learned_config = config
@@ -286,7 +286,7 @@ class Record:
         )
 
     def extend(self) -> Position | None:
-        """Copy a finished run as one that is to read the corpus once more; None where it has not finished."""
+        """Copy a finished run as one that is to read the corpus once more; None if it has not finished."""
         position = self.save() if self.status == "finished" else None
         if position is None:
             return None
@@ -446,7 +446,7 @@ class Record:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
         self._checkpoints.append(make_checkpoint(event.documents_seen, event.date, event.summary, lists))
         if self._corpus is not None:
-            # A topic that has gone keeps its last label, for its history.
+            # A topic that is gone keeps its last label, for its history.
             words = self._corpus.vocabulary.words
             self._labels |= label_topics(event.summary, words, self._labels, self._label_with)
 

@@ -57,7 +57,7 @@ class RunSpec:
     def with_live(self, values: Mapping[str, Any], corpus_size: int = 0) -> "RunSpec":
         """Change those of the learning settings that the algorithm has; None leaves one to the corpus' size.
 
-        corpus_size: documents to learn from; 0 where the corpus is not open yet, and settings may stay without a value.
+        corpus_size: documents to learn from; 0 if the corpus is not open yet, and settings may stay without a value.
         Raises ValueError for a value outside its bounds.
         """
         live = live_settings(self.config)

@@ -48,7 +48,7 @@ class SavedReadings:
         keep_newest(self._folder, SUFFIX, find_limit(SAVED_READINGS))
 
     def find(self, model: "Model") -> csr_array | None:
-        """Read the shares (D, K) of this model; None where there are none, or they cannot be read."""
+        """Read the shares (D, K) of this model; None if there are none, or they cannot be read."""
         name = digest_model(model)
         path = self._folder / f"{name}{SUFFIX}"
         if not path.exists():

@@ -57,7 +57,7 @@ class SavedRuns:
         remove_leftovers(self._folder)
 
     def write(self, run: SavedRun) -> None:
-        """Save a run in place of an earlier state of it. Raises CheckpointError where it cannot be written."""
+        """Save a run in place of an earlier state of it. Raises CheckpointError if it cannot be written."""
         make_folder(self._folder, "A run cannot be saved", CheckpointError)
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
@@ -65,12 +65,12 @@ class SavedRuns:
         keep_newest(self._folder, SUFFIX, find_limit(SAVED_RUNS))
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
-        """Find the file of the run with this key, or with this watch token; None where there is none."""
+        """Find the file of the run with this key, or with this watch token; None if there is none."""
         pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
         return next((path for path in list_newest(self._folder, SUFFIX) if pattern in path.name), None)
 
     def load(self, path: Path) -> SavedRun:
-        """Read a file that `locate` found. Raises CheckpointError where it is damaged or has another run."""
+        """Read a file that `locate` found. Raises CheckpointError if it is damaged or has another run."""
         position = checkpoint.load(path, SAVED_RUN)
         with reading(path, SAVED_RUN):
             run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
@@ -79,7 +79,7 @@ class SavedRuns:
             return run
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
-        """Read the run with this key, or with this watch token; None where there is none or it cannot be read."""
+        """Read the run with this key, or with this watch token; None if there is none or it cannot be read."""
         path = self.locate(key, watch)
         try:
             return None if path is None else self.load(path)
@@ -90,7 +90,7 @@ class SavedRuns:
     def claim(self, name: str) -> Claim | None:
         """Claim a run by the name of its file, without suffix; None if another process has it.
 
-        Nothing is claimed where the folder cannot be written.
+        Nothing is claimed if the folder cannot be written.
         """
         try:
             make_folder(self._folder, "A run cannot be saved", CheckpointError)
@@ -173,7 +173,7 @@ def write_columns(columns: Sequence[Checkpoint]) -> tuple[list[Any], dict[str, n
 
 
 def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> list[Checkpoint]:
-    """Read what `write_columns` wrote. Raises KeyError where an array is missing."""
+    """Read what `write_columns` wrote. Raises KeyError if an array is missing."""
     columns = []
     for place, (documents_seen, date, num_topics) in enumerate(numbers):
         own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}

@@ -1,4 +1,4 @@
-"""The model of a stream on disk, and how far the stream has been read, so that a restart of the server goes on."""
+"""The model of a stream on disk, and how far the stream has been read, so that a restarted server continues."""
 
 from collections.abc import Mapping
 from hashlib import sha256

@@ -39,7 +39,7 @@ class SavedSweeps:
         remove_leftovers(self._folder)
 
     def write(self, key: str, state: SweepState) -> None:
-        """Save the sweep of the run with this key. Raises SavedSweepError where it cannot be written."""
+        """Save the sweep of the run with this key. Raises SavedSweepError if it cannot be written."""
         path = self._place(key)
         about = {
             "name": path.stem,
@@ -52,7 +52,7 @@ class SavedSweeps:
         keep_newest(self._folder, SUFFIX)
 
     def load(self, key: str) -> SweepState:
-        """Read the sweep of the run with this key. Raises SavedSweepError where there is none or it is damaged."""
+        """Read the sweep of the run with this key. Raises SavedSweepError if there is none or it is damaged."""
         path = self._place(key)
         found = read_header(path, SAVED_SWEEP).about
         with reading(path, SAVED_SWEEP):

@@ -37,7 +37,7 @@ class SweepPoint:
     nats_per_word: tuple[float, ...] = ()
 
     def config_value(self, name: str) -> float | int | None:
-        """The value of a setting; None where the system lacks it."""
+        """The value of a setting; None if the system lacks it."""
         return getattr(self.config, name) if name in settings_of(self.config) else None
 
 
@@ -63,7 +63,7 @@ class SweepState:
 
 
 def parse_values(text: str, name: str) -> tuple[float | int, ...]:
-    """Read numbers with commas between them, each once. Raises SweepError for anything that is not a number.
+    """Read numbers separated by commas, each once. Raises SweepError for anything that is not a number.
 
     >>> parse_values("64, 256 1024, 64", "batch_size"), parse_values(" ", "delay")
     ((64, 256, 1024), ())
@@ -76,7 +76,7 @@ def parse_values(text: str, name: str) -> tuple[float | int, ...]:
             value = math.nan
         if not math.isfinite(value) or (name in WHOLE and value != int(value)):
             kind = "whole numbers" if name in WHOLE else "numbers"
-            raise SweepError(f"{SWEPT[name]}: {part[:20]!r} is not valid: write {kind} with commas between them.")
+            raise SweepError(f"{SWEPT[name]}: {part[:20]!r} is not valid: write {kind}, separated by commas.")
         found[int(value) if name in WHOLE else value] = None
     return tuple(found)
 
@@ -140,7 +140,7 @@ def describe_sweep(state: SweepState) -> str:
         return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
     ended = {
         "finished": f"All {total} runs have ended",
-        "stopped": f"The sweep of {total} runs stopped after {done}, because the server ended",
+        "stopped": f"The sweep of {total} runs stopped after {done}, because the server stopped",
     }.get(state.status, f"Cancelled after {done} of {total} runs")
     failed = "".join(f" {point.label} failed: {point.message}." for point in state.points if point.status == "failed")
     question = " Continue?" if state.status == "stopped" else ""

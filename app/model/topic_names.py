@@ -55,7 +55,7 @@ class TopicNames:
         remove_leftovers(self._folder)
 
     def read(self, corpus_name: str) -> tuple[NamedTopic, ...]:
-        """Read the names kept for a corpus, the oldest first. Raises TopicNameError where they cannot be read."""
+        """Read the names kept for a corpus, the oldest first. Raises TopicNameError if they cannot be read."""
         path = self._place(corpus_name)
         if not path.exists():
             return ()
@@ -70,7 +70,7 @@ class TopicNames:
     def change(self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()) -> None:
         """Keep names, in place of earlier ones of the same spelling, and forget others.
 
-        Raises TopicNameError where the file cannot be read or written, or if there would be too many names; the
+        Raises TopicNameError if the file cannot be read or written, or if there would be too many names; the
         earlier names stay then, and of the new ones those that fit are kept.
         """
         with self._lock:
@@ -84,12 +84,12 @@ class TopicNames:
             raise TopicNameError(FULL)
 
     def remove(self, corpus_name: str) -> None:
-        """Forget all names of a corpus; none is no error. Raises FileError where the file cannot be removed."""
+        """Forget all names of a corpus, if any. Raises FileError if the file cannot be removed."""
         with self._lock:
             remove_file(self._place(corpus_name))
 
     def count(self, corpus_name: str) -> int:
-        """The number of names kept for a corpus; 0 where they cannot be read."""
+        """The number of names kept for a corpus; 0 if they cannot be read."""
         try:
             return len(self.read(corpus_name))
         except TopicNameError:

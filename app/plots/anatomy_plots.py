@@ -1,4 +1,4 @@
-"""Plots of the inside of an algorithm: each is built once, then updated with frames."""
+"""Plots of the internals of an algorithm: each is built once, then updated with frames."""
 
 from typing import Any
 

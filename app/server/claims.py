@@ -34,7 +34,7 @@ WATCH = "watch"
 class Claims:
     """Who uses a page and what the page may do.
 
-    user: the login name; None where the server asks for no login. rights: "manage" (delete corpora, open and delete
+    user: the login name; None if the server asks for no login. rights: "manage" (delete corpora, open and delete
     kept runs), "paths" (name files of the serving machine).
     """
 

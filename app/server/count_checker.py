@@ -114,7 +114,7 @@ class CountChecker:
         return False
 
     def _publish(self, job: CountJob, stop: threading.Event) -> bool:
-        """Show the state of a check, unless it was cancelled; whether it goes on."""
+        """Show the state of a check, unless it was cancelled; whether it continues."""
         with self._lock:
             if stop.is_set():
                 return False

@@ -18,7 +18,7 @@ from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
 OWN_SESSION_ID = "This server chooses session ids itself: open the address without a session id."
-WRONG_TOKEN = "This page is from another server, or from before this one was restarted: reload the page."
+WRONG_TOKEN = "This page is from another server, or was opened before this one was restarted: reload the page."
 WRONG_USER = "This page belongs to another user, or was opened with more rights: reload the page."
 WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
@@ -107,7 +107,7 @@ class SocketHandler(LeavingSocket):
         PAGE_QUEUE.stop_expecting(self.application_context.get_session(get_session_id(token)))
 
     def _read_claims(self) -> Any:
-        """Return the claims of the token that the socket sends; None where its signature is wrong."""
+        """Return the claims of the token that the socket sends; None if its signature is wrong."""
         token = self.request.headers.get("Sec-WebSocket-Protocol", "").rpartition(",")[2].strip()
         try:
             is_ours = check_token_signature(

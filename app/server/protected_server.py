@@ -49,7 +49,7 @@ class ProtectedServer(BokehServer):  # type: ignore[misc]  # Bokeh's hints are n
                 print(f"    {self.address_of(path)}", flush=True)
 
     def address_of(self, path: str) -> str:
-        """Return the address to open on this machine, with the token where there is no login."""
+        """Return the address to open on this machine, with the token if there is no login."""
         host = "localhost" if not self.address or self.address in EVERY_ADDRESS else self.address
         host = f"[{host}]" if ":" in host else host
         token = "" if self._asks_for_login else f"?{ARGUMENT}={START_TOKEN.text}"

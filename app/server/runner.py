@@ -60,7 +60,7 @@ class Storage(NamedTuple):
 
     begin(position): called with what a run begins with, before its corpus is opened; returns at once.
     keep(ending): called once for each run that has finished, or that is left after it has learned.
-    save(position): called at columns of the word lists, every half minute and where the run stops; returns at once.
+    save(position): called at columns of the word lists, every half minute and when the run stops; returns at once.
     name(key, names): called with the names of the topics, by id, if they change after the run was kept.
     reopen(key, model): called if a run that was kept is opened again.
     keep_names(corpus_name, topics, forgotten): called with the named topics that the corpus is to keep, and with names
@@ -124,7 +124,7 @@ class Runner:
     def restore(self, position: Position, is_running: bool = False, is_on_disk: bool = False) -> None:
         """Leave the current run and open a saved one, which waits for `resume` or learns at once.
 
-        is_on_disk: whether the address opens this run already. Raises KeyError or ValueError where the position was
+        is_on_disk: whether the address opens this run already. Raises KeyError or ValueError if the position was
         not saved by a runner.
         """
         self._request(
@@ -157,7 +157,7 @@ class Runner:
     def configure(self, **values: Any) -> None:
         """Change learning settings from the next mini-batch on; None leaves one to the corpus' size.
 
-        Raises ValueError for a value outside its bounds, and where there is no run yet.
+        Raises ValueError for a value outside its bounds, and if there is no run yet.
         """
         with self._changed:
             requests, record = self.requests, self._record
@@ -288,7 +288,7 @@ class Runner:
             self._publish()
 
     def _save_change(self) -> None:
-        """Note that settings have changed, so that they are saved also where the run stands still."""
+        """Note that settings have changed, so that they are saved even if the run is paused."""
         record = self._record
         if record is not None and not record.is_over:
             self._is_unsaved = True
@@ -459,7 +459,7 @@ class Runner:
             if record.status == "finished":
                 self._return_names(record)
             if record.status != self.progress.status:
-                # A saved run says its status, also if it was saved as it learned its last mini-batch.
+                # A saved run states its status, even if it was saved as it learned its last mini-batch.
                 self._is_unsaved = self._is_stale = True
             if self._is_stale:
                 self._publish()

@@ -219,7 +219,7 @@ class Service:
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
         """Add a page to its run, in memory or saved; without one, start a new run at a new address.
 
-        The first page back after all had left goes on where they stopped. A saved run waits until somebody runs it.
+        If all pages had left, the first to return continues the run. A saved run waits until someone runs it.
         Raises LimitReachedError if there is no room for one more run.
         """
         is_watching = visitor.watch is not None
@@ -262,7 +262,7 @@ class Service:
     def leave(self, run: Run, wakeup: Any) -> None:
         """Remove a page; the last one pauses the run, which is removed after five minutes.
 
-        As long as a page is open, the run goes on, even if it is only that of a watcher.
+        While a page is open, even if it is only a watcher's, the run continues.
         """
         self.events.write("page_closed", run.key)
         with self._lock:
@@ -501,7 +501,7 @@ def first_spec() -> RunSpec:
 def load_by_name(name: str, folder: Path) -> engine.Corpus:
     """Load a built-in corpus or one of this folder; a loaded corpus is kept in memory.
 
-    One of the same name that was built since is another. Raises CorpusError where there is none.
+    One of the same name that was built since is another. Raises CorpusError if there is none.
     """
     if name in FILES:
         return _load(name, None, "")

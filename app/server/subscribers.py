@@ -55,7 +55,7 @@ class Subscribers:
             self._wakeups = (*self._wakeups, wakeup)
 
     def remove(self, wakeup: Any) -> None:
-        """Remove a wakeup; a missing one is no error, because a page may leave twice."""
+        """Remove a wakeup; a missing one is ignored, because a page may leave twice."""
         with self._lock:
             self._wakeups = tuple(other for other in self._wakeups if other is not wakeup)
 

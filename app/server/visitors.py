@@ -38,7 +38,7 @@ def for_presenters(act: Callable[..., Any]) -> Callable[..., None]:
 
 
 def find_user() -> str | None:
-    """Return the login name of the page's user; None where the server asks for no login."""
+    """Return the login name of the page's user; None if the server asks for no login."""
     return find_claims().user
 
 
@@ -67,7 +67,7 @@ def list_data() -> list[Path]:
 def may_name_paths() -> bool:
     """Whether the page may read files of the serving machine by name.
 
-    This takes the start-up token and a browser on that machine. True where there is no server, as in a notebook.
+    This takes the start-up token and a browser on that machine. True if there is no server, as in a notebook.
     """
     return PATHS in find_claims().rights
 

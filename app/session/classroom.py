@@ -153,7 +153,7 @@ class Classroom:
         run.notify()
 
     def _read_text(self, corpus_name: str, row: int) -> str:
-        """The text of a document; empty where the corpus is stored without its text, or it cannot be read."""
+        """The text of a document; empty if the corpus is stored without its text, or it cannot be read."""
         try:
             texts = self.find_texts(corpus_name)
             return "" if texts is None else texts.read([row])[0]

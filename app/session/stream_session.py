@@ -1,4 +1,4 @@
-"""One browser on a server that follows a stream without an end: everybody watches, on one page."""
+"""One browser on a server that follows a stream without an end: all visitors watch it, on one page."""
 
 import logging
 from collections.abc import Callable

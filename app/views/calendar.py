@@ -26,14 +26,14 @@ ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {
     NOW: "The topics of the documents of each period, as inferred with the latest model. " + ROWS_RULE,
-    THEN: "Each document has the topics that the model inferred just before it learned from the document. They come "
-    "from nine tenths of the document's distinct words; the rest are used for the next-batch score."
+    THEN: "Each document has the topics that the model inferred just before it learned from the document. They are "
+    "inferred from nine tenths of the document's distinct words; the rest are used for the next-batch score."
     f"</p><p>{ROWS_RULE}</p><p>Topics that are gone are included. Held-out documents, the first mini-batch (the model "
-    "had not learned yet) and documents of one word are not included.</p><p>A tooltip shows the words of the last word "
-    "list that was recorded before the period was read.",
+    "had not learned yet) and documents with one word are not included.</p><p>A tooltip shows the words of the last "
+    "word list that was recorded before the period was read.",
 }
 WHOLE = (
-    "This algorithm uses the whole corpus at each step, so there is no model from before a period was read. “Model at "
+    "This algorithm uses the whole corpus in each step, so there is no model from before a period was read. “Model at "
     "the time” needs an algorithm that learns from mini-batches."
 )
 UNSCORED = (

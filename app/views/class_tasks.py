@@ -68,11 +68,11 @@ class ClassQuestion(PlainScript):
     question = param.String()
     shown = param.String()
     options = param.List()
-    counts = param.List(doc="Answers for each option; empty where they are not shown.")
+    counts = param.List(doc="Answers for each option; empty if they are not shown.")
     chosen = param.Integer(-1, doc="The option that this page chose.")
     correct = param.Integer(-1, doc="The right option, once it is revealed.")
     is_asked = param.Boolean(False, doc="Whether this page answers.")
-    is_open = param.Boolean(False, doc="Whether answers are taken.")
+    is_open = param.Boolean(False, doc="Whether answers are accepted.")
     said = param.String()
 
     _esm = read_script(Path(__file__).with_name("class_question.js"))

@@ -51,7 +51,7 @@ NUM_IN_LEGEND = 6
 class DocumentBrowser(Viewer):
     """The list of documents and one document. It follows the selected document, topic and span.
 
-    find_texts: finds the stored texts of a corpus by its name; None where it has none.
+    find_texts: finds the stored texts of a corpus by its name; None if it has none.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class DocumentBrowser(Viewer):
         return reading if reading is not None and reading.doc_shares is not None else None
 
     def _texts(self, reading: Reading) -> Texts | None:
-        """The texts of the corpus; None where they are not stored or cannot be found any more."""
+        """The texts of the corpus; None if they are not stored or cannot be found any more."""
         try:
             return self._find_texts(reading.corpus.name)
         except CorpusError:

@@ -268,7 +268,7 @@ def _describe_date(progress: Progress) -> str:
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
-        return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far stay below."
+        return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far are below."
     if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
         return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
     return progress.message

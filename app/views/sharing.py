@@ -73,7 +73,7 @@ def describe_link(link: str) -> str:
     hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
         hint += (
-            " For other devices, open this page at the name or IP address of this machine, not localhost, and press "
+            " For other devices, open this page with the name or IP address of this machine, not localhost, and press "
             "Share there."
         )
     return hint

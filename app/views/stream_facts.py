@@ -11,8 +11,8 @@ from stickbreaker.app.widgets.help_button import make_heading
 
 TITLE = "Words of the stream"
 HELP = (
-    "<p>The model learns when a mini-batch is full.</p><p>A word joins the vocabulary with the first mini-batch that "
-    "has it in enough documents. If the vocabulary is full, words that no longer occur are dropped for new ones. "
+    "<p>The model learns when a mini-batch is full.</p><p>A word enters the vocabulary with the first mini-batch "
+    "that has it in enough documents. If the vocabulary is full, new words replace words that no longer occur. "
     "Tokens of all other words are left out.</p>"
 )
 STYLE = """

@@ -118,7 +118,7 @@ class TopicMap(Viewer):
         self._tree_plot.light(lit)
 
     def _find_pointed(self) -> set[int] | None:
-        """The topics that stand out; None where no topic and no word is pointed at."""
+        """The topics that stand out; None if no topic and no word is pointed at."""
         topic, word, reading = self._selection.pointed_topic, self._selection.pointed_word, self._shown_reading
         if topic is not None:
             return {topic}

@@ -103,7 +103,7 @@ def note_above(progress: Progress) -> str:
     alike = STILL_ALIKE if progress.phase == Phase.WARM_UP else ""
     if progress.status != REPLAYED or progress.now is None:
         return alike
-    return f"Replay: the topics at {count(progress.now.documents_seen, 'document')}. {alike}".rstrip()
+    return f"Replay: the topics after {count(progress.now.documents_seen, 'document')}. {alike}".rstrip()
 
 
 def empty_note(progress: Progress) -> str:

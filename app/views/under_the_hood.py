@@ -135,7 +135,7 @@ class UnderTheHood(Viewer):
         return self.anatomist.job
 
     def look(self, progress: Progress) -> None:
-        """Show the inside of the algorithm: after each step of a paused run, now and then of a running one."""
+        """Show the internals of the algorithm: after each step of a paused run, at intervals during a running one."""
         self._make()
         self.progress, self._is_open = progress, True
         found = self.job.dissection
@@ -253,7 +253,7 @@ class UnderTheHood(Viewer):
 
 def _describe(job: AnatomyJob, progress: Progress) -> str:
     if job.status == "failed":
-        return f"The inside of the algorithm could not be computed: {job.message}"
+        return f"The internals of the algorithm could not be computed: {job.message}"
     if job.dissection is None:
         return LOOKING if job.status == "looking" else WAITING
     return describe_moment(job.dissection, progress)

@@ -73,7 +73,7 @@ class FileTransfer(PlainScript):
         elif kind == "unsaved":
             self._fail_to_send(f"the browser could not save it ({message.get('text')})")
         elif not self.takes_files:
-            _log.warning("A browser sent a file to a component that takes none")
+            _log.warning("A browser sent a file to a component that does not accept files")
         elif kind == "fault":
             self.upload.clear()
             self._refuse(f"The browser could not read the file ({message.get('text')}): choose it again.")
@@ -143,7 +143,7 @@ class FileTransfer(PlainScript):
         self._send_next()
 
     def _fail_to_send(self, reason: str) -> None:
-        """Say why the present file did not arrive, and go on with the next one."""
+        """Say why the present file did not arrive, and continue with the next one."""
         outgoing = self.outgoing
         if outgoing is not None:
             self._release()

@@ -49,7 +49,7 @@ from stickbreaker.engine.inference.warm_up import scale_start, startup_counts
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
 
-START_HELP = "hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document"
+START_HELP = "hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document"
 STARTS = ("hoffman", "wang")
 
 

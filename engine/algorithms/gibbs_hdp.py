@@ -48,7 +48,7 @@ class GibbsHDPConfig:
         "resampled",
         "",
         None,
-        "Whether α and γ are resampled at each sweep or stay fixed",
+        "Whether α and γ are resampled in each sweep or stay fixed",
         choices=("resampled", "fixed"),
     )
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)

@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling of LDA: Griffiths & Steyvers (2004), at the settings of Teh, Kurihara & Welling (2007).
 
 It is the sweep of the HDP's sampler over a fixed number of topics with equal weights. Teh 2007 prints α = 0.1 and
-π = 1/K, a total of 0.1, and β τ_w = 100/V per word; α can also be resampled at each sweep, given its tables. After the
+π = 1/K, a total of 0.1, and β τ_w = 100/V per word; α can also be resampled in each sweep, given its tables. After the
 burn-in E[topic] is averaged over samples, one number for each word and topic.
 """
 
@@ -27,7 +27,7 @@ class GibbsLDAConfig:
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
     concentrations: str = setting(
-        "fixed", "", None, "Whether α stays fixed or is resampled at each sweep", choices=("fixed", "resampled")
+        "fixed", "", None, "Whether α stays fixed or is resampled in each sweep", choices=("fixed", "resampled")
     )
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)

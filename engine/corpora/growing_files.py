@@ -36,7 +36,7 @@ class GrowingSource(Protocol):
         """What has been read so far, as JSON can hold it."""
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on after what had been read when `tell` gave this position. Raises KeyError for another kind."""
+        """Continue after what had been read when `tell` returned this position. Raises KeyError for another kind."""
 
 
 def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
@@ -47,12 +47,12 @@ def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[t
     source : GrowingSource
         The source.
     idle_seconds : float
-        How long to wait for more; 0 ends when all that is there has been read, and infinity never ends.
+        How long to wait for more; 0 ends when everything present has been read, and infinity never ends.
 
     Yields
     ------
     tuple of object and str
-        The date as it is written, None where there is none, and the text.
+        The date as it is written, None if there is none, and the text.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class GrowingFile:
         return {"offset": self.offset, "line": self.line}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on after these bytes and lines."""
+        """Continue after these bytes and lines."""
         self.offset, self.line = int(position["offset"]), int(position["line"])
 
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
@@ -165,7 +165,7 @@ class GrowingFolder:
         return {"texts": list(self._texts), "files": {name: file.tell() for name, file in self._files.items()}}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on after these files."""
+        """Continue after these files."""
         self._texts = set(position["texts"])
         self._files = {name: GrowingFile(self.path / name, report=self.report) for name in position["files"]}
         for name, file in self._files.items():

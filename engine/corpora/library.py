@@ -195,7 +195,7 @@ def _describe_stored(place: Path) -> OwnCorpus:
 
 
 def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
-    """The folder of a corpus. Raises CorpusError where there is none."""
+    """The folder of a corpus. Raises CorpusError if there is none."""
     place = find_folder(folder) / name_folder(name)
     if not name or name.startswith(".") or not place.is_dir():
         raise CorpusError(f"No corpus {name!r} has been built. Build it, or choose another one.")

@@ -238,7 +238,7 @@ class ShardFiles:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a stored corpus, and check that its files are there in full.
+    """Read the manifest of a stored corpus, and check that its files are complete.
 
     Parameters
     ----------

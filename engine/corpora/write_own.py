@@ -258,7 +258,7 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
 
     corpus, files = load_own(name, folder), find_own(name, folder)
     if files.about.is_stored:
-        raise CorpusError(f"The corpus {name!r} is stored in a folder of its own: copy that folder.")
+        raise CorpusError(f"The corpus {name!r} is stored in a separate folder: copy that folder.")
     kept = ["title", "date", "group"] + ["text"] * files.about.has_text
     try:
         with parquet.ParquetFile(files.find(DOCUMENTS)) as file, replacing(Path(target)) as out:

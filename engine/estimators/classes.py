@@ -16,7 +16,7 @@ class OnlineHDP(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int or None, default=None
-        K. Maximum number of topics in the model. None follows the size of the corpus.
+        K. Maximum number of topics in the model. None: depends on the size of the corpus.
     max_slots : int, default=15
         T. Maximum number of topic slots in a document.
     doc_concentration : float, default=1.0
@@ -28,9 +28,9 @@ class OnlineHDP(OnlineTopicModel):
     forgetting_rate : float, default=0.6
         κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None: depends on the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"warm", "wang", "wang-code", "svi"}, default="warm"
         warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
@@ -38,22 +38,22 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
     topic_creation : {"start", "births"}, default="births"
-        births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K.
+        births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -112,7 +112,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     Parameters
     ----------
     max_topics : int or None, default=None
-        K. Maximum number of topics in the model. None follows the size of the corpus.
+        K. Maximum number of topics in the model. None: depends on the size of the corpus.
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
@@ -122,15 +122,15 @@ class OnlineDirectHDP(OnlineTopicModel):
     forgetting_rate : float, default=0.6
         κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None: depends on the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"warm", "hoffman"}, default="warm"
         warm: warm-up by annealing; hoffman: the start of online LDA.
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
@@ -139,11 +139,11 @@ class OnlineDirectHDP(OnlineTopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -204,9 +204,9 @@ class OnlineLDA(OnlineTopicModel):
     forgetting_rate : float, default=0.6
         κ. How fast the learning rate falls.
     delay : float or None, default=None
-        τ₀. Higher values make the first steps smaller. None follows the size of the corpus.
+        τ₀. Higher values make the first steps smaller. None: depends on the size of the corpus.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"hoffman", "warm"}, default="hoffman"
         hoffman: as in the paper; warm: warm-up by annealing.
     topic_expectation : {"geometric", "mean"}, default="geometric"
@@ -216,11 +216,11 @@ class OnlineLDA(OnlineTopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -289,22 +289,22 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that are mixtures of other topics, which take their counts; keep: remove no topic.
+        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
     later_passes : {"average", "forget"}, default="forget"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
     topic_creation : {"start", "births"}, default="start"
-        births: at most 200 at first, later more if held-out words agree (start = warm only); start: all K.
+        births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -385,11 +385,11 @@ class BatchHDP(TopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 100.
+        Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -452,11 +452,11 @@ class BatchLDA(TopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 100.
+        Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -501,7 +501,7 @@ class GibbsHDP(TopicModel):
     start : {"random", "soft"}, default="random"
         random: as in the paper; soft: raise α and η in the first 60 sweeps, which avoids duplicate topics.
     concentrations : {"resampled", "fixed"}, default="resampled"
-        Whether α and γ are resampled at each sweep or stay fixed.
+        Whether α and γ are resampled in each sweep or stay fixed.
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
@@ -521,9 +521,9 @@ class GibbsHDP(TopicModel):
     sample_every : int, default=5
         Sweeps from one sample to the next.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 200.
+        Number of times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -574,7 +574,7 @@ class GibbsLDA(TopicModel):
     max_topics : int, default=100
         K. Number of topics; the model uses all of them.
     concentrations : {"fixed", "resampled"}, default="fixed"
-        Whether α stays fixed or is resampled at each sweep.
+        Whether α stays fixed or is resampled in each sweep.
     doc_concentration : float, default=0.1
         Kα. Higher values spread a document over more topics.
     word_concentration : float, default=0.01
@@ -588,9 +588,9 @@ class GibbsLDA(TopicModel):
     sample_every : int, default=5
         Sweeps from one sample to the next.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 200.
+        Number of times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -659,9 +659,9 @@ class CVHDP(TopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 100.
+        Number of times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -726,9 +726,9 @@ class CVLDA(TopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 100.
+        Number of times that `fit` reads the corpus; None means 100.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -771,17 +771,17 @@ class OnlineFreeHDP(OnlineTopicModel):
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     burn_in : int, default=5
         Gibbs sweeps over a mini-batch before the first sample.
     num_samples : int, default=5
-        Number of samples, one per Gibbs sweep, that a mini-batch averages.
+        Number of samples, one per Gibbs sweep, that are averaged for a mini-batch.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -824,17 +824,17 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     word_concentration : float, default=0.5
         η. Lower values give each topic fewer words.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     burn_in : int, default=5
         Gibbs sweeps over a mini-batch before the first sample.
     num_samples : int, default=5
-        Number of samples, one per Gibbs sweep, that a mini-batch averages.
+        Number of samples, one per Gibbs sweep, that are averaged for a mini-batch.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -881,17 +881,17 @@ class OnlineDPMixture(OnlineTopicModel):
     delay : float, default=1.0
         τ₀. Higher values make the first steps smaller.
     batch_size : int or None, default=None
-        S. Documents per mini-batch. None follows the size of the corpus.
+        S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"hoffman", "wang"}, default="hoffman"
-        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document.
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """
@@ -942,15 +942,15 @@ class BatchDPMixture(TopicModel):
     tolerance : float, default=1e-05
         Stop when a pass raises the bound by less than this fraction of its value.
     start : {"hoffman", "wang"}, default="hoffman"
-        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words a document.
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Times that `fit` reads the corpus; None means 100.
+        Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
-        Seed of the start and of all draws; None draws another seed at each fit.
+        Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
         drop: `transform` leaves out the topics that are not in use.
     """

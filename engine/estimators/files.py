@@ -89,7 +89,7 @@ MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that the method save 
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:
     """The position in a model's file, its V words if it knows them, and D, the documents of its corpus.
 
-    Raises CheckpointError where the file is missing or damaged, or holds a run of the page instead of a model.
+    Raises CheckpointError if the file is missing or damaged, or holds a run of the page instead of a model.
     """
     position = checkpoint.load(path, MODEL)
     if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():

@@ -41,7 +41,7 @@ class Followed:
     dropped_words : tuple of str
         The words that have lost their columns to new ones, in alphabetical order.
     num_tokens : int
-        The tokens of the mini-batch, stop words and short words aside.
+        The tokens of the mini-batch, without stop words and short words.
     tokens_left_out : int
         Those of them whose words are not in the vocabulary.
     nats_per_word : float
@@ -68,7 +68,7 @@ class Followed:
 class Follower:
     """Learns from a stream of texts, in mini-batches of exactly S documents, however the stream is divided.
 
-    Documents wait until S of them are there, and the memory does not grow with the stream. S is the model's
+    Documents wait until there are S of them, and the memory does not grow with the stream. S is the model's
     `batch_size`; unless set, it follows `corpus_size`, and is 256 without one.
 
     The model has `max_words` columns from the start. All of them start with the same mass, as if the words had been

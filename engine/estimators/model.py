@@ -129,7 +129,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         callback : callable, optional
             Receives an `Update` after each mini-batch. It may raise an exception to cancel.
         checkpoint : str or path, optional
-            A file (.npz) that is written every 30 seconds, at the end, and where the fit is interrupted. If it exists,
+            A file (.npz) that is written every 30 seconds, at the end, and when the fit is interrupted. If it exists,
             the fit continues from it, and `history_` is complete.
         client : distributed.Client, optional
             The workers of this Dask cluster compute the local steps. The model is the same, bit for bit; the parameter

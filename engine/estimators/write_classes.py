@@ -65,14 +65,14 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
 
     Only algorithms whose steps can be divided have `num_shards`.
     """
-    passes = f"Times that `fit` reads the corpus; None means {algorithm.passes}."
-    seed = "Seed of the start and of all draws; None draws another seed at each fit."
+    passes = f"Number of times that `fit` reads the corpus; None means {algorithm.passes}."
+    seed = "Seed of the start and of all draws; None draws a new seed for each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
     shards = Parameter(
         name="num_shards",
         type="int | None",
         default="None",
-        help="Parts of a mini-batch, each a task for a thread or a worker; None follows its size, with at most 8.",
+        help="Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.",
     )
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
@@ -90,7 +90,7 @@ def _parameter(setting: Field[Any]) -> Parameter:
     text = text if choices else f"{text[:1].upper()}{text[1:]}"
     text = f"{symbol}. {text}." if symbol else f"{text}."
     if setting.default is None:
-        text += " None follows the size of the corpus."
+        text += " None: depends on the size of the corpus."
     default = f'"{setting.default}"' if isinstance(setting.default, str) else repr(setting.default)
     return Parameter(name=setting.name, type=type_name, default=default, help=text, choices=choices)
 

@@ -96,7 +96,7 @@ def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
         NPMI(v, w) = log [p(v, w) / (p(v) p(w))] / -log p(v, w)
 
     p(v) is the share of the reference documents that contain v, and p(v, w) the share that contain both. A pair that
-    never occurs together has the limit -1, also if a word is in no document. A pair that occurs together in every
+    never occurs together has the limit -1, even if a word is in no document. A pair that occurs together in every
     document has 0: its words are independent.
 
     Parameters

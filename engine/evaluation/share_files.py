@@ -68,7 +68,7 @@ class FileWriter:
     documents_at_once: int
 
     def __call__(self, part: StoredPart) -> bytes | None:
-        """Write the file; where there is no such folder, return its content."""
+        """Write the file; if there is no such folder, return its content."""
         batches = part.batches(self.documents_at_once)
         if self.work.is_dir():
             with replacing(self.work / name_file(part.number)) as out:

@@ -65,7 +65,7 @@ def write_parts(
 def read_parts(path: Path, kind: Kind) -> tuple[FileHeader, dict[str, Any]]:
     """Read a file that `write_parts` wrote and verify it: its header, and its parts by name.
 
-    Raises the error of `kind` where the file is missing, damaged, of another kind or newer than this version. Files of
+    Raises the error of `kind` if the file is missing, damaged, of another kind or newer than this version. Files of
     earlier versions have no header: their arrays are read, and the caller judges them.
     """
     with reading(path, kind), _open_archive(path) as archive:
@@ -98,7 +98,7 @@ def read_seal(path: Path, kind: Kind) -> FileHeader:
 def verify_part(path: Path, header: FileHeader, kind: Kind) -> None:
     """Compare a file of a folder with its header; a file that has not changed since is not read again.
 
-    Raises the error of `kind` where they differ. Nothing is known of the files of earlier versions.
+    Raises the error of `kind` if they differ. Nothing is known of the files of earlier versions.
     """
     if header.parts is None:
         return

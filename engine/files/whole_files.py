@@ -117,7 +117,7 @@ def remove_folder(path: Path) -> None:
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file; one that has gone already is no error. Raises FileError if that is not allowed."""
+    """Remove a file; a missing one is ignored. Raises FileError if that is not allowed."""
     try:
         path.unlink()
     except (FileNotFoundError, NotADirectoryError):
@@ -166,9 +166,9 @@ class Claim:
 
 
 def claim(folder: Path, name: str) -> Claim | None:
-    """Claim a name in a folder for this process; None if another one has it. Where there are no locks, several can.
+    """Claim a name in a folder for this process; None if another one has it. Without locks, several can.
 
-    Raises OSError where the folder cannot be written.
+    Raises OSError if the folder cannot be written.
     """
     path = folder / f".{name}{PARTIAL}"
     for _ in range(CLAIM_TRIES):

@@ -80,7 +80,7 @@ def connect(client: Any, find_environment: Callable[[], Environment]) -> "Cluste
     Raises
     ------
     ClusterError
-        If Dask is not installed, if no worker is there, or if a worker has another environment.
+        If Dask is not installed, if there is no worker, or if a worker has another environment.
     TypeError
         If it is not a client, or an asynchronous one.
     """
@@ -216,13 +216,13 @@ class Cluster:
         return futures
 
     def _take(self, futures: "dict[int, Future]") -> dict[int, Any]:
-        """The results that are there, by place, once no task is running; the futures are released."""
+        """The available results, by place, once no task is running; the futures are released."""
         from distributed import KilledWorker
 
         try:
             results: dict[int, Any] = self.client.gather(futures, errors="skip", direct=True)
         except OSError:
-            # A connection has failed: the tasks are sent again, if the scheduler is there.
+            # A connection has failed: the tasks are sent again, if the scheduler is running.
             return {}
         try:
             for future in futures.values():
@@ -255,7 +255,7 @@ class Cluster:
         return future
 
     def wait_for_workers(self) -> None:
-        """Wait until a worker is there. Raises ClusterError if there is none for a minute, or no scheduler."""
+        """Wait until there is a worker. Raises ClusterError if there is none for a minute, or no scheduler."""
         lost = ClusterError(
             "The scheduler has ended or cannot be reached. Start it again with a new client; work that was saved is"
             " continued from there."

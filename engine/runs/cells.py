@@ -164,7 +164,7 @@ def _row(documents_seen: int, stepped: Stepped | None, protocol: str, predictive
 def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, float]:
     """Nats per held-out token of the run's test documents by one of FURTHER_PROTOCOLS, by predictive.
 
-    Raises ValueError where nothing is held out, and for the bound of a mixture, whose likelihood has a closed form.
+    Raises ValueError if nothing is held out, and for the bound of a mixture, whose likelihood has a closed form.
     """
     test = prepared.test
     if test is None:
@@ -206,7 +206,7 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
-    """The time and size of the file of that name; None where there is no file."""
+    """The time and size of the file of that name; None if there is no file."""
     path = Path(name)
     return (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
 

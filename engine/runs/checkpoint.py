@@ -87,7 +87,7 @@ CHECKPOINT = Kind(name="checkpoint", format=4, remedy="use an earlier one", erro
 def save(path: str | PathLike[str], position: Position) -> None:
     """Write a Position to `path` (.npz, no pickle), completely or not at all.
 
-    Raises CheckpointError where it cannot be written; the old file is then unchanged.
+    Raises CheckpointError if it cannot be written; the old file is then unchanged.
     """
     header = {
         "algorithm": position.algorithm,

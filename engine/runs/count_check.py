@@ -101,7 +101,7 @@ def check_count(
     """Count the topics in use while the sampler of the HDP continues from a model. The model does not change.
 
     The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults otherwise; it
-    resamples α₀ and γ at each sweep. The same seed gives the same counts, bit for bit.
+    resamples α₀ and γ in each sweep. The same seed gives the same counts, bit for bit.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Prepared:
     train : Corpus
         The documents to learn from, in reading order.
     test : Corpus or None
-        The held-out documents; None where nothing is held out.
+        The held-out documents; None if nothing is held out.
     """
 
     algorithm: Algorithm

@@ -51,7 +51,7 @@ def run(
         A position of the same run: prepare the run with the position's config and settings.
     checkpoint : str or path, optional
         A file (.npz). The run continues from it if it exists, and writes it after a mini-batch once `every` seconds
-        have passed, at its end, and where it is interrupted.
+        have passed, at its end, and when it is interrupted.
     every : float
         Seconds between two checkpoints.
     client : distributed.Client, optional

@@ -322,7 +322,7 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
-    """The kept frame of a cell; None where its file is missing or damaged, or where a failed cell is run again."""
+    """The kept frame of a cell; None if its file is missing or damaged, or if a failed cell is run again."""
     if not path.exists():
         return None
     try:

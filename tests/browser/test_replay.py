@@ -31,7 +31,7 @@ def test_the_slider_moves_sentence_table_topics_and_curves_to_one_moment(look_at
         page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("2,560$"))
     expect(page.locator("thead th.planned")).to_have_count(7)
-    expect(page.get_by_text("Replay: the topics at 2,304 documents.")).to_be_attached()
+    expect(page.get_by_text("Replay: the topics after 2,304 documents.")).to_be_attached()
     page.wait_for_function(f"() => ({NUM_POINTS})() === 2560")
     assert "moment=2560" in page.url
     expect(dashboard.documents).to_have_text("2,560 of 9,384 documents")

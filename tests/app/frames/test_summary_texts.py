@@ -32,7 +32,7 @@ def progress(status="running", **fields):
         (progress(documents_total=3 * 9384), "About to read 9,384 documents 3 times in date order, 1790 to 2021."),
         (
             progress(algorithm="gibbs-hdp", documents_total=2 * 9384, **READ),
-            "Reading 9,384 documents 2 times, all of them at each step.",
+            "Reading 9,384 documents 2 times, all of them in each step.",
         ),
         (progress(settings=RunSettings(order="shuffled")), "About to read 9,384 documents in shuffled order."),
     ],

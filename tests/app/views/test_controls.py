@@ -285,7 +285,7 @@ def test_the_warm_up_is_shown_and_explained_with_its_temperature():
 
 def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_nothing_false():
     failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
-    assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far stay below."
+    assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far are below."
     empty = describe_progress(Progress())
     assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
 
