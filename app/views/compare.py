@@ -107,6 +107,10 @@ class Compare(Viewer):
         self.live: tuple[Progress, ...] = ()
         self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open))
         self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
+        self.newer = pmui.Button(
+            label="Show new runs", icon="refresh", size="small", variant="outlined", visible=False, margin=(6, 10, 0, 0)
+        )
+        self.newer.on_click(lambda event: self.look())
         self._faults, self._space = _text(""), _text("")
         self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
@@ -155,7 +159,7 @@ class Compare(Viewer):
         if not self._may_open:
             return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
-            make_heading("Kept runs", HELP),
+            pn.Row(make_heading("Kept runs", HELP), self.newer, sizing_mode="stretch_width", margin=0),
             self.table,
             self.early,
             self._faults,
@@ -172,9 +176,15 @@ class Compare(Viewer):
         self._may_act = may_act
         self.table.is_fixed = not may_act
 
-    def look(self) -> None:
-        """Show the present kept runs; does nothing if they have not changed."""
+    def look(self, waits: bool = False) -> None:
+        """Show the present kept runs; does nothing if they have not changed.
+
+        waits: whether a button offers new runs, so that they do not move the page while the runs of a sweep end.
+        """
         if not self._may_open or self._version == self._kept.version:
+            return
+        self.newer.visible = waits and bool(self._runs)
+        if self.newer.visible:
             return
         self._version = self._kept.version
         listing = self._kept.listing()
