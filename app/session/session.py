@@ -558,7 +558,8 @@ class Session:
         middle = lay_side_by_side(self.table, right)
         live = pn.Column(top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0)
         own: dict[str, Callable[[], tuple[Any, ...]]]
-        own = {LIVE: lambda: (live,), COMPARE: lambda: (self.compare, self.sweep), HOOD: lambda: (self.hood,)}
+        own = {LIVE: lambda: (live,), HOOD: lambda: (self.hood,)}
+        own[COMPARE] = lambda: (self.compare, self.sweep, self.compare.below)
         own[CLASS] = lambda: (self.classroom.view,)
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)

@@ -75,6 +75,8 @@ def test_the_pair_is_the_newest_finished_run_and_one_that_differs_from_it():
     assert choose_pair([newest]) is None
     left_early = replace(other, key="99", status="paused")
     assert choose_pair([left_early, newest, same, other]) == (other, newest)
+    assert choose_pair([left_early, newest, same]) == (same, newest)
+    assert choose_pair([left_early, newest]) == (left_early, newest)
     elsewhere = make_run("85", corpus_name="other", kappa=0.9)
     assert choose_pair([newest, elsewhere, other]) == (other, newest)
 
