@@ -110,6 +110,11 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
     )
 
 
+def digest_state(model: engine.OnlineHDP) -> str:
+    """Everything that a model of a stream has learned."""
+    return digest(model.documents_seen_, model.words_, *dict(checkpoint.flatten("state", model.state_)).values())
+
+
 def digest_position(position: Position) -> str:
     """Everything in a position, except for the seconds of learning."""
     arrays = dict(checkpoint.flatten("state", position.state))
@@ -397,7 +402,7 @@ def read_saved_streams(folder: Path) -> Found:
         found = SavedStream(folder, name).load()
         if found is None:
             return Refusal("There is no model, so learning begins.")
-        return digest(found[0].components_, found[0].words_, found[1])
+        return digest(digest_state(found[0]), found[1])
 
     return read_all({hashlib.sha256(name.encode()).hexdigest()[:32]: lambda name=name: read(name) for name in NAMES})
 
