@@ -127,11 +127,17 @@ def pytest_collection_finish(session: pytest.Session):
     gc.set_threshold(50_000, 20, 100)
 
 
-def pytest_runtest_setup(item: pytest.Item):
-    if item.get_closest_marker("browser") and find_browser() is None:
+def require_browser():
+    """Skip a test without a browser, or let it fail where one is required."""
+    if find_browser() is None:
         if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1":
             pytest.fail(NO_BROWSER, pytrace=False)
         pytest.skip(NO_BROWSER)
+
+
+def pytest_runtest_setup(item: pytest.Item):
+    if item.get_closest_marker("browser"):
+        require_browser()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
