@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import bokeh.server.urls
 import pandas as pd
@@ -24,6 +25,7 @@ import panel as pn
 import panel.auth
 import panel.command.serve
 import panel.io.document
+import panel.io.location
 import panel.reactive
 import panel_material_ui as pmui
 import param
@@ -408,6 +410,15 @@ def stop_following_the_server(page: Any) -> None:
     for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
         if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
             pn.state.param.unwatch(watcher)
+
+
+def keep_addresses_as_text() -> None:
+    """Read the values of an address as texts.
+
+    Panel 1.9 reads them as numbers and Python objects, which this page does not use, and makes no page at all if a
+    number has more than 4,300 digits.
+    """
+    panel.io.location.parse_query = lambda query: dict(parse_qsl(query[1:]))
 
 
 def keep_to_own_files(document: Document) -> None:

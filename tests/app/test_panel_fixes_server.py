@@ -15,8 +15,10 @@ from bokeh.server.tornado import BokehTornado
 from bokeh.server.util import check_allowlist
 from jinja2 import Template
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
+from panel.io.location import Location
 from panel.io.resources import CDN_DIST
 from panel.io.server import ComponentResourceHandler
+from panel.util import parse_query
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, HTTPError, RequestHandler
 
@@ -25,6 +27,7 @@ from stickbreaker.app.panel_fixes import (
     LoginPage,
     LoginProvider,
     LogoutPage,
+    keep_addresses_as_text,
     keep_requests_private,
     log_without_query,
     port_of_origin,
@@ -53,6 +56,15 @@ def test_bokeh_still_writes_headers_and_cookies_into_tokens_and_refuses_two_list
     options = {"exclude_headers": ["Cookie"], "exclude_cookies": ["user"]}
     keep_requests_private(options)
     assert options == {"include_headers": [], "include_cookies": []}
+
+
+def test_panel_still_cannot_read_an_address_with_a_long_number_and_ours_keeps_it_as_text(monkeypatch):
+    search = f"?topic={'9' * 5_000}&corpus=x+y"
+    monkeypatch.setattr("panel.io.location.parse_query", parse_query)
+    with pytest.raises(ValueError, match="4300 digits"):
+        Location(search=search)
+    keep_addresses_as_text()
+    assert Location(search=search).query_params == {"topic": "9" * 5_000, "corpus": "x y"}
 
 
 def test_a_server_of_bokeh_still_has_no_public_name_for_its_tornado_application():
