@@ -46,6 +46,7 @@ from panel.reactive import Syncable
 from panel.util import classproperty
 from panel.util.parameters import edit_readonly
 from panel_material_ui.base import FONT_CSS, MaterialComponent
+from tornado.httputil import HTTPServerRequest
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
 from tornado.websocket import WebSocketClosedError
@@ -119,10 +120,17 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
     RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
+    # Together with the traceback of an error it writes the whole request.
+    HTTPServerRequest.__repr__ = name_request  # type: ignore[method-assign]  # the workaround
 
 
 def _summarize_request(handler: RequestHandler) -> str:
-    return f"{handler.request.method} {handler.request.path}"
+    return name_request(handler.request)
+
+
+def name_request(request: HTTPServerRequest) -> str:
+    """Name a request without its query."""
+    return f"{request.method} {request.path}"
 
 
 def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:

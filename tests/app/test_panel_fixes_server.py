@@ -30,6 +30,7 @@ from stickbreaker.app.panel_fixes import (
     keep_addresses_as_text,
     keep_requests_private,
     log_without_query,
+    name_request,
     port_of_origin,
     replace_route,
 )
@@ -65,6 +66,14 @@ def test_panel_still_cannot_read_an_address_with_a_long_number_and_ours_keeps_it
         Location(search=search)
     keep_addresses_as_text()
     assert Location(search=search).query_params == {"topic": "9" * 5_000, "corpus": "x y"}
+
+
+def test_tornado_still_writes_the_query_of_a_request_that_fails_into_the_log_and_ours_leaves_it_out(caplog):
+    handler = make_handler(RequestHandler, "/app?token=secret")
+    with caplog.at_level(logging.ERROR):
+        handler.log_exception(ValueError, ValueError("x"), None)
+    assert caplog.text.count("token=secret") == 2
+    assert name_request(handler.request) == "GET /app"
 
 
 def test_a_server_of_bokeh_still_has_no_public_name_for_its_tornado_application():

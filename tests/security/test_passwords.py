@@ -122,6 +122,13 @@ def test_guesses_with_many_names_and_forged_addresses_are_slowed_and_a_known_use
     assert int(counts["login_delayed"]) >= 80
 
 
+def test_cookies_are_sent_over_https_only_if_a_proxy_serves_https(proxied):
+    form = {"username": "anna", "password": PASSWORDS["anna"]}
+    answer = ask(proxied, "/login", {"X-Real-Ip": HERE, "X-Forwarded-Proto": "https"}, form)
+    assert len(answer.cookies) >= 2
+    assert all("Secure" in cookie for cookie in answer.cookies)
+
+
 def test_the_health_check_and_the_metrics_show_no_names_without_a_login(proxied):
     cookie = ask(proxied, "/login", {"X-Real-Ip": HERE}, {"username": "anna", "password": PASSWORDS["anna"]}).cookie
     assert open_page(proxied, cookie=cookie).status == 200

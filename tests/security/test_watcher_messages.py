@@ -79,9 +79,9 @@ def draw_column_event(draw, reference, source):
     of_data = {"model": reference, "attr": "data"}
     return draw.choice(
         (
-            {"kind": "ColumnsPatched", **of_data, "patches": dict.fromkeys(names, [[0, 666]])},
-            {"kind": "ColumnsStreamed", **of_data, "data": dict.fromkeys(names, [666]), "rollover": 1},
-            {"kind": "ColumnDataChanged", **of_data, "data": dict.fromkeys(names, [666]), "cols": names},
+            {"kind": "ColumnsPatched", **of_data, "patches": {key: [[0, 666]] for key in names}},
+            {"kind": "ColumnsStreamed", **of_data, "data": {key: [666] for key in names}, "rollover": 1},
+            {"kind": "ColumnDataChanged", **of_data, "data": {key: [666] for key in names}, "cols": names},
         )
     )
 
