@@ -375,7 +375,7 @@ def make_stream_models() -> tuple[engine.OnlineHDP, ...]:
     """Models of a stream after one and after two mini-batches."""
     made = []
     for num_batches in (1, 2):
-        follower = make_follower()
+        follower = make_follower(corpus_size=100)
         list(follower.follow(write_texts(BATCH_SIZE * num_batches)))
         made.append(follower.model)
     return tuple(made)
