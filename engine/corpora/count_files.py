@@ -204,7 +204,8 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     for number, line in enumerate(lines, start=1):
         word = line.strip().replace("\0", "") or f"(line {number})"
         if len(word) > MAX_LETTERS:
-            raise CorpusError(f"{path}, line {number}: a word has more than {MAX_LETTERS} letters. Put one in each line.")
+            reason = f"a word has more than {MAX_LETTERS} letters"
+            raise CorpusError(f"{path}, line {number}: {reason}. Put one in each line.")
         words.append(f"{word} (line {number})" if word in seen else word)
         seen.add(words[-1])
     return words, ((encoding.note,) if encoding.note else ())
