@@ -1,6 +1,7 @@
 """Attacks on passwords with many names and from many addresses."""
 
 import re
+import tracemalloc
 
 import pytest
 
@@ -92,6 +93,15 @@ def test_what_a_guard_remembers_is_bounded(guard):
         guard.fail(f"guess {number}", HERE)
     assert guard.seconds_left("user 0", HERE) > 0
     assert guard.seconds_left(f"user {MAX_ENTRIES}", HERE) == 0
+
+
+def test_long_user_names_are_not_remembered_in_full(guard):
+    tracemalloc.start()
+    for number in range(5):
+        guard.fail(f"{number}{'x' * 1_000_000}", HERE)
+    assert tracemalloc.get_traced_memory()[0] < 100_000
+    tracemalloc.stop()
+    assert all(guard.seconds_left(f"{number}", HERE) == 0 for number in range(5))
 
 
 @pytest.fixture(scope="module")
