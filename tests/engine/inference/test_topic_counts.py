@@ -190,7 +190,10 @@ def test_memory_for_rows_is_used_again_once_no_array_reads_it():
 
 
 def test_rows_keep_no_memory_for_more_than_a_fraction_of_their_size():
-    counts = decayed_counts(np.ones((100, 5)))
-    for number in (0, 26, 100):
-        assert counts.room_for(np.arange(number)).shape == (number, 5)
-    assert not counts._rows._unused
+    counts = decayed_counts(np.ones((1_000, 50)))
+    tracemalloc.start()
+    for number in (0, 260, 1_000):
+        assert counts.room_for(np.arange(number)).shape == (number, 50)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 10_000
