@@ -332,7 +332,7 @@ def open_parquet(path: Path) -> Table:
     Raises
     ------
     CorpusError
-        If the file is missing, not Parquet, or has two columns of the same name.
+        If the file is missing, not Parquet, or has two columns of the same name or too many rows for its size.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -351,6 +351,8 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(f"{path} has two columns of the same name. Rename one.")
 
     num_rows = [group.num_rows for group in groups]
+    # A row takes memory and time even if all its cells are empty.
+    check_ratio(path, sum(num_rows), path.stat().st_size)
 
     def read_groups(wanted: Sequence[str], first: int, last: int) -> Iterator[Chunk]:
         before, total = sum(num_rows[:first]), max(1, sum(num_rows[first:last]))
