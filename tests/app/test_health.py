@@ -46,7 +46,7 @@ def test_a_stream_that_has_failed_is_reported_without_its_message(ask):
     assert ask("/healthz", Progress(status="running"))[0] == 200
     code, body = ask("/healthz", Progress(status="failed", message="OSError: /secret/news.jsonl"))
     assert code == 503
-    assert json.loads(body)["faults"] == ["stream: it has failed; the page and the log of the server say why"]
+    assert json.loads(body)["faults"] == ["stream: failed; the page and the server log give the reason"]
     assert "secret" not in body
 
 
