@@ -29,7 +29,8 @@ def _score_figure(title: str, **more: Any) -> figure:
         **more,
     )
     hide_tools(fig)
-    fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    # Further decimals only where scores are closer than a hundredth.
+    fig.yaxis.formatter = NumeralTickFormatter(format="0.00[00]")
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=6)
     fig.xgrid.grid_line_color = None
     return fig
