@@ -53,7 +53,7 @@ def describe_language(seen: Preview) -> str:
         )
     if not seen.language:
         return "No stop-word list matches the language of the text."
-    share = f"{seen.language_share:.0%} of the tokens are stop words of this language"
+    share = f"{100 * seen.language_share:.0f} % of the tokens are stop words of this language"
     return f"Detected language: {seen.language.capitalize()} ({share})."
 
 
@@ -72,11 +72,11 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
     if effect.num_documents < effect.of_documents:
         where = f"In a sample of {effect.num_documents:,} of {count(effect.of_documents, 'document')}"
     least, most = words.limits(effect.of_documents)
-    kept = f"{effect.num_tokens / max(1, effect.raw_tokens):.0%}"
+    kept = f"{100 * effect.num_tokens / max(1, effect.raw_tokens):.0f} %"
     parts = [
         f"{where}: a vocabulary of {count(effect.num_terms, 'word')}, and {effect.num_tokens:,} of"
         f" {count(effect.raw_tokens, 'token')} counted ({kept}).",
-        f"A word must be in at least {count(least, 'document')} and in at most {most:.0%} of them.",
+        f"A word must be in at least {count(least, 'document')} and in at most {100 * most:.0f} % of them.",
     ]
     if effect.num_empty:
         parts.append(f"Skipped because no word is counted: {count(effect.num_empty, 'document')}.")

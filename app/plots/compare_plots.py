@@ -29,7 +29,8 @@ def _score_figure(title: str, **more: Any) -> figure:
         **more,
     )
     hide_tools(fig)
-    fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    # Further decimals only where scores are closer than a hundredth.
+    fig.yaxis.formatter = NumeralTickFormatter(format="0.00[00]")
     fig.yaxis.ticker = BasicTicker(desired_num_ticks=6)
     fig.xgrid.grid_line_color = None
     return fig
@@ -37,7 +38,7 @@ def _score_figure(title: str, **more: Any) -> figure:
 
 def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
     """Draw held-out curves together, each with its own colour, dash and marker; see `compare_frames.overlay_frame`."""
-    fig = _score_figure("Held-out log likelihood of the selected runs")
+    fig = _score_figure("Held-out log likelihood")
     set_x_axis(fig, axis)
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
@@ -79,7 +80,7 @@ def _as_literal(text: str) -> str:
 def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
     """Draw final held-out scores by one setting, one line per choice of others; columns line, color, x, y, label."""
     fig = _score_figure(
-        "Held-out log likelihood at the end of each run",
+        "Final held-out log likelihood",
         x_axis_type="log" if is_logarithmic else "linear",
         x_axis_label=x_label,
     )

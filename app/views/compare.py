@@ -146,6 +146,7 @@ class Compare(Viewer):
                 for each in (self.left_choice, self.right_choice)
             ),
             sizing_mode="stretch_width",
+            margin=(8, 0, 0, 0),
         )
         self._drawn = pn.Column(
             pn.FlexBox(self._axis, self.on_live, align_items="center"),

@@ -106,7 +106,7 @@ class SweepPanel(Viewer):
             pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0) for each in self.values.values()
         ]
         self.asked = pn.Column(
-            pn.FlexBox(*cells, sizing_mode="stretch_width"),
+            pn.FlexBox(*cells, sizing_mode="stretch_width", margin=(8, 0, 0, 0)),
             self.systems,
             self._count,
             pn.FlexBox(self.start, self.cancel),

@@ -370,7 +370,7 @@ def test_a_text_file_is_called_one_document_with_any_number_of_paragraphs(tmp_pa
 def test_a_count_of_one_has_a_noun_in_the_singular():
     effect = WordEffect(1, 1, 1, 1, ("peace",), 1, 1)
     said = describe_effect(effect, WordChoices())
-    assert "In the only document: a vocabulary of 1 word, and 1 of 1 token counted (100%)." in said
+    assert "In the only document: a vocabulary of 1 word, and 1 of 1 token counted (100 %)." in said
     assert "A word must be in at least 1 document" in said
     assert "1 document, 1 word, 1 token," in describe_own(
         OwnCorpus("a", 1, 1, 1, None, "D", "document", False, "a.csv", 0, "2026-11-22T06:00:00")
