@@ -17,7 +17,7 @@ WHOLE = ("batch_size", "max_topics")
 
 
 class SweepError(ValueError):
-    """These values make no sweep; the message says why and what to do."""
+    """No sweep can be made from these values; the message says why and what to do."""
 
 
 @dataclass(frozen=True)

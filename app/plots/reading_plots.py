@@ -222,7 +222,7 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
     """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
 
     x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
-    above its dot; a later one is above or below its dot, or a line further away, where it covers least of those before.
+    above its dot; a later one is above or below its dot, or a line further away, where it covers earlier labels least.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]

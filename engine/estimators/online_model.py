@@ -32,8 +32,8 @@ class OnlineTopicModel(TopicModel):
 
         A new model is initialised first. Documents may be empty.
 
-        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
-        the documents seen have grown by a quarter since the last checkpoint.
+        If you give the same documents again, they count as further documents. A Corpus adds a checkpoint to `history_`;
+        counts add one when the number of documents seen has grown by a quarter since the last checkpoint.
 
         Parameters
         ----------
@@ -43,8 +43,8 @@ class OnlineTopicModel(TopicModel):
             Not used.
         corpus_size : int, optional
             The total number of documents, if it is known; mini-batches then have the same size as in `fit`. By default,
-            it is the number of documents seen so far, these included, and at least 4,096; S and τ₀,
-            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is not given, since
+            it is the number of documents seen so far, including these, and at least 4,096; S and τ₀,
+            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is missing, since
             it then tends to find too few topics.
         is_population : bool
             Whether D stays `corpus_size` after more documents have come: the population posterior (McInerney et al.
