@@ -17,7 +17,7 @@ from stickbreaker.engine.schedules import resolve, resolve_stream
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
 LENGTH_UNKNOWN = (
-    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their"
+    "partial_fit does not know how many documents will arrive, and may find too few topics: pass corpus_size, their"
     " number or a guess."
 )
 

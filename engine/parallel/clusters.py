@@ -32,7 +32,7 @@ REMEDIES = {
     "instruction sets": "set NUMBA_CPU_NAME=generic on all machines, for this process too",
 }
 
-_LOST = "A task was lost each time it was sent, because its workers ended: look at their logs and at their memory."
+_LOST = "A task was lost each time it was sent, because its workers ended: check their logs and memory."
 
 Environment = Mapping[str, str]
 _log = logging.getLogger(__name__)
