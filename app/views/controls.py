@@ -353,7 +353,7 @@ class Controls(pn.viewable.Viewer):
         if not offered:
             return []
         links = [_make_link(each.label, partial(self._run_complete_preset, each)) for each in offered]
-        return [_heading("Complete presets"), _note("These set the algorithm and every setting, and restart."), *links]
+        return [_heading("Complete presets"), _note("Each sets the algorithm and every setting, and restarts."), *links]
 
     def _run_complete_preset(self, preset: CompletePreset, event: Any) -> None:
         self.run_complete(preset)
