@@ -201,8 +201,11 @@ class Batch(NamedTuple):
         Their word counts.
     corpus_size : int
         The number of documents D in the whole corpus.
+    is_stream : bool
+        Whether no document comes twice: a stream has no passes, and D is the number so far or an assumed one.
     """
 
     doc_ids: np.ndarray
     documents: Documents
     corpus_size: int
+    is_stream: bool = False

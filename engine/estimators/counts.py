@@ -1,5 +1,6 @@
 """Counts of words as estimators take them: a corpus, an array, a sparse matrix or a data frame."""
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +37,12 @@ def name_columns(X: Any) -> tuple[str, ...]:
     return tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
 
 
+@lru_cache(2)
+def _number_words(vocab_size: int) -> Vocabulary:
+    """The numbers of the columns as words. A stream needs them for each mini-batch, and making them takes long."""
+    return Vocabulary(tuple(map(str, range(vocab_size))))
+
+
 def as_corpus(counts: Any) -> Corpus:
     """Counts (D, V), sparse or dense, as a corpus without dates whose words are the numbers of the columns.
 
@@ -44,7 +51,7 @@ def as_corpus(counts: Any) -> Corpus:
     _check_counts(counts.data if issparse(counts) else counts)
     num_documents, vocab_size = counts.shape
     dates = np.full(num_documents, "NaT", "datetime64[D]")
-    words = Vocabulary(tuple(map(str, range(vocab_size))))
+    words = _number_words(vocab_size)
     # Of whole numbers: SciPy has no sparse array of float16.
     return Corpus(
         name="X", counts=csr_array(counts, dtype=np.int64), vocabulary=words, dates=dates, titles=("",) * num_documents

@@ -96,7 +96,9 @@ class OnlineTopicModel(TopicModel):
 
     def _take_steps(self, corpus: Corpus, corpus_size: int | None, is_population: bool) -> None:
         """Learn from some documents of a larger corpus, as `engine.run` would from all."""
+        is_stream = is_population
         if corpus_size is None or (corpus_size < self.documents_seen_ and not is_population):
+            is_stream = True
             config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
         else:
             config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
@@ -104,6 +106,6 @@ class OnlineTopicModel(TopicModel):
                 # The documents beyond D are new ones, not those of a second pass.
                 config = replace(config, later_passes="forget")
         for batch in corpus.batches(config.batch_size):
-            batch = batch._replace(corpus_size=self.corpus_size_)
+            batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
             rng = np.random.default_rng([self.seed_, self.state_.step + 1])
             self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)

@@ -64,11 +64,12 @@ def create_topics(
 ) -> OnlineHDPState:
     """The state `after` a step, with the topics born in it, if a round is due; their ids follow those of the others.
 
-    A round is due when enough documents have been collected since the warm-up, in the first pass only. The topics are
-    judged in the state `before` the step, for which the documents of the batch are new.
+    A round is due when enough documents have been collected since the warm-up, in the first pass and in streams. The
+    topics are judged in the state `before` the step, for which the documents of the batch are new.
     """
     room = resolved(config.max_topics) - len(after.tables)
-    if after.phase == Phase.WARM_UP or room < LEAST_ROOM or before.documents_read >= batch.corpus_size:
+    is_rereading = before.documents_read >= batch.corpus_size and not batch.is_stream
+    if after.phase == Phase.WARM_UP or room < LEAST_ROOM or is_rereading:
         return after._replace(collected=NO_DOCUMENTS)
     collected = before.collected
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):

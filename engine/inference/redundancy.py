@@ -46,15 +46,15 @@ def remove_redundant(
 ) -> OnlineHDPState:
     """The state `after` a step without its redundant topics, if a search is due.
 
-    A search is due when half of the content of the topics has been replaced since the last one, and at the end of each
-    pass; the interval before the first search begins at the end of the warm-up. Topics are chosen in the state
-    `before` the step, for which the documents of the batch are new.
+    A search is due when half of the content of the topics has been replaced since the last one, in the first pass and
+    in streams, and at the end of each pass; the interval before the first search begins at the end of the warm-up.
+    Topics are chosen in the state `before` the step, for which the documents of the batch are new.
     """
     if before.phase == Phase.WARM_UP or before.step == 0:
         return after._replace(looked_at=after.rate_spent)
     if not _is_due(config, after, batch):
         return after
-    is_rereading = after.documents_read > REREADING * batch.corpus_size
+    is_rereading = after.documents_read > REREADING * batch.corpus_size and not batch.is_stream
     removal = choose(config, before, batch, is_rereading)
     return remove_topics(after, removal)._replace(looked_at=after.rate_spent)
 
@@ -109,8 +109,10 @@ def find_removal(counts: np.ndarray, highest_ratio: float, is_candidate: np.ndar
 
 def _is_due(config: ScheduleConfig, state: OnlineHDPState, batch: Batch) -> bool:
     """Whether half of the content has been replaced in the first pass, or a pass has no more whole mini-batch."""
-    is_first = state.documents_read < batch.corpus_size
-    if is_first and state.rate_spent - state.looked_at >= RATES_BETWEEN:
+    is_replaced = state.rate_spent - state.looked_at >= RATES_BETWEEN
+    if batch.is_stream:
+        return is_replaced
+    if is_replaced and state.documents_read < batch.corpus_size:
         return True
     size = min(resolved(config.batch_size), batch.corpus_size)
     left = -state.documents_read % batch.corpus_size

@@ -3,15 +3,16 @@
     python -m tests.benchmarks.streams [--corpus NAME] [--documents 60000] [--seeds 0 1 2] [--json FILE]
 
 The first 95 % of the documents, in date order, arrive in mini-batches of 256 and are learned by `partial_fit`; the rest
-is scored at the end (disjoint_words). D is in turn: the true number ("known"), the number of documents so far ("seen",
-as in `partial_fit` without `corpus_size`), and a fixed number, however many documents arrive ("population", the
-population posterior of McInerney et al. 2015). "equal weights" is streaming variational Bayes (Broderick et al. 2013):
-each document has the same weight, which is κ = 1 and τ₀ = 0 with a fixed D, except that λ is then scaled by
-D over the number of documents. Documents of a larger corpus are drawn evenly spaced.
+is scored at the end (disjoint_words). NPMI is that in the first 95 %. D is in turn: the true number ("known"), the
+number of documents so far ("seen", as in `partial_fit` without `corpus_size`), and a fixed number, however many arrive
+("population", the population posterior of McInerney et al. 2015). "equal weights" is streaming variational Bayes
+(Broderick et al. 2013): each document has the same weight, which is κ = 1 and τ₀ = 0 with a fixed D, except that λ is
+then scaled by D over the number of documents. Documents of a larger corpus are drawn evenly spaced.
 """
 
 import argparse
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -37,16 +38,23 @@ def list_rules(corpus_size):
 
 
 def learn(kind, train, test, asked, settings, seed):
-    """One row: the score of the later documents and the number of topics, after the stream."""
+    """One row: the score of the later documents, the topics and their NPMI, and seconds of the processor."""
     more = {"max_topics": 100} if kind is engine.OnlineLDA else {}
     model = kind(batch_size=SIZE, random_state=seed, **settings, **more)
     with warnings.catch_warnings():
         # A stream of unknown length is what is measured.
         warnings.simplefilter("ignore")
+        began = time.process_time()
         for start in range(0, train.num_documents, SIZE):
             rows = np.arange(start, min(start + SIZE, train.num_documents))
             model.partial_fit(train.select(rows).counts, **asked)
-    return {"score": model.score(test.counts), "topics": model.n_topics_}
+        seconds = time.process_time() - began
+    return {
+        "score": model.score(test.counts),
+        "topics": model.n_topics_,
+        "npmi": model.quality(train.counts).npmi,
+        "seconds": seconds,
+    }
 
 
 def measure(name, num_documents, seeds):
@@ -67,10 +75,11 @@ def measure(name, num_documents, seeds):
 
 
 def summarize(rows):
-    """The mean score with its standard deviation over the seeds, and the mean number of topics."""
+    """The mean score with its standard deviation over the seeds, and the means of the others."""
     groups = pd.DataFrame(rows).groupby(["system", "D"], sort=False)
     frame = groups["score"].agg(["mean", "std"]).round(3).rename(columns={"mean": "nats per held-out word"})
-    return frame.assign(topics=groups["topics"].mean().round(1)).reset_index()
+    others = groups[["topics", "npmi", "seconds"]].mean()
+    return frame.assign(**others.round({"topics": 0, "npmi": 3, "seconds": 1})).reset_index()
 
 
 def main():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA
+from stickbreaker.engine.estimators import OnlineHDP, OnlineLDA, online_model
 from tests.engine.estimators.small_models import bits, make, of_online, unknown_length
 
 
@@ -125,3 +125,27 @@ def test_the_size_of_a_population_stays_when_more_documents_come(kind, tiny_corp
     assert (known.corpus_size_, fixed.corpus_size_) == (4096, 8)
     with pytest.raises(ValueError, match="is_population=True needs corpus_size"):
         fixed.partial_fit(counts, is_population=True)
+
+
+@unknown_length
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, [True, True]),
+        ({"corpus_size": 12}, [False, True]),
+        ({"corpus_size": 99}, [False, False]),
+        ({"corpus_size": 12, "is_population": True}, [True, True]),
+    ],
+)
+def test_steps_know_whether_all_documents_are_new(asked, expected, tiny_corpus, monkeypatch):
+    known, take_step = [], online_model.take_step
+
+    def spy(algorithm, config, state, batch, *others):
+        known.append(batch.is_stream)
+        return take_step(algorithm, config, state, batch, *others)
+
+    monkeypatch.setattr(online_model, "take_step", spy)
+    model = OnlineHDP(max_topics=8, batch_size=12, random_state=0)
+    for _ in expected:
+        model.partial_fit(tiny_corpus, **asked)
+    assert known == expected

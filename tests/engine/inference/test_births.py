@@ -58,6 +58,20 @@ def test_no_documents_are_collected_where_there_is_room_for_few_topics(corpus):
     assert any(state.collected.num_documents for state in states)
 
 
+@pytest.mark.usefixtures("five_at_the_start")
+def test_documents_are_collected_in_the_first_pass_and_as_long_as_a_stream_lasts(corpus):
+    config, collected = resolve(hdp.HDPConfig(topic_creation="births", max_topics=100), 200), {}
+    for is_stream in (False, True):
+        state, collected[is_stream] = hdp.init(config, corpus.vocab_size, np.random.default_rng(0)), 0
+        for batch in corpus.batches(config.batch_size):
+            batch = batch._replace(corpus_size=200, is_stream=is_stream)
+            state, _ = take_step(hdp.ALGORITHM, config, state, batch)
+            if state.documents_read > 2 * batch.corpus_size:
+                collected[is_stream] += state.collected.num_documents
+    assert collected[False] == 0
+    assert collected[True] > 0
+
+
 def test_a_limit_at_the_size_of_the_start_gives_the_same_run_as_without_births(corpus):
     _, states = read(corpus, max_topics=30)
     config = resolve(hdp.HDPConfig(max_topics=30), corpus.num_documents, corpus.num_tokens)

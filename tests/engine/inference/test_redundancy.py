@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import power_divergence
 
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import hdp
-from stickbreaker.engine.inference.redundancy import CERTAIN_REREAD, UNCERTAIN, find_removal, sampled_counts
+from stickbreaker.engine.executors import step
+from stickbreaker.engine.inference.redundancy import (
+    CERTAIN_REREAD,
+    RATES_BETWEEN,
+    UNCERTAIN,
+    find_removal,
+    sampled_counts,
+)
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.runs.prepared import prepare
@@ -144,6 +152,20 @@ def test_one_pass_over_a_simulated_corpus_removes_most_copies_and_predicts_bette
     assert 8 <= num_topics < num_kept / 2
     assert score > score_kept
     assert (1 - state.startup_share) * corpus.num_tokens >= state.expected_tokens.sum() > 0
+
+
+def test_in_a_stream_a_search_is_due_once_half_of_the_content_is_new_however_long_the_stream_is():
+    rng = np.random.default_rng(0)
+    corpus = simulate_hdp(rng.dirichlet(np.full(100, 0.05), 5), 600, 40, 1.0, 5.0, rng).corpus
+    config, searched = resolve(hdp.HDPConfig(max_topics=10), 100), [0.0]
+    state = hdp.init(config, corpus.vocab_size, rng)
+    for batch in corpus.batches(config.batch_size):
+        seen = max(100, state.documents_read + batch.documents.num_documents)
+        state, _ = step(hdp.ALGORITHM, config, state, batch._replace(corpus_size=seen, is_stream=True))
+        if state.phase != Phase.WARM_UP and state.looked_at != searched[-1]:
+            searched.append(state.looked_at)
+    assert len(searched) > 4
+    assert (np.diff(searched[1:]) >= RATES_BETWEEN).all()
 
 
 def test_counts_from_one_batch_with_rate_1_are_scaled_back_to_the_tokens_of_the_batch():
