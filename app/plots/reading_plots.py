@@ -389,7 +389,7 @@ class LinesPlot:
 
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
-        self.figure.title.text = f"Share of the tokens of each {topics.unit}"
+        self.figure.title.text = f"Share of the tokens in each {topics.unit}"
         self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
         self.seed.stand_in(topics.lines.empty)
 

@@ -303,7 +303,9 @@ class Controls(pn.viewable.Viewer):
             on_click=lambda event: self._actions.restart(),
         )
         self._advanced = pn.Column(
-            _note("Changes apply after a restart. The current run does not change."), self._restart, sizing_mode="stretch_width"
+            _note("Changes apply after a restart. The current run does not change."),
+            self._restart,
+            sizing_mode="stretch_width",
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced), title_variant="body1", sizing_mode="stretch_width"
