@@ -106,7 +106,7 @@ def plan_sweep(
         name, space, rest = str(error).partition(" ")
         raise SweepError(f"{SWEPT.get(name, name)}{space}{rest}") from error
     if len(points) < 2:
-        raise SweepError("A sweep needs at least two runs: give two or more values of a setting, or select two algorithms.")
+        raise SweepError("A sweep needs at least two runs: give two values of a setting, or select two algorithms.")
     return tuple(
         replace(base, algorithm=point.algorithm, config=point.config, chosen=base.chosen | point.chosen.keys())
         for point in points
