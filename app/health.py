@@ -40,7 +40,7 @@ class MetricsHandler(RequestHandler):
     """Numbers of the process in the text format of Prometheus."""
 
     def get(self) -> None:
-        """Write runs by status, open pages, pages made, cores, and the events since the start."""
+        """Write runs by status, open pages, pages made, cores, documents of a stream, and events since the start."""
         service, _ = state.cache.get((SERVICE,), (None, None))
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         if service is None:
@@ -49,10 +49,15 @@ class MetricsHandler(RequestHandler):
         runs = service.count_runs()
         lines = ["# TYPE stickbreaker_runs gauge"]
         lines += [f'stickbreaker_runs{{status="{status}"}} {runs[status]}' for status in STATUSES]
-        lines += ["# TYPE stickbreaker_pages gauge", f"stickbreaker_pages {service.count_pages()}"]
+        stream, _ = state.cache.get((STREAM,), (None, None))
+        num_pages = service.count_pages() + (stream.num_pages if stream is not None else 0)
+        lines += ["# TYPE stickbreaker_pages gauge", f"stickbreaker_pages {num_pages}"]
         lines.append("# TYPE stickbreaker_pages_made_total counter")
         lines.append(f"stickbreaker_pages_made_total {PAGE_QUEUE.num_made}")
         lines += ["# TYPE stickbreaker_cores gauge", f"stickbreaker_cores {service.cpu_queue.num_cores}"]
+        if stream is not None:
+            lines.append("# TYPE stickbreaker_stream_documents gauge")
+            lines.append(f"stickbreaker_stream_documents {stream.progress.documents_seen}")
         lines.append("# TYPE stickbreaker_events_total counter")
         lines += [f'stickbreaker_events_total{{event="{event}"}} {n}' for event, n in service.events.counts().items()]
         self.write("\n".join(lines) + "\n")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import bokeh.server.urls
 import pandas as pd
@@ -24,6 +25,7 @@ import panel as pn
 import panel.auth
 import panel.command.serve
 import panel.io.document
+import panel.io.location
 import panel.reactive
 import panel_material_ui as pmui
 import param
@@ -44,6 +46,7 @@ from panel.reactive import Syncable
 from panel.util import classproperty
 from panel.util.parameters import edit_readonly
 from panel_material_ui.base import FONT_CSS, MaterialComponent
+from tornado.httputil import HTTPServerRequest
 from tornado.log import access_log
 from tornado.web import HTTPError, OutputTransform, RequestHandler
 from tornado.websocket import WebSocketClosedError
@@ -117,10 +120,17 @@ def protect_server(secret: str, parts: ServerParts) -> None:
     _set_safe_cookies()
     # Tornado writes the query of a request that fails into the log: it may hold a token (Tornado 6.6).
     RequestHandler._request_summary = _summarize_request  # type: ignore[method-assign, assignment]  # the workaround
+    # Together with the traceback of an error it writes the whole request.
+    HTTPServerRequest.__repr__ = name_request  # type: ignore[method-assign]  # the workaround
 
 
 def _summarize_request(handler: RequestHandler) -> str:
-    return f"{handler.request.method} {handler.request.path}"
+    return name_request(handler.request)
+
+
+def name_request(request: HTTPServerRequest) -> str:
+    """Name a request without its query."""
+    return f"{request.method} {request.path}"
 
 
 def _refuse_foreign_next(is_local_path: Callable[[str], bool]) -> None:
@@ -408,6 +418,15 @@ def stop_following_the_server(page: Any) -> None:
     for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
         if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
             pn.state.param.unwatch(watcher)
+
+
+def keep_addresses_as_text() -> None:
+    """Read the values of an address as texts.
+
+    Panel 1.9 reads them as numbers and Python objects, which this page does not use, and makes no page at all if a
+    number has more than 4,300 digits.
+    """
+    panel.io.location.parse_query = lambda query: dict(parse_qsl(query[1:]))
 
 
 def keep_to_own_files(document: Document) -> None:

@@ -177,8 +177,8 @@ def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
 def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
     """Two different runs of these, newest first: left and right; None if there are fewer than two.
 
-    The right one is the newest that has finished. The left one differs from it in a setting, if there is such a run,
-    then has the same corpus, then has finished, and is the newest of these.
+    The right one is the newest that has finished. The left one has finished, if there is such a run, then differs from
+    it in a setting, then has the same corpus, and is the newest of these.
     """
     if len(runs) < 2:
         return None
@@ -186,7 +186,7 @@ def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
     others = [run for run in runs if run is not right]
 
     def miss(run: KeptRun) -> tuple[bool, bool, bool]:
-        return differing_settings(run, right).empty, run.corpus_name != right.corpus_name, run.status != "finished"
+        return run.status != "finished", differing_settings(run, right).empty, run.corpus_name != right.corpus_name
 
     return min(others, key=miss), right
 

@@ -21,6 +21,7 @@ from stickbreaker.app.model.limits import (
     write_bytes,
 )
 from stickbreaker.app.model.saved_runs import SUFFIX, list_newest
+from stickbreaker.app.model.saved_stream import STREAMS
 from stickbreaker.app.model.topic_names import FOLDER
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
@@ -133,6 +134,11 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             name="Readings: topic shares of documents",
             size=measure_folder(data / READINGS),
             remedy="the oldest are removed automatically",
+        ),
+        Item(
+            name="Models of streams",
+            size=measure_folder(data / STREAMS),
+            remedy="delete the folder streams to begin with new models",
         ),
         Item(name="Topic names", size=measure_folder(data / FOLDER), remedy="remove names on the Topics page"),
     ]

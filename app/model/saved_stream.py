@@ -1,16 +1,19 @@
 """The model of a stream on disk, and how far the stream has been read, so that a restarted server continues."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from stickbreaker.engine import OnlineTopicModel
 from stickbreaker.engine import load as load_model
 from stickbreaker.engine.files.verified_files import Kind, read_header, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder
+from stickbreaker.engine.files.whole_files import Claim, FileError, claim, make_folder
 
-STREAMS = "streams"
+STREAMS, DAMAGED = "streams", ".damaged"
 POSITIONS = Kind(name="position of a stream", format=1, remedy="delete it; the stream is then read from its start")
 
 
@@ -18,30 +21,70 @@ class SavedStream:
     """The model and the position of one stream, in two files of a folder.
 
     names: what tells the stream from others, such as its path. The positions are written first, that of the model on
-    disk and that of the new one, so that a crash between the two files leaves a model with its position.
+    disk and that of the new one, so that a crash between the two files leaves a model with its position. Only one
+    process saves a stream, from its first `save` to `close`.
     """
 
     def __init__(self, folder: Path, *names: str):
-        stem = sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        self._model, self._positions = folder / f"{stem}.npz", folder / f"{stem}.position"
+        self._folder, self._stem = folder, sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        self._model, self._positions = folder / f"{self._stem}.npz", folder / f"{self._stem}.position"
         self._before: dict[str, Mapping[str, Any]] = {}
+        self._claim: Claim | None = None
 
     def save(self, model: OnlineTopicModel, position: Mapping[str, Any]) -> None:
         """Save a model, and the position after its last document. Raises FileError if they cannot be written."""
-        make_folder(self._model.parent, "The model of the stream cannot be saved", FileError)
-        present = {str(model.documents_seen_): position}
-        write_parts(self._positions, POSITIONS, {"positions": self._before | present}, {})
+        make_folder(self._folder, "The model of the stream cannot be saved", FileError)
+        self._take()
+        present = {digest_model(model): position}
+        about = {"stream": self._stem, "positions": self._before | present}
+        write_parts(self._positions, POSITIONS, about, {})
         model.save(self._model)
         self._before = present
 
     def load(self) -> tuple[OnlineTopicModel, Mapping[str, Any]] | None:
-        """The model and its position; None if none was saved. Raises ValueError if they cannot be read."""
+        """The model and its position; None if none was saved. Raises FileError if they cannot be read."""
         if not self._model.exists():
             return None
-        model, header = load_model(self._model), read_header(self._positions, POSITIONS)
-        positions = (header.about or {}).get("positions", {})
-        seen = str(model.documents_seen_)
-        if not isinstance(model, OnlineTopicModel) or seen not in positions:
+        model, positions = load_model(self._model), self._read_positions()
+        name = digest_model(model) if isinstance(model, OnlineTopicModel) else ""
+        if name not in positions:
             raise FileError(f"{self._positions} does not belong to {self._model}: delete both.")
-        self._before = {seen: positions[seen]}
-        return model, positions[seen]
+        self._before = {name: positions[name]}
+        return model, positions[name]
+
+    def set_aside(self) -> None:
+        """Rename a model that could not be read, so that it can be examined; the next one does not replace it."""
+        with suppress(OSError):
+            self._model.replace(self._model.with_suffix(DAMAGED))
+
+    def close(self) -> None:
+        """Let other processes save the stream."""
+        if self._claim is not None:
+            self._claim.close()
+
+    def _take(self) -> None:
+        """Claim the files for this process."""
+        if self._claim is not None:
+            return
+        try:
+            self._claim = claim(self._folder, self._stem)
+        except OSError as error:
+            raise FileError(f"Cannot write {self._folder} ({error.strerror}): make it writable.") from error
+        if self._claim is None:
+            raise FileError(
+                f"Another server saves the model of this stream in {self._folder}: stop it, or set STICKBREAKER_DATA."
+            )
+        # Another process may have saved since `load`: its model is on disk until `save` has replaced it.
+        with suppress(FileError):
+            self._before = {**self._before, **self._read_positions()}
+
+    def _read_positions(self) -> Mapping[str, Any]:
+        """The positions of this stream, by the digests of their models; none if the file is that of another stream."""
+        about = read_header(self._positions, POSITIONS).about or {}
+        found: Mapping[str, Any] = about["positions"] if about.get("stream") == self._stem else {}
+        return found
+
+
+def digest_model(model: OnlineTopicModel) -> str:
+    """What tells a model from that of another stream, and from itself after the next mini-batch."""
+    return f"{model.documents_seen_} {sha256(np.ascontiguousarray(model.components_).data).hexdigest()}"

@@ -23,7 +23,7 @@ LETTERS = 8
 EVENTS = (
     *("page_opened", "page_closed", "page_error", "run_started", "run_restored", "run_finished", "run_failed"),
     *("run_not_saved", "run_not_kept", "sweep_run_failed", "reading_failed", "text_failed", "upload_failed"),
-    *("export_failed", "limit_reached", "login_failed", "login_delayed"),
+    *("export_failed", "limit_reached", "login_failed", "login_delayed", "stream_failed", "stream_not_saved"),
 )
 # The events of statuses in which a run has ended.
 ENDS = {"finished": "run_finished", "failed": "run_failed"}

@@ -37,6 +37,9 @@ class PageHandler(DocHandler):
     async def prepare(self) -> None:
         """Answer requests that need no page; otherwise note for `process_request` who asks."""
         await super().prepare()
+        for name in self.request.arguments:
+            # This refuses bytes that are no text, at which Panel would fail.
+            self.get_arguments(name)
         if self.request.headers.get("Bokeh-Session-Id") or any(self.get_arguments(name) for name in CLIENT_IDS):
             self.set_status(403)
             self.set_header("Content-Type", "text/plain; charset=utf-8")

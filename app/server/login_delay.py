@@ -8,6 +8,8 @@ FREE_TRIES = 3
 MAX_SECONDS = 60.0
 FORGET_SECONDS = 900.0
 MAX_ENTRIES = 10_000
+# Of a longer user name only the beginning is remembered, so that memory stays bounded.
+MAX_LETTERS = 200
 # Wrong passwords that are looked at without a wait, and the seconds until one more is. A class often has one address,
 # so these waits stay short.
 ADDRESS_TRIES, ADDRESS_SECONDS = 20, 5.0
@@ -90,20 +92,22 @@ class LoginGuard:
 
     def seconds_left(self, user: str, address: str) -> float:
         """Seconds until the next password for this user from this address is looked at."""
-        wait = self._users.seconds_left((user, address))
-        if (user, address) in self._known:
+        key = user[:MAX_LETTERS], address
+        wait = self._users.seconds_left(key)
+        if key in self._known:
             return wait
         return max(wait, self._addresses.seconds_left(address), self._all.seconds_left(None))
 
     def fail(self, user: str, address: str) -> None:
         """Count a wrong password."""
-        self._users.fail((user, address))
+        self._users.fail((user[:MAX_LETTERS], address))
         self._addresses.fail(address)
         self._all.fail(None)
 
     def succeed(self, user: str, address: str) -> None:
         """Note that a user has logged in."""
-        self._users.forget((user, address))
-        self._known[user, address] = None
+        key = user[:MAX_LETTERS], address
+        self._users.forget(key)
+        self._known[key] = None
         if len(self._known) > MAX_ENTRIES:
             self._known.popitem(last=False)

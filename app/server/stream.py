@@ -9,10 +9,12 @@ from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.saved_stream import STREAMS, SavedStream
 from stickbreaker.app.model.stream_record import StreamRecord
 from stickbreaker.app.server.compiling import Job
+from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.service import find_service, first_spec
 from stickbreaker.app.server.stream_source import StreamSource, find_source
 from stickbreaker.app.server.visitors import find_data
@@ -22,13 +24,16 @@ from stickbreaker.engine.files.whole_files import FileError
 POLL_SECONDS = 1.0
 # While many documents arrive, the topics are summarized at most this often.
 PUBLISH_SECONDS = 1.0
-SAVE_SECONDS = 300.0
+SAVE_SECONDS, AGAIN_SECONDS = 300.0, 30.0
+# Of a file with many wrong lines, the log names the first ones.
+MOST_LOGGED = 100
 # A full vocabulary gives the columns of words that have not occurred in this many mini-batches to new words.
 DROP_AFTER = 100
 # Moments of the model that it keeps for its users; it adds one when the documents have grown by a quarter.
 MOST_MOMENTS = 20
 AGAIN = "Reading is tried again every second."
 NOT_LOADED = "The model of this stream could not be read, so learning began again: {}"
+NOT_SAVED = "The model could not be saved, and saving is tried again every half minute: {}"
 # The key in Panel's cache.
 STREAM = "stickbreaker-stream"
 
@@ -39,7 +44,7 @@ class Stream:
     """Follows a source from `start` to `close`, and publishes `progress`, which never changes.
 
     saved: where the model is saved; None: nowhere. ask_compiled: returns the job that compiles the kernels.
-    model: a new model that learns, unless one was saved.
+    model: a new model that learns, unless one was saved. events: the log of the server. num_pages: those that are open.
     """
 
     def __init__(
@@ -49,14 +54,16 @@ class Stream:
         ask_compiled: Callable[[], Job],
         model: OnlineTopicModel | None = None,
         poll_seconds: float = POLL_SECONDS,
+        events: EventLog | None = None,
     ):
         self._source, self._saved, self._ask_compiled = source, saved, ask_compiled
-        self._poll_seconds = poll_seconds
+        self._poll_seconds, self.events, self.num_pages = poll_seconds, events or EventLog(), 0
         self._follower = Follower(model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER)
         self._record = StreamRecord(source.name, self._follower.batch_size)
         self._rows = source.open(self._skip)
         self._position: Mapping[str, Any] | None = None
-        self._published_at = self._saved_at = float("-inf")
+        self._published_at = self._save_at = float("-inf")
+        self._num_skipped = 0
         self._shown: tuple[object, ...] = ()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._work, name="stream", daemon=True)
@@ -72,6 +79,16 @@ class Stream:
         if self._thread.is_alive():
             self._thread.join(seconds)
 
+    def join(self) -> None:
+        """Count a page that opens."""
+        self.num_pages += 1
+        self.events.write("page_opened", watching=True)
+
+    def leave(self) -> None:
+        """Count a page that closes."""
+        self.num_pages -= 1
+        self.events.write("page_closed")
+
     def _work(self) -> None:
         # The length of a stream is never known.
         warnings.filterwarnings("ignore", message="partial_fit does not know how many documents")
@@ -80,13 +97,20 @@ class Stream:
             if self._compile():
                 while not self._closed.is_set():
                     self._read()
+                    self._save_if_due()
                     self._closed.wait(self._poll_seconds)
                 self._save()
         except Exception as error:
             # A model that has failed in a mini-batch is not saved: a restart continues from the one before.
             _log.exception("The stream has stopped")
-            self._record.fail(error)
+            self._fail(error)
+        if self._saved is not None:
+            self._saved.close()
         self._publish()
+
+    def _fail(self, error: Exception) -> None:
+        self._record.fail(error)
+        self.events.write_fault("stream_failed", find_fault(error))
 
     def _load(self) -> None:
         """Continue with the saved model, if there is one."""
@@ -103,6 +127,7 @@ class Stream:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             _log.warning("The saved model of a stream cannot be read: %s", error)
             self._rows = self._source.open(self._skip)
+            self._saved.set_aside()
             self._record.set_fault("model", NOT_LOADED.format(error))
             return
         self._follower = follower
@@ -116,7 +141,7 @@ class Stream:
                 return False
         self._record.begin()
         if job.error:
-            self._record.fail(RuntimeError(job.error))
+            self._fail(RuntimeError(job.error))
         self._publish()
         return not job.error
 
@@ -128,8 +153,7 @@ class Stream:
                 record.take(event, follower.model)
                 self._position = {"rows": self._rows.tell(), "record": record.tell()}
                 _forget_early(follower.model)
-                if time.monotonic() - self._saved_at >= SAVE_SECONDS:
-                    self._save()
+                self._save_if_due()
                 if time.monotonic() - self._published_at >= PUBLISH_SECONDS:
                     self._publish()
                 if self._closed.is_set():
@@ -142,20 +166,30 @@ class Stream:
             self._publish()
 
     def _skip(self, text: str) -> None:
-        _log.warning("%s", text)
+        self._num_skipped += 1
+        if self._num_skipped <= MOST_LOGGED:
+            _log.warning("%s", text)
         self._record.skip(self._source.shorten(text))
+
+    def _save_if_due(self) -> None:
+        if time.monotonic() >= self._save_at:
+            self._save()
 
     def _save(self) -> None:
         """Save the model with the position after its last document, unless they are saved already."""
         if self._saved is None or self._position is None:
             return
+        seconds = SAVE_SECONDS
         try:
             self._saved.save(self._follower.model, self._position)
+            self._position = None
             self._record.set_fault("disk", "")
         except FileError as error:
+            seconds = AGAIN_SECONDS
             _log.warning("The model of a stream cannot be saved: %s", error)
-            self._record.set_fault("disk", f"The model could not be saved: {error}")
-        self._saved_at, self._position = time.monotonic(), None
+            self.events.write_fault("stream_not_saved", find_fault(error))
+            self._record.set_fault("disk", NOT_SAVED.format(error))
+        self._save_at = time.monotonic() + seconds
 
     def _publish(self) -> None:
         self._shown = self._record.changes
@@ -182,6 +216,6 @@ def find_stream() -> Stream | None:
 def _make_stream(source: StreamSource) -> Stream:
     service = find_service()
     saved = SavedStream(find_data(None) / STREAMS, str(source.path), source.text_column, source.date_column)
-    stream = Stream(source, saved, lambda: service.compilation.ask(first_spec()))
+    stream = Stream(source, saved, lambda: service.compilation.ask(first_spec()), events=service.events)
     stream.start()
     return stream

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from stickbreaker.app.model.counting import count
 from stickbreaker.engine import CorpusError
-from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder
+from stickbreaker.engine.corpora.growing_files import LONGEST_LINE, GrowingFile, GrowingFolder
 
 PATH, TEXT, DATE = "STICKBREAKER_FOLLOW", "STICKBREAKER_FOLLOW_TEXT", "STICKBREAKER_FOLLOW_DATE"
-# Lines at the start of a file of which one must have a text, and the longest first line, in bytes.
-NUM_TRIED, LONGEST = 10, 16_000_000
+# Lines at the start of a file of which one must have a text.
+NUM_TRIED = 10
 LINES = 'one object per line, like {{"{}": "...", "{}": "2026-11-26 10:05"}}'
 
 
@@ -71,9 +71,9 @@ def find_source() -> StreamSource | None:
 def _check_lines(source: StreamSource) -> None:
     """Raise CorpusError if a file has lines, but no text in the first of them, as with a wrong name of the text."""
     with source.path.open("rb") as file:
-        first = file.readline(LONGEST)
-    if len(first) == LONGEST:
-        raise CorpusError(f"{source.path} has a line of more than {LONGEST:,} bytes: write one line per document.")
+        first = file.readline(LONGEST_LINE)
+    if len(first) == LONGEST_LINE:
+        raise CorpusError(f"{source.path} has a line of more than {LONGEST_LINE:,} bytes: write one line per document.")
     skipped: list[str] = []
 
     def report(text: str) -> None:

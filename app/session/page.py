@@ -19,6 +19,7 @@ from stickbreaker.app.panel_fixes import (
     SINGLE_STATE,
     THEME_CHOICE,
     forget_views,
+    keep_addresses_as_text,
     keep_to_own_files,
     stop_following_the_server,
 )
@@ -83,6 +84,7 @@ def create() -> Page:
     document = pn.state.curdoc
     assert document is not None
     keep_to_own_files(document)
+    keep_addresses_as_text()
     stream = find_stream()
     session = Session(find_service(), user=find_user()) if stream is None else StreamSession(stream)
     document.template_variables["opening"] = session.describe_opening()

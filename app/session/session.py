@@ -302,9 +302,10 @@ class Session:
             if before is not None and 0 < before[0].run_id != progress.run_id:
                 self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
             if has_moved:
-                settings = (self.watched_settings,) if self.is_watching else (self.controls, self.sketch)
-                for view in (self.header, *settings, self.player):
+                settings = self.watched_settings if self.is_watching else self.controls
+                for view in (self.header, settings, self.player):
                     self._attempt(view.update, progress, earlier)
+                self._draw_rates()
             self.header.show_fault(fault)
             self.sharing.update(self.is_watching, *present)
             self._attempt(self.classroom.look)
@@ -321,6 +322,12 @@ class Session:
         """Show the selected moment on the open page."""
         with pn.io.hold(self.document):
             self._update_page()
+            self._draw_rates()
+
+    def _draw_rates(self) -> None:
+        """Show the learning rates until the selected moment, next to the settings that a watcher does not have."""
+        if self._run is not None and not self.is_watching:
+            self._attempt(self.sketch.update, self.moment())
 
     def _draw_curves(self) -> None:
         """Draw the live curves again, with the selected kept runs."""
@@ -344,9 +351,9 @@ class Session:
         elif self.tabs.value in READING_PAGES:
             self._update_readers()
         elif self.tabs.value == COMPARE:
-            self._attempt(self.compare.look)
-            if self._run is not None:
-                self._attempt(self.sweep.read, self._run.sweep.state)
+            sweep = self._run.sweep.state if self._run is not None else SweepState()
+            self._attempt(self.compare.look, sweep.status != "none")
+            self._attempt(self.sweep.read, sweep)
         elif self.tabs.value == HOOD and self._run is not None:
             self._attempt(self.hood.look, self._controlled.progress)
 
@@ -551,7 +558,8 @@ class Session:
         middle = lay_side_by_side(self.table, right)
         live = pn.Column(top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0)
         own: dict[str, Callable[[], tuple[Any, ...]]]
-        own = {LIVE: lambda: (live,), COMPARE: lambda: (self.compare, self.sweep), HOOD: lambda: (self.hood,)}
+        own = {LIVE: lambda: (live,), HOOD: lambda: (self.hood,)}
+        own[COMPARE] = lambda: (self.compare, self.sweep, self.compare.below)
         own[CLASS] = lambda: (self.classroom.view,)
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
@@ -572,6 +580,8 @@ class Session:
         self.drawer.is_closed = page == CLASS
         if page == CLASS and self._run is not None:
             self.classroom.view.open(self.address.share())
+        if page == COMPARE:
+            self._attempt(self.compare.look)
         self._update_page()
         self.pages.open(page)
 

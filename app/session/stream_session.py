@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.panel_fixes import NO_HEIGHT_LIMIT, Keyboard, UndrawnFigures, change_after_loading
 from stickbreaker.app.server.stream import Stream
@@ -33,6 +34,7 @@ class StreamSession:
     def __init__(self, stream: Stream):
         self._stream = stream
         self._document: Any = None
+        self._has_joined = False
         self._shown: Progress | None = None
         self._reported: set[str] = set()
         self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
@@ -49,7 +51,8 @@ class StreamSession:
 
     def start(self) -> None:
         """Follow the stream."""
-        self._document = pn.state.curdoc
+        self._document, self._has_joined = pn.state.curdoc, True
+        self._stream.join()
         pn.state.add_periodic_callback(self._beat, LOOK_MILLISECONDS)
         change_after_loading(self._document, self.look, self.unfold)
 
@@ -63,6 +66,9 @@ class StreamSession:
     def stop(self) -> None:
         """Release the document of this session."""
         self._document = None
+        if self._has_joined:
+            self._stream.leave()
+        self._has_joined = False
 
     def _beat(self) -> None:
         """Tell a served page that the connection works, and look again."""
@@ -95,9 +101,12 @@ class StreamSession:
         """Show an error of the page once; the log has the traceback."""
         _log.error("An error on the page", exc_info=error)
         text = f"Error on this page: {type(error).__name__}: {error}"
-        if text not in self._reported and pn.state.notifications is not None:
-            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+        if text in self._reported:
+            return
         self._reported.add(text)
+        self._stream.events.write_fault("page_error", find_fault(error))
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the line at the top, and room for the rest; `unfold` fills it."""

@@ -93,7 +93,7 @@ class CompareActions:
 class Compare(Viewer):
     """The kept runs. `ticked` are the runs to draw.
 
-    may_open: whether this page may open kept runs.
+    may_open: whether this page may open kept runs. below: what is long, and comes after everything else of the page.
     """
 
     def __init__(self, kept: KeptRuns, actions: CompareActions, may_open: bool = True, **params: Any) -> None:
@@ -107,6 +107,10 @@ class Compare(Viewer):
         self.live: tuple[Progress, ...] = ()
         self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open))
         self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
+        self.newer = pmui.Button(
+            label="Show new runs", icon="refresh", size="small", variant="outlined", visible=False, margin=0
+        )
+        self.newer.on_click(lambda event: self.look())
         self._faults, self._space = _text(""), _text("")
         self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
@@ -152,16 +156,16 @@ class Compare(Viewer):
         heading = make_heading("Two runs side by side", PAIR_HELP)
         self._side_by_side = pn.Column(heading, sides, self.pair, sizing_mode="stretch_width")
         self._side_by_side.visible = False
+        self.below = pn.Column(self._side_by_side, self._space, sizing_mode="stretch_width", margin=0)
         if not self._may_open:
             return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
-            make_heading("Kept runs", HELP),
+            # As high as the button, which appears while a sweep runs.
+            pn.Row(make_heading("Kept runs", HELP), self.newer, sizing_mode="stretch_width", margin=0, min_height=38),
             self.table,
             self.early,
             self._faults,
             self._drawn,
-            self._side_by_side,
-            self._space,
             sizing_mode="stretch_width",
             css_classes=["compare"],
             margin=0,
@@ -172,9 +176,15 @@ class Compare(Viewer):
         self._may_act = may_act
         self.table.is_fixed = not may_act
 
-    def look(self) -> None:
-        """Show the present kept runs; does nothing if they have not changed."""
+    def look(self, waits: bool = False) -> None:
+        """Show the present kept runs; does nothing if they have not changed.
+
+        waits: whether a button offers new runs, so that they do not move the page while the runs of a sweep end.
+        """
         if not self._may_open or self._version == self._kept.version:
+            return
+        self.newer.visible = waits and bool(self._runs)
+        if self.newer.visible:
             return
         self._version = self._kept.version
         listing = self._kept.listing()
@@ -262,7 +272,7 @@ class Compare(Viewer):
 
     def _offer_pair(self) -> None:
         """Offer every run on both sides; two different ones until the user chooses others."""
-        options = {f"{run.title} · {describe_time(run)} · {run.key[-4:]}": run.key for run in self._runs}
+        options = {f"{describe_time(run)} · {run.title} · {run.key[-4:]}": run.key for run in self._runs}
         before = self.left_choice.value, self.right_choice.value
         is_chosen = before != self._offered and len({*before} & {*options.values()}) == 2
         pair = choose_pair(self._runs)

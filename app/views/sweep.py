@@ -18,7 +18,7 @@ from stickbreaker.app.model.sweep_plan import (
     describe_sweep,
     parse_values,
 )
-from stickbreaker.app.plots.compare_plots import sweep_plot
+from stickbreaker.app.plots.compare_plots import HEIGHT, sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.engine.algorithm import Algorithm
@@ -37,6 +37,9 @@ EXAMPLES = {
     "max_topics": "50, 150",
 }
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
+# The place of the longest usual text, so that the page does not move while runs of the sweep end.
+SAID_STYLE = ":host { min-height: 50px; } @media (max-width: 600px) { :host { min-height: 92px; } }"
+NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 
 @dataclass(frozen=True)
@@ -137,18 +140,21 @@ class SweepPanel(Viewer):
         before, self._state = self._state, state
         is_running = state.status == "running"
         _say(self._said, describe_sweep(state), role="status")
-        self._bar.param.update(visible=is_running, value=round(100 * state.share_done))
+        if state.status != "none":
+            self._said.stylesheets = [STYLE, SAID_STYLE]
+            self._figure.styles = {"min-height": f"{HEIGHT}px"}
+        self._bar.param.update(visible=state.status != "none", value=round(100 * state.share_done))
         self.cancel.visible, self.resume.visible = is_running, self._can_resume()
         if before is None or before.status != state.status:
             self._preview()
-        if before is None or before.points != state.points:
+        if before is None or (before.status, before.points) != (state.status, state.points):
             self._draw(state)
 
     def _draw(self, state: SweepState) -> None:
         setting = x_setting(state.points)
         frame = sweep_frame(state.points, setting)
         if frame.empty:
-            self._figure[:] = []
+            self._figure[:] = [pn.pane.HTML(NO_SCORES, stylesheets=[STYLE])] if state.status == "running" else []
             return
         is_logarithmic = bool(setting != "forgetting_rate" and (frame["x"] > 0).all())
         plot = sweep_plot(frame, SWEPT[setting], is_logarithmic)

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, check_unpacked, shorten
+from stickbreaker.engine.corpora.words import MAX_LETTERS
 from stickbreaker.engine.progress_bars import Report
 
 BLOCK = 1 << 23
@@ -189,7 +190,7 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     Raises
     ------
     CorpusError
-        If the file is missing, not text, or has more than `MAX_WORDS` lines.
+        If the file is missing, not text, has more than `MAX_WORDS` lines or a word of more than `MAX_LETTERS` letters.
     """
     encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace") as text:
@@ -202,6 +203,9 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     words = []
     for number, line in enumerate(lines, start=1):
         word = line.strip().replace("\0", "") or f"(line {number})"
+        if len(word) > MAX_LETTERS:
+            reason = f"a word has more than {MAX_LETTERS} letters"
+            raise CorpusError(f"{path}, line {number}: {reason}. Put one in each line.")
         words.append(f"{word} (line {number})" if word in seen else word)
         seen.add(words[-1])
     return words, ((encoding.note,) if encoding.note else ())

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickbreaker.engine.corpora.rows import mend
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -89,7 +91,7 @@ def _plain_digits(cell: str) -> str:
     """Write the digits and signs of a cell in ASCII: those of other scripts, and full-width ones."""
     if cell.isascii():
         return cell
-    signs = unicodedata.normalize("NFKC", cell)
+    signs = unicodedata.normalize("NFKC", mend(cell))
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs)
 
 

@@ -18,6 +18,8 @@ from stickbreaker.engine.corpora.text_files import load_file, make_row
 
 # Between two looks at a source that has not grown.
 WAIT_SECONDS = 1.0
+# Longer lines are skipped, so that a file without newlines does not fill the memory. In bytes.
+LONGEST_LINE = 16_000_000
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
@@ -76,7 +78,8 @@ class GrowingFile:
     """A JSON-lines file, and how much of it has been read: `offset` bytes, which are `line` lines.
 
     Only complete lines are read, those that end in a newline. A file that has become shorter is read from its start. A
-    line that is not a JSON object with a text is skipped, with a warning that names it. report: gets the warnings.
+    line that is not a JSON object with a text, or that is longer than `LONGEST_LINE`, is skipped, with a warning that
+    names it. is_inside: whether `offset` is inside of such a long line. report: gets the warnings.
     """
 
     path: Path
@@ -84,34 +87,55 @@ class GrowingFile:
     date_column: str = "date"
     offset: int = 0
     line: int = 0
+    is_inside: bool = False
     report: Callable[[str], None] = warn
+    # Size and time of the file when all of it had been read.
+    _stamp: tuple[int, int] = (0, 0)
 
     def read_new(self) -> Iterator[tuple[object, str]]:
         """Yield (date, text) of the lines that have been completed since the last call."""
         try:
-            if self.path.stat().st_size < self.offset:
-                self.report(f"{self.path} has become shorter: it is read from its start.")
-                self.offset = self.line = 0
-            with self.path.open("rb") as file:
-                file.seek(self.offset)
-                while (raw := file.readline()).endswith(b"\n"):
-                    self.offset += len(raw)
-                    self.line += 1
-                    row = self._parse(raw)
-                    if row is not None:
-                        yield row
+            yield from self.read_lines()
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a JSON-lines file.") from error
 
+    def read_lines(self) -> Iterator[tuple[object, str]]:
+        """Do the same as `read_new`, but raise OSError if the file cannot be read."""
+        found = self.path.stat()
+        stamp = found.st_size, found.st_mtime_ns
+        if found.st_size < self.offset:
+            self.report(f"{self.path} has become shorter: it is read from its start.")
+            self.offset, self.line, self.is_inside = 0, 0, False
+        # The start of a line that is not complete is not read again as long as nothing is added.
+        if stamp == self._stamp:
+            return
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            while raw := file.readline(LONGEST_LINE):
+                is_end = raw.endswith(b"\n")
+                if not is_end and len(raw) < LONGEST_LINE:
+                    break
+                was_inside, self.is_inside = self.is_inside, not is_end
+                self.offset += len(raw)
+                self.line += not was_inside
+                row = None if was_inside else self._parse(raw)
+                if row is not None:
+                    yield row
+        self._stamp = stamp
+
     def tell(self) -> dict[str, Any]:
         """The bytes and lines that have been read."""
-        return {"offset": self.offset, "line": self.line}
+        return {"offset": self.offset, "line": self.line, "is_inside": self.is_inside}
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Continue after these bytes and lines."""
         self.offset, self.line = int(position["offset"]), int(position["line"])
+        self.is_inside, self._stamp = bool(position.get("is_inside")), (0, 0)
 
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
+        if self.is_inside:
+            self.report(f"{self.path}, line {self.line}, is skipped: it has more than {LONGEST_LINE:,} bytes.")
+            return None
         try:
             values = json.loads(raw)
         except (ValueError, RecursionError):
@@ -143,22 +167,34 @@ class GrowingFolder:
     report: Callable[[str], None] = warn
     _files: dict[str, GrowingFile] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)
+    # Files that cannot be read at present.
+    _unread: set[str] = field(default_factory=set)
 
     def read_new(self) -> Iterator[tuple[object, str]]:
         """Yield (date, text) of the lines and files that have been added since the last call."""
         for file in self._list_files():
-            if file.suffix.lower() in LINES_SUFFIXES:
-                lines = self._files.setdefault(file.name, GrowingFile(file, report=self.report))
-                lines.text_column, lines.date_column = self.text_column, self.date_column
-                yield from lines.read_new()
-            elif file.name not in self._texts:
-                self._texts.add(file.name)
-                row = None
-                # Another program may have removed it since it was listed.
-                with suppress(FileNotFoundError):
-                    row = self._read_text(file)
-                if row is not None:
-                    yield row
+            try:
+                yield from self._read_file(file)
+                self._unread.discard(file.name)
+            except FileNotFoundError:
+                # Another program has removed it since it was listed.
+                pass
+            except OSError as error:
+                if file.name not in self._unread:
+                    self.report(f"{file} is left out until it can be read ({error.strerror}): check its permissions.")
+                self._unread.add(file.name)
+
+    def _read_file(self, file: Path) -> Iterator[tuple[object, str]]:
+        """Yield what a file has and was not read before. Raises OSError if it cannot be read."""
+        if file.suffix.lower() in LINES_SUFFIXES:
+            lines = self._files.setdefault(file.name, GrowingFile(file, report=self.report))
+            lines.text_column, lines.date_column = self.text_column, self.date_column
+            yield from lines.read_lines()
+        elif file.name not in self._texts:
+            row = self._read_text(file)
+            self._texts.add(file.name)
+            if row is not None:
+                yield row
 
     def tell(self) -> dict[str, Any]:
         """The names of the text files that have been read, and the positions in the other files."""
@@ -173,18 +209,19 @@ class GrowingFolder:
 
     def _list_files(self) -> list[Path]:
         """The files, in the order in which they are read; one that is removed meanwhile is left out."""
+        found, listed = [], set()
         try:
-            names = [each for each in self.path.iterdir() if not each.name.startswith(".")]
+            for each in self.path.iterdir():
+                if not each.name.startswith("."):
+                    listed.add(each.name)
+                    with suppress(FileNotFoundError):
+                        if each.is_file():
+                            found.append((each.stat().st_mtime_ns, each.name))
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a folder.") from error
-        listed = {each.name for each in names}
         self._texts &= listed
+        self._unread &= listed
         self._files = {name: file for name, file in self._files.items() if name in listed}
-        found = []
-        for each in names:
-            with suppress(FileNotFoundError):
-                if each.is_file():
-                    found.append((each.stat().st_mtime_ns, each.name))
         return [self.path / name for _, name in sorted(found)]
 
     def _read_text(self, file: Path) -> tuple[object, str] | None:

@@ -198,12 +198,14 @@ def _delimited_rows(
     row = 1
     while True:
         row += 1
+        num_before = reader.line_num
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield BadRow(file=str(path), row=row, reason=_explain(error))
+            reason = _explain(error, reader.line_num - num_before - 1)
+            yield BadRow(file=str(path), row=row, reason=reason)
             continue
         if len(cells) > num_columns:
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
@@ -215,13 +217,15 @@ def _delimited_rows(
             yield row, [cells[place] for place in places]
 
 
-def _explain(error: csv.Error) -> str:
+def _explain(error: csv.Error, num_lines: int) -> str:
+    """Say why a row cannot be read; num_lines: the lines after its first one that are lost with it."""
     said = str(error)
     if "unexpected end" in said:
         return "a quote is not closed, so the rest of the file is lost: close every quote"
     if "field larger" in said:
         return f"a cell is longer than {MAX_TEXT:,} characters: close every quote"
-    return f"the row cannot be read ({said}): close every quote, and double quotes inside a text"
+    lost = f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost" if num_lines else ""
+    return f"the row cannot be read ({said}){lost}: close every quote, and double quotes inside a text"
 
 
 def open_json_lines(path: Path) -> Table:
@@ -328,7 +332,7 @@ def open_parquet(path: Path) -> Table:
     Raises
     ------
     CorpusError
-        If the file is missing, not Parquet, or has two columns of the same name.
+        If the file is missing, not Parquet, or has two columns of the same name or too many rows for its size.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -347,6 +351,8 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(f"{path} has two columns with the same name. Rename one.")
 
     num_rows = [group.num_rows for group in groups]
+    # A row takes memory and time even if all its cells are empty.
+    check_ratio(path, sum(num_rows), path.stat().st_size)
 
     def read_groups(wanted: Sequence[str], first: int, last: int) -> Iterator[Chunk]:
         before, total = sum(num_rows[:first]), max(1, sum(num_rows[first:last]))

@@ -15,6 +15,8 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES, stop_words
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
+# Longer words are not counted. An array of words takes the memory of its longest word for each of them.
+MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
 BY_SIZE = "the number of documents"
@@ -22,7 +24,7 @@ BY_SIZE = "the number of documents"
 # Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as letters.
 MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc")) + "\u200c\u200d"
 # Letters only. "don't" gives no "don", because the whole word is a stop word.
-WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,}}(?![\w{MARKS}])(?!['’]t\b)"
+WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,{MAX_LETTERS}}}(?![\w{MARKS}])(?!['’]t\b)"
 
 
 @dataclass(frozen=True)

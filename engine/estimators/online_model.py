@@ -12,7 +12,7 @@ from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.states import OnlineHDPState
-from stickbreaker.engine.schedules import resolve, resolve_stream
+from stickbreaker.engine.schedules import open_settings, resolve, resolve_max_topics, resolve_stream
 
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
@@ -43,9 +43,9 @@ class OnlineTopicModel(TopicModel):
             Not used.
         corpus_size : int, optional
             The total number of documents, if it is known; mini-batches then have the same size as in `fit`. By default,
-            it is the number of documents seen so far, including these, and at least 4,096; S and τ₀,
-            unless set, follow it (`engine.schedules.resolve_stream`). A new model warns once if it is missing, since
-            it then tends to find too few topics.
+            it is the number of documents seen so far, including these, and at least 4,096. Unless set, S and τ₀
+            follow it (`engine.schedules.resolve_stream`), and K follows the number of tokens so far. A new model warns
+            once if `corpus_size` is missing, since it then tends to find too few topics.
         is_population : bool
             Whether D stays `corpus_size` after more documents have come: the population posterior (McInerney et al.
             2015). Otherwise D then grows with the number of documents seen.
@@ -94,11 +94,20 @@ class OnlineTopicModel(TopicModel):
             state = state._replace(collected=state.collected.without(columns))
         self.state_ = state
 
+    def _raise_limit(self, corpus: Corpus) -> None:
+        """Let K, if it is left to the corpus, follow the tokens of a stream: as many a document as in these."""
+        opened = self.algorithm.config(**self._parameters())
+        if "max_topics" in open_settings(opened):
+            num_tokens = corpus.num_tokens * self.documents_seen_ // max(1, corpus.num_documents)
+            limit = resolve_max_topics(opened, num_tokens).max_topics
+            self.config_ = replace(self.config_, max_topics=max(self.config_.max_topics, limit))
+
     def _take_steps(self, corpus: Corpus, corpus_size: int | None, is_population: bool) -> None:
         """Learn from some documents of a larger corpus, as `engine.run` would from all."""
         is_stream = is_population
         if corpus_size is None or (corpus_size < self.documents_seen_ and not is_population):
             is_stream = True
+            self._raise_limit(corpus)
             config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
         else:
             config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size

@@ -20,9 +20,9 @@ def make_model(**parameters):
     return OnlineHDP(**small | parameters)
 
 
-def make_follower(max_words=18):
+def make_follower(max_words=18, corpus_size=None):
     """A follower with room for few words, which drops words early."""
-    return Follower(make_model(), WordChoices(max_words=max_words), drop_after=3)
+    return Follower(make_model(), WordChoices(max_words=max_words), corpus_size, drop_after=3)
 
 
 def write_texts(number, first=0):

@@ -15,8 +15,10 @@ from bokeh.server.tornado import BokehTornado
 from bokeh.server.util import check_allowlist
 from jinja2 import Template
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
+from panel.io.location import Location
 from panel.io.resources import CDN_DIST
 from panel.io.server import ComponentResourceHandler
+from panel.util import parse_query
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, HTTPError, RequestHandler
 
@@ -25,8 +27,10 @@ from stickbreaker.app.panel_fixes import (
     LoginPage,
     LoginProvider,
     LogoutPage,
+    keep_addresses_as_text,
     keep_requests_private,
     log_without_query,
+    name_request,
     port_of_origin,
     replace_route,
 )
@@ -53,6 +57,23 @@ def test_bokeh_still_writes_headers_and_cookies_into_tokens_and_refuses_two_list
     options = {"exclude_headers": ["Cookie"], "exclude_cookies": ["user"]}
     keep_requests_private(options)
     assert options == {"include_headers": [], "include_cookies": []}
+
+
+def test_panel_still_cannot_read_an_address_with_a_long_number_and_ours_keeps_it_as_text(monkeypatch):
+    search = f"?topic={'9' * 5_000}&corpus=x+y"
+    monkeypatch.setattr("panel.io.location.parse_query", parse_query)
+    with pytest.raises(ValueError, match="4300 digits"):
+        assert Location(search=search).query_params
+    keep_addresses_as_text()
+    assert Location(search=search).query_params == {"topic": "9" * 5_000, "corpus": "x y"}
+
+
+def test_tornado_still_writes_the_query_of_a_request_that_fails_into_the_log_and_ours_leaves_it_out(caplog):
+    handler = make_handler(RequestHandler, "/app?token=secret")
+    with caplog.at_level(logging.ERROR):
+        handler.log_exception(ValueError, ValueError("x"), None)
+    assert caplog.text.count("token=secret") == 2
+    assert name_request(handler.request) == "GET /app"
 
 
 def test_a_server_of_bokeh_still_has_no_public_name_for_its_tornado_application():

@@ -419,7 +419,7 @@ def measure(arguments):
 
 
 def main():
-    """Read the command line, measure, print, and write JSON where asked for."""
+    """Measure, print, write JSON where asked for, and end with an error if the soak has seen errors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)
@@ -435,6 +435,8 @@ def main():
         tables["summary"] = summarize(tables["soak"], tables["engine"])
         print(f"\nsummary\n\n{to_markdown(tidy([tables['summary']]))}")
     write_json(arguments.json, tables)
+    if any(row["errors"] for row in tables.get("soak", ())):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.browser.dashboard import PHONE, WIDE
+from tests.browser.test_opening import MOST_SHIFT, WATCH_SHIFTS, cumulate
 
 FIND_TOO_HIGH = """() => {
   const found = []
@@ -43,7 +44,16 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     page.keyboard.press("Tab")
     expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
     swept.button("Start sweep").click()
+    page.evaluate(WATCH_SHIFTS)
+    began = page.evaluate("() => performance.now()")
     expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
+    newer = swept.button("Show new runs")
+    expect(newer).to_be_visible()
+    shifts = [shift for shift in page.evaluate("() => shifts") if shift[1] > began]
+    assert cumulate(shifts) < MOST_SHIFT, shifts
+    newer.click()
+    sweep, pair = (page.get_by_role("heading", name=name, exact=True) for name in ("Sweep", "Two runs side by side"))
+    assert sweep.bounding_box()["y"] < pair.bounding_box()["y"]
     rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
     expect(rows.nth(3)).to_be_attached()
     name = f"<b>{time.monotonic_ns()}</b>"

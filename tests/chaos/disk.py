@@ -79,6 +79,11 @@ def save_reading(folder: Path) -> None:
     SavedReadings(folder).write(first, shares)
 
 
+def save_stream(folder: Path) -> None:
+    """Save the model of the first stream after one more mini-batch."""
+    stored.save_stream(folder, "one", stored.make_stream_models()[1])
+
+
 def build(folder: Path) -> None:
     """Build a third corpus."""
     build_own(BuildRequest(stored.write_notes(folder.parent, 2), "three"), folder=folder)
@@ -113,6 +118,7 @@ ACTIONS = (
     Action("study", KIND["study cell"], study_cells),
     Action("saved sweep", KIND["saved sweep"], save_sweep),
     Action("reading", KIND["reading"], save_reading),
+    Action("saved stream", KIND["saved stream"], save_stream),
 )
 
 
@@ -134,7 +140,7 @@ def attempt(action: Action, folder: Path) -> str:
     """Do something, and return the outcome: one of COLUMNS."""
     try:
         action.act(folder)
-    except (*stored.ERRORS, verified_files.FileError) as raised:
+    except stored.ERRORS as raised:
         return COLUMNS[0] if is_sentence(str(raised)) else "no sentence"
     except Exception as raised:
         logging.getLogger(__name__).exception("%s", raised)

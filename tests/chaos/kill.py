@@ -3,9 +3,9 @@
     python -m tests.chaos.kill [--number 100] [--json FILE]
 
 Kills (SIGKILL) each of these --number times, at a random moment: runs of all algorithms, which save a checkpoint after
-each mini-batch, builds of corpora, and studies with two processes. After each kill everything is read, and a run that
-continues from its checkpoint must end with the bits of an uninterrupted one. At the end the next writer must be able to
-remove what the killed processes have left.
+each mini-batch, builds of corpora, studies with two processes, and a stream whose model is saved. After each kill
+everything is read, and a run or stream that continues must have the bits of an uninterrupted one. At the end the next
+writer must be able to remove what the killed processes have left.
 """
 
 import argparse
@@ -19,12 +19,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from stickbreaker import engine
+from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
@@ -33,11 +35,11 @@ from stickbreaker.engine.files.whole_files import remove_leftovers
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.study import read_cell, run_study
-from tests.chaos.stored import digest_position
-from tests.chaos.worker import CHECKPOINT, make_study, prepare_run
+from tests.chaos.stored import digest_position, digest_state
+from tests.chaos.worker import CHECKPOINT, learn_batch, make_stream, make_study, prepare_run
 
 # From the first write to the kill, at most: as long as a few writes take.
-LONGEST_SECONDS = {"run": 0.3, "build": 4.0, "study": 1.0}
+LONGEST_SECONDS = {"run": 0.3, "build": 4.0, "study": 1.0, "stream": 0.3}
 COLUMNS = ("kills", "files read", "damaged", "other bits", "left over")
 BAD = COLUMNS[2:]
 
@@ -158,14 +160,36 @@ def read_cells(folder: Path, name: str) -> Counter:
     return found
 
 
-READERS = {"run": read_run, "build": read_corpora, "study": read_cells}
+@cache
+def follow_whole(folder: Path) -> engine.Follower:
+    """What has learned from the stream of a folder without an interruption, so far."""
+    return make_stream()
+
+
+def read_stream(folder: Path, name: str) -> Counter:
+    """Load the model of the stream; it must be that of an uninterrupted one at its position."""
+    try:
+        saved = SavedStream(folder, "news").load()
+    except FileError:
+        return Counter({"damaged": 1})
+    if saved is None:
+        return Counter()
+    (model, position), whole = saved, follow_whole(folder)
+    seen = whole.model.documents_seen_ if whole.model.__sklearn_is_fitted__() else 0
+    while seen < position["seen"]:
+        seen = learn_batch(whole, seen)
+    is_same = digest_state(model) == digest_state(whole.model)
+    return Counter({"files read": 1, "other bits": int(not is_same)})
+
+
+READERS = {"run": read_run, "build": read_corpora, "study": read_cells, "stream": read_stream}
 
 
 def count_outcomes(number: int, names: tuple[str, ...]) -> pd.DataFrame:
-    """A row for each algorithm, for builds and for studies."""
+    """A row for each algorithm, for builds, for studies and for a stream."""
     logging.disable(logging.WARNING)
     rows = []
-    for job, name in [*(("run", name) for name in names), ("build", ""), ("study", "")]:
+    for job, name in [*(("run", name) for name in names), ("build", ""), ("study", ""), ("stream", "")]:
         with tempfile.TemporaryDirectory() as folder, starting() as start:
             inside = Path(folder) / "files"
             inside.mkdir()

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -19,6 +20,7 @@ from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
+from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.model.topic_names import LETTERS, NamedTopic, TopicNameError, TopicNames
@@ -29,14 +31,16 @@ from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.evaluation.doc_shares import read_shares
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs import checkpoint, study
-from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.app.small_runs import learn, small_corpus, small_spec
+from tests.app.small_streams import BATCH_SIZE, make_follower, write_texts
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
-ERRORS = (CheckpointError, KeptRunError, SavedSweepError, TopicNameError, CorpusError)
+ERRORS = (FileError, KeptRunError, SavedSweepError, TopicNameError, CorpusError)
 
 # For each item of a folder: the digest of its content, or the sentence that refuses it.
 Found = dict[str, "str | Refusal"]
@@ -104,6 +108,11 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
         Position(name, prepared.config, prepared.settings, each.state, each.stepped.documents_seen, 0.0)
         for each in updates
     )
+
+
+def digest_state(model: engine.OnlineHDP) -> str:
+    """Everything that a model of a stream has learned."""
+    return digest(model.documents_seen_, model.words_, *dict(checkpoint.flatten("state", model.state_)).values())
 
 
 def digest_position(position: Position) -> str:
@@ -361,6 +370,43 @@ def read_cells(folder: Path) -> Found:
     }
 
 
+@cache
+def make_stream_models() -> tuple[engine.OnlineHDP, ...]:
+    """Models of a stream after one and after two mini-batches."""
+    made = []
+    for num_batches in (1, 2):
+        follower = make_follower(corpus_size=100)
+        list(follower.follow(write_texts(BATCH_SIZE * num_batches)))
+        made.append(follower.model)
+    return tuple(made)
+
+
+def save_stream(folder: Path, name: str, model: engine.OnlineHDP) -> None:
+    """Save the model of a stream with a position that names both, as a server does."""
+    with closing(SavedStream(folder, name)) as saved:
+        with suppress(*ERRORS):
+            saved.load()
+        saved.save(model, {"name": name, "seen": model.documents_seen_})
+
+
+def save_streams(folder: Path) -> None:
+    """The models of two streams."""
+    for name, model in zip(NAMES, make_stream_models(), strict=True):
+        save_stream(folder, name, model)
+
+
+def read_saved_streams(folder: Path) -> Found:
+    """The saved streams, by the names of their files."""
+
+    def read(name: str) -> str:
+        found = SavedStream(folder, name).load()
+        if found is None:
+            return Refusal("There is no model, so learning begins.")
+        return digest(digest_state(found[0]), found[1])
+
+    return read_all({hashlib.sha256(name.encode()).hexdigest()[:32]: lambda name=name: read(name) for name in NAMES})
+
+
 KINDS = (
     Kind("checkpoint", write_checkpoints, read_checkpoints, has_own_name=False),
     Kind("model", write_models, read_models, has_own_name=False),
@@ -373,4 +419,5 @@ KINDS = (
     Kind("study cell", write_cells, read_cells),
     Kind("saved sweep", save_sweeps, read_saved_sweeps),
     Kind("reading", save_readings, read_saved_readings),
+    Kind("saved stream", save_streams, read_saved_streams),
 )

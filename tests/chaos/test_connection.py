@@ -1,18 +1,14 @@
 """A part of the command that takes a page's server away: offline and suspended for five seconds each."""
 
-import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.browser.conftest import ROOT
-from tests.conftest import NO_BROWSER, find_browser
+from tests.conftest import require_browser
 
 
 def test_a_page_without_its_server_for_a_moment_shows_its_run_again():
-    if find_browser() is None:
-        (pytest.fail if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1" else pytest.skip)(NO_BROWSER)
+    require_browser()
     # In a process of its own: the event loop of Playwright would disturb other tests. A busy machine may be late.
     command = [sys.executable, "-m", "tests.chaos.connection", "--seconds", "5", "--most-seconds", "30"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -6,9 +6,9 @@ from tests.chaos import damage, disk, small_disk
 
 
 def test_damaged_files_are_refused_with_a_sentence_or_load_the_same_content():
-    frame = damage.count_outcomes(400, seed=1)
-    assert frame[list(damage.OUTCOMES)].to_numpy().sum() == 400
-    assert frame["refused"].sum() > 300
+    frame = damage.count_outcomes(1_500, seed=1)
+    assert frame[list(damage.OUTCOMES)].to_numpy().sum() == 1_500
+    assert frame["refused"].sum() > 1_200
     assert (frame[list(damage.OUTCOMES[len(damage.GOOD) :])] == 0).all(axis=None)
 
 

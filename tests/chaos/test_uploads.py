@@ -96,6 +96,13 @@ def test_packed_counts_that_unpack_to_more_than_text_can_are_refused(tmp_path, m
         load_corpus(tmp_path / "docword.a.txt.gz")
 
 
+def test_a_small_parquet_file_with_a_million_empty_rows_is_refused_at_once(tmp_path, monkeypatch):
+    parquet.write_table(pa.table({"text": pa.nulls(1_000_000, pa.string())}), tmp_path / "a.parquet")
+    monkeypatch.setattr(rows, "RATIO_FROM", 100_000)
+    with pytest.raises(CorpusError, match="unpacks to more than 200 times its size"):
+        preview(tmp_path / "a.parquet")
+
+
 @pytest.mark.parametrize("kind", uploads.EXTREMES)
 def test_long_names_and_numbers_and_repeated_texts_are_read_or_refused_with_a_short_sentence(kind, tmp_path):
     for seed in range(12):

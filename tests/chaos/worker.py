@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 from stickbreaker import engine
+from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
@@ -21,6 +22,7 @@ from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.study import Study, run_study
+from tests.app.small_streams import BATCH_SIZE, make_model, write_texts
 from tests.chaos.stored import WORDS, write_notes
 
 CHECKPOINT = "run.npz"
@@ -76,7 +78,28 @@ def study_cells(folder: Path, name: str) -> None:
     run_study(make_study(folder), folder, num_processes=2, report=lambda progress: None)
 
 
-JOBS = {"run": save_runs, "build": build_corpora, "study": study_cells}
+def make_stream(model: engine.OnlineHDP | None = None) -> engine.Follower:
+    """What learns from a stream, new or with the model that was saved."""
+    return engine.Follower(model or make_model(), engine.WordChoices(max_words=18), corpus_size=100_000)
+
+
+def learn_batch(follower: engine.Follower, seen: int) -> int:
+    """Learn from the next mini-batch of the stream; returns how many documents have then been seen."""
+    list(follower.follow(write_texts(BATCH_SIZE, seen)))
+    return seen + BATCH_SIZE
+
+
+def follow_stream(folder: Path, name: str) -> None:
+    """Follow a stream without an end, and save after each mini-batch."""
+    saved = SavedStream(folder, "news")
+    model, position = saved.load() or (None, {"seen": 0})
+    follower, seen = make_stream(model), position["seen"]
+    while True:
+        seen = learn_batch(follower, seen)
+        saved.save(follower.model, {"seen": seen})
+
+
+JOBS = {"run": save_runs, "build": build_corpora, "study": study_cells, "stream": follow_stream}
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)

@@ -346,5 +346,17 @@ def test_panel_serve_does_not_start_with_it(ended_servers, place, said):
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("name", ["topic", "max_topics", "run", "theme", "seed"])
+@pytest.mark.parametrize("value", ["9" * 5_000, "1e400", "%5B" * 5_000, "%00%ff"])
+def test_no_value_in_an_address_breaks_its_page(address, log, name, value):
+    before = log.read_text().count("Traceback")
+    answer = open_page(address, f"?{name}={value}")
+    if "%ff" in value:
+        assert answer.status == 400
+    else:
+        assert OPENING_START in answer.body
+    assert log.read_text().count("Traceback") == before
+
+
 def test_a_server_stays_up_after_all_this(address):
     assert open_page(address).status == 200

@@ -1,6 +1,7 @@
 """Attacks on passwords with many names and from many addresses."""
 
 import re
+import tracemalloc
 
 import pytest
 
@@ -94,6 +95,15 @@ def test_what_a_guard_remembers_is_bounded(guard):
     assert guard.seconds_left(f"user {MAX_ENTRIES}", HERE) == 0
 
 
+def test_long_user_names_are_not_remembered_in_full(guard):
+    tracemalloc.start()
+    for number in range(5):
+        guard.fail(f"{number}{'x' * 1_000_000}", HERE)
+    assert tracemalloc.get_traced_memory()[0] < 100_000
+    tracemalloc.stop()
+    assert all(guard.seconds_left(f"{number}", HERE) == 0 for number in range(5))
+
+
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory):
     """A server with a login that takes the address of a visitor from the headers of a proxy."""
@@ -120,6 +130,13 @@ def test_guesses_with_many_names_and_forged_addresses_are_slowed_and_a_known_use
     counts = dict(re.findall(r'event="(login_\w+)"} (\d+)', shown))
     assert int(counts["login_failed"]) >= ADDRESS_TRIES
     assert int(counts["login_delayed"]) >= 80
+
+
+def test_cookies_are_sent_over_https_only_if_a_proxy_serves_https(proxied):
+    form = {"username": "anna", "password": PASSWORDS["anna"]}
+    answer = ask(proxied, "/login", {"X-Real-Ip": HERE, "X-Forwarded-Proto": "https"}, form)
+    assert len(answer.cookies) >= 2
+    assert all("Secure" in cookie for cookie in answer.cookies)
 
 
 def test_the_health_check_and_the_metrics_show_no_names_without_a_login(proxied):

@@ -53,9 +53,14 @@ MESSAGES = (
 
 
 def draw_event(draw, models):
-    """One change of a property, message of a component, or press of a button, for any model of the document."""
+    """One change of a property, message of a component, or press of a button, for any model of the document.
+
+    For the data of a figure it is a change of a column.
+    """
     key = draw.choice(list(models))
     reference, kind = {"id": key}, draw.random()
+    if models[key].get("name") == "ColumnDataSource":
+        return draw_column_event(draw, reference, models[key])
     if kind < 0.5:
         names = [*models[key].get("attributes", {}), "value", "active", "clicks", "disabled", "visible", "is_fixed"]
         return {"kind": "ModelChanged", "model": reference, "attr": draw.choice(names), "new": draw.choice(HOSTILE)}
@@ -66,6 +71,19 @@ def draw_event(draw, models):
         data = {"type": "map", "entries": [list(each) for each in said.items()]} if isinstance(said, dict) else said
         return make_event("data_event", model=reference, data=data)
     return make_event("button_click", model=reference)
+
+
+def draw_column_event(draw, reference, source):
+    """One change of the data of a figure: of one number in its place, more numbers, or other columns."""
+    names = [name for name, _ in source["attributes"]["data"].get("entries", [])]
+    of_data = {"model": reference, "attr": "data"}
+    return draw.choice(
+        (
+            {"kind": "ColumnsPatched", **of_data, "patches": {key: [[0, 666]] for key in names}},
+            {"kind": "ColumnsStreamed", **of_data, "data": {key: [666] for key in names}, "rollover": 1},
+            {"kind": "ColumnDataChanged", **of_data, "data": {key: [666] for key in names}, "cols": names},
+        )
+    )
 
 
 def press():

@@ -13,6 +13,7 @@ from stickbreaker.app.model.disk_space import (
 )
 from stickbreaker.app.model.kept_runs import KeptRuns, Size
 from stickbreaker.app.model.limits import ALL_CORPORA, ALL_KEPT_MODELS, ALL_SAVED_RUNS, CORPORA, GIGABYTE
+from stickbreaker.app.model.saved_stream import STREAMS
 from stickbreaker.app.model.topic_names import FOLDER
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -24,9 +25,11 @@ def test_what_takes_space_is_listed_with_its_size_and_what_removes_it(tmp_path):
     (tmp_path / OPEN_RUNS / "run.npz").write_bytes(bytes(3_000_000))
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "names.zip").write_bytes(bytes(500_000))
+    (tmp_path / STREAMS).mkdir()
+    (tmp_path / STREAMS / "stream.npz").write_bytes(bytes(100_000))
     items = list_items(tmp_path, {"a": Size(1_000_000, 5_000_000), "b": Size(1_000_000, 0)})
-    assert [item.size for item in items] == [5_000_000, 3_000_000, 2_000_000, 500_000, 0]
-    assert "Space on disk: 10.5 MB" in describe_space(items)
+    assert [item.size for item in items] == [5_000_000, 3_000_000, 2_000_000, 500_000, 100_000, 0]
+    assert "Space on disk: 10.6 MB" in describe_space(items)
     assert "saved runs 2.0 GB, and corpora 10.0 GB" in describe_space(items)
 
 

@@ -1,6 +1,7 @@
 """The model of a stream on disk, with the position in the stream that belongs to it."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -19,13 +20,18 @@ def follower():
     return follower
 
 
+def save(folder, follower, offset):
+    """Save a model as a new process does."""
+    with closing(SavedStream(folder, "news")) as saved:
+        saved.load()
+        saved.save(follower.model, {"offset": offset})
+
+
 def save_twice(folder, follower):
     """Save a model at two positions."""
-    SavedStream(folder, "news").save(follower.model, {"offset": 10})
-    saved = SavedStream(folder, "news")
-    saved.load()
+    save(folder, follower, 10)
     list(follower.follow(write_texts(BATCH_SIZE, 4)))
-    saved.save(follower.model, {"offset": 20})
+    save(folder, follower, 20)
 
 
 def test_the_newest_model_is_found_with_its_position(tmp_path, follower):
@@ -48,7 +54,7 @@ def test_a_crash_between_the_two_files_leaves_the_model_before_with_its_position
 
 
 def test_a_model_without_its_position_is_refused(tmp_path, follower):
-    SavedStream(tmp_path, "news").save(follower.model, {"offset": 10})
+    save(tmp_path, follower, 10)
     list(follower.follow(write_texts(BATCH_SIZE, 4)))
     (model,) = tmp_path.glob("*.npz")
     follower.model.save(model)
@@ -56,9 +62,26 @@ def test_a_model_without_its_position_is_refused(tmp_path, follower):
         SavedStream(tmp_path, "news").load()
 
 
+@pytest.mark.parametrize("suffixes", [("npz",), ("position",), ("npz", "position")])
+def test_files_that_were_exchanged_with_those_of_another_stream_are_refused(tmp_path, follower, suffixes):
+    save(tmp_path, follower, 10)
+    other = make_follower()
+    list(other.follow(write_texts(BATCH_SIZE, 40)))
+    with closing(SavedStream(tmp_path, "other news")) as saved:
+        saved.save(other.model, {"offset": 10})
+    for suffix in suffixes:
+        one, two = tmp_path.glob(f"*.{suffix}")
+        one.rename(tmp_path / "third")
+        two.rename(one)
+        (tmp_path / "third").rename(two)
+    for name in ("news", "other news"):
+        with pytest.raises(FileError, match="does not belong to"):
+            SavedStream(tmp_path, name).load()
+
+
 @pytest.mark.parametrize("suffix", ["npz", "position"])
 def test_a_damaged_file_is_refused(tmp_path, follower, suffix):
-    SavedStream(tmp_path, "news").save(follower.model, {"offset": 10})
+    save(tmp_path, follower, 10)
     (path,) = tmp_path.glob(f"*.{suffix}")
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match="is not a complete"):

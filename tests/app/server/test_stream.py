@@ -126,15 +126,45 @@ def test_a_saved_model_that_cannot_be_read_is_named_and_learning_begins_again(pa
     second = follow(saves=True)
     until(lambda: second.progress.documents_seen == 4)
     assert "The model of this stream could not be read, so learning began again: " in second.progress.message
+    assert model.with_suffix(".damaged").read_bytes() == b"damaged"
 
 
-def test_a_model_that_cannot_be_saved_is_told_and_the_stream_goes_on(path, follow, until, tmp_path):
+def test_a_model_that_cannot_be_saved_is_told_and_saved_later(path, follow, until, tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreaker.app.server.stream.AGAIN_SECONDS", 0.1)
     (tmp_path / "streams").write_text("a file")
     append(path, write_texts(BATCH_SIZE))
     stream = follow(saves=True)
-    until(lambda: "The model could not be saved: " in stream.progress.message)
+    until(lambda: "The model could not be saved, and saving is tried again" in stream.progress.message)
     append(path, write_texts(BATCH_SIZE, 4))
     until(lambda: stream.progress.documents_seen == 8)
+    (tmp_path / "streams").unlink()
+    until(lambda: stream.progress.message == "")
+    assert SavedStream(tmp_path / "streams", str(path)).load()[0].documents_seen_ == 8
+    assert stream.events.counts()["stream_not_saved"] >= 1
+
+
+def test_only_one_server_saves_a_stream_and_the_next_one_continues(path, follow, until, tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreaker.app.server.stream.AGAIN_SECONDS", 0.1)
+    append(path, write_texts(BATCH_SIZE))
+    first = follow(saves=True)
+    until(lambda: first.progress.documents_seen == 4)
+    append(path, write_texts(BATCH_SIZE, 4))
+    until(lambda: first.progress.documents_seen == 8)
+    second = follow(saves=True)
+    append(path, write_texts(BATCH_SIZE, 8))
+    until(lambda: "Another server saves the model of this stream in " in second.progress.message)
+    first.close()
+    until(lambda: second.progress.message == "")
+    model, position = SavedStream(tmp_path / "streams", str(path)).load()
+    assert (model.documents_seen_, position["rows"]["line"]) == (12, 12)
+
+
+def test_of_many_wrong_lines_the_log_names_the_first_ones(path, follow, until, monkeypatch, caplog):
+    monkeypatch.setattr("stickbreaker.app.server.stream.MOST_LOGGED", 3)
+    path.write_text("wrong\n" * 50)
+    stream = follow()
+    until(lambda: "50 lines or files have been skipped so far." in stream.progress.message)
+    assert len(caplog.records) == 3
 
 
 def test_the_history_of_the_model_does_not_grow(path, follow, until, monkeypatch):
@@ -185,6 +215,7 @@ def test_an_unexpected_error_stops_the_stream_and_leaves_what_was_learned(follow
     until(lambda: stream.progress.status == "failed")
     assert stream.progress.documents_seen == 4
     assert "The stream has stopped" in caplog.text
+    assert stream.events.counts()["stream_failed"] == 1
 
 
 class Refusing(Dying):

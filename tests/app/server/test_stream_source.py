@@ -67,7 +67,7 @@ def test_a_file_without_a_text_in_its_first_lines_is_refused(find, tmp_path):
 
 
 def test_a_file_without_lines_is_refused(find, tmp_path, monkeypatch):
-    monkeypatch.setattr("stickbreaker.app.server.stream_source.LONGEST", 100)
+    monkeypatch.setattr("stickbreaker.app.server.stream_source.LONGEST_LINE", 100)
     (tmp_path / "news.json").write_text("[" + '{"text": "war"}, ' * 100)
     with pytest.raises(CorpusError, match=r"news.json has a line of more than 100 bytes: write one line per document"):
         find(tmp_path / "news.json")

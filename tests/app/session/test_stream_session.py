@@ -3,7 +3,6 @@
 import gc
 import weakref
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import panel_material_ui as pmui
@@ -12,6 +11,8 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from stickbreaker.app.model.stream_record import StreamRecord
+from stickbreaker.app.server.event_log import EventLog
+from stickbreaker.app.server.stream import Stream
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.stream_session import StreamSession
 from tests.app.conftest import HOSTILE
@@ -32,13 +33,20 @@ def follow(num_batches, name="news.jsonl", num_waiting=0):
     return record.progress(num_batches)
 
 
+class Shown(Stream):
+    """A stream of which only the pages and what they show count."""
+
+    def __init__(self, progress):
+        self.progress, self.events, self.num_pages = progress, EventLog(), 0
+
+
 @pytest.fixture
 def open_page():
     """Open a page that shows this progress; returns its session and what it follows."""
     opened = []
 
     def open_page(progress):
-        stream, document = SimpleNamespace(progress=progress), Document()
+        stream, document = Shown(progress), Document()
         with set_curdoc(document):
             session = StreamSession(stream)
             lay_out(session).server_doc(document)
@@ -133,6 +141,19 @@ def test_an_error_of_a_view_does_not_stop_the_others(open_page, monkeypatch, cap
     session.look()
     assert session.bar.documents == "8 documents"
     assert "An error on the page" in caplog.text
+    assert stream.events.counts()["page_error"] == 1
+
+
+def test_open_pages_are_counted_and_logged(open_page):
+    session, stream = open_page(follow(1))
+    other = StreamSession(stream)
+    assert stream.num_pages == 1
+    other.stop()
+    session.stop()
+    session.stop()
+    assert stream.num_pages == 0
+    counts = stream.events.counts()
+    assert (counts["page_opened"], counts["page_closed"]) == (1, 1)
 
 
 def test_a_failed_stream_says_why_and_keeps_its_results(open_page):
@@ -144,7 +165,7 @@ def test_a_failed_stream_says_why_and_keeps_its_results(open_page):
 
 
 def test_the_server_does_not_keep_a_page_that_is_closed():
-    stream = SimpleNamespace(progress=follow(2))
+    stream = Shown(follow(2))
     with set_curdoc(Document()):
         page = lay_out(StreamSession(stream))
     kept = weakref.ref(page)

@@ -75,6 +75,8 @@ def test_the_pair_is_the_newest_finished_run_and_one_that_differs_from_it():
     assert choose_pair([newest]) is None
     left_early = replace(other, key="99", status="paused")
     assert choose_pair([left_early, newest, same, other]) == (other, newest)
+    assert choose_pair([left_early, newest, same]) == (same, newest)
+    assert choose_pair([left_early, newest]) == (left_early, newest)
     elsewhere = make_run("85", corpus_name="other", kappa=0.9)
     assert choose_pair([newest, elsewhere, other]) == (other, newest)
 
@@ -93,6 +95,25 @@ def test_the_page_opens_on_two_runs_that_differ_until_the_user_chooses(open_comp
     kept.keep(make_run("99", kappa=0.5), newer, *runs)
     compare.look()
     assert (compare.left_choice.value, compare.right_choice.value) == ("7", "95")
+
+
+def test_new_runs_wait_for_a_press_while_a_sweep_runs_and_do_not_move_the_page(open_compare):
+    runs = make_run("9", kappa=0.6), make_run("7", kappa=0.9)
+    kept = Kept(*runs)
+    compare = open_compare(kept)
+    kept.keep(make_run("95", kappa=0.7), *runs)
+    compare.look(waits=True)
+    assert [row["key"] for row in compare.table.rows] == ["9", "7"]
+    assert (compare.left_choice.value, compare.right_choice.value) == ("7", "9")
+    assert compare.newer.visible
+    compare.newer.clicks += 1
+    assert [row["key"] for row in compare.table.rows] == ["95", "9", "7"]
+    assert not compare.newer.visible
+    empty = Kept()
+    compare = open_compare(empty)
+    empty.keep(*runs)
+    compare.look(waits=True)
+    assert [row["key"] for row in compare.table.rows] == ["9", "7"]
 
 
 def test_runs_that_ended_early_are_listed_on_request_or_if_they_are_drawn(open_compare):

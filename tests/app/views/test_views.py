@@ -326,7 +326,7 @@ def test_the_sketch_shows_past_rates_the_present_step_and_later_rates():
 def test_a_delay_of_zero_chosen_late_does_not_change_how_much_of_the_start_is_left():
     view = RateSketch()
     view.update(progress(3, config=config_of(delay=0.0, forgetting_rate=1.0), startup_share=0.6))
-    assert "60 % now, 20 % at the end" in view.text.object
+    assert "60 % at this step, 20 % at the end" in view.text.object
 
 
 def test_the_sketch_is_hidden_for_an_algorithm_without_a_learning_rate():

@@ -3,10 +3,12 @@
 import json
 import os
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
 
 
@@ -138,3 +140,74 @@ def test_a_folder_is_read_on_from_a_position_that_was_written_down(tmp_path):
     assert len(told) == 1
     with pytest.raises(KeyError):
         again.seek(GrowingFile(tmp_path / "2.jsonl").tell())
+
+
+def test_a_line_that_is_too_long_is_skipped_and_takes_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("stickbreaker.engine.corpora.growing_files.LONGEST_LINE", 100)
+    path, told = tmp_path / "stream.jsonl", []
+    path.write_text('{"text": "war"}\n' + "x" * 250)
+    file = GrowingFile(path, report=told.append)
+    assert list(file.read_new()) == [(None, "war")]
+    assert told == [f"{path}, line 2, is skipped: it has more than 100 bytes."]
+    again = GrowingFile(path, report=told.append)
+    again.seek(json.loads(json.dumps(file.tell())))
+    with path.open("a") as stream:
+        stream.write("x" * 150 + '\n{"text": "navy"}\nwrong\n')
+    for reader in (file, again):
+        assert list(reader.read_new()) == [(None, "navy")]
+    assert len(told) == 3
+    assert "line 4, is skipped: write" in told[1]
+
+
+def test_what_has_not_grown_is_not_read_again(tmp_path, monkeypatch):
+    path = tmp_path / "stream.jsonl"
+    path.write_text('{"text": "war"}\n{"text": "na')
+    file = GrowingFile(path)
+    assert len(list(file.read_new())) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.open", lambda *arguments: pytest.fail("it is opened"))
+        assert list(file.read_new()) == []
+    with path.open("a") as stream:
+        stream.write('vy"}\n')
+    assert list(file.read_new()) == [(None, "navy")]
+
+
+def test_a_file_that_cannot_be_read_does_not_hold_up_the_others_and_is_read_later(tmp_path, monkeypatch):
+    for place, name in enumerate(("1.jsonl", "2.jsonl", "3.txt", "4.txt")):
+        (tmp_path / name).write_text(f'{{"text": "{name}"}}\n' if "json" in name else name)
+        os.utime(tmp_path / name, (place, place))
+    told, opened = [], Path.open
+
+    def refuse(path, *arguments, **options):
+        if path.name in ("1.jsonl", "3.txt"):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **options)
+
+    folder = GrowingFolder(tmp_path, report=told.append)
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.open", refuse)
+        assert [text for _, text in folder.read_new()] == ["2.jsonl", "4.txt"]
+        assert list(folder.read_new()) == []
+    assert told[0] == (
+        f"{tmp_path / '1.jsonl'} is left out until it can be read (Permission denied): check its permissions."
+    )
+    assert len(told) == 2
+    assert [text for _, text in folder.read_new()] == ["1.jsonl"]
+
+
+def test_a_folder_whose_files_may_not_be_looked_at_is_named(tmp_path, monkeypatch):
+    (tmp_path / "1.txt").write_text("war")
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.is_file", refuse)
+    with pytest.raises(CorpusError, match=r"cannot be read .*Permission denied"):
+        list(GrowingFolder(tmp_path).read_new())
+
+
+def test_a_lone_surrogate_in_a_date_does_not_stop_a_stream(tmp_path):
+    path = tmp_path / "stream.jsonl"
+    path.write_text('{"text": "war \\ud800", "date": "\\ud800"}\n{"text": "navy", "date": "1863"}\n')
+    dates = read_dates([str(date) for date, _ in GrowingFile(path).read_new()])
+    assert dates.astype(str).tolist() == ["NaT", "1863"]

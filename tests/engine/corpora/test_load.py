@@ -313,6 +313,12 @@ def test_only_the_row_with_an_extra_comma_is_skipped(write_csv, caplog):
     assert re.search("row 3: the row has 3 cells instead of 2: put texts with a comma in quotes", caplog.text)
 
 
+def test_a_quote_that_is_not_closed_says_how_many_lines_are_lost_with_it(write_csv, caplog):
+    corpus = load_corpus(write_csv("text,year", '"peace,1900', "war,1901", 'trade "good",1902', "tax,1903"))
+    assert corpus.titles == ("mine, row 3",)
+    assert re.search("row 2: the row cannot be read .*, so 2 more lines are lost: close every quote", caplog.text)
+
+
 def test_loading_shows_a_bar_only_on_request_and_calls_back_with_the_share(write_csv, capfd):
     path, shares = write_csv("text", *TEXTS), []
     load_corpus(path, callback=shares.append)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora.load import load_corpus
-from stickbreaker.engine.corpora.words import MAX_VOCABULARY, WordChoices, count_words, measure_words
+from stickbreaker.engine.corpora.words import MAX_LETTERS, MAX_VOCABULARY, WordChoices, count_words, measure_words
 from tests.engine.corpora.small_files import TEXTS
 
 
@@ -60,3 +60,9 @@ def test_vowel_signs_and_joiners_do_not_split_words(tmp_path):
     path.write_text("text\n" + "\n".join([*words, "x1 _y"]) + "\n", encoding="utf-8")
     choices = WordChoices(languages=(), min_documents=1, max_share=1.0)
     assert set(load_corpus(path, words=choices).vocabulary) == set(words)
+
+
+def test_a_word_without_an_end_is_not_counted():
+    texts = [f"{'x' * MAX_LETTERS} war", f"{'x' * (MAX_LETTERS + 1)} navy", "y" * 1_000_000]
+    _, words = count_words(texts, min_documents=1, max_share=1.0)
+    assert words == ["navy", "war", "x" * MAX_LETTERS]

@@ -149,3 +149,12 @@ def test_steps_know_whether_all_documents_are_new(asked, expected, tiny_corpus, 
     for _ in expected:
         model.partial_fit(tiny_corpus, **asked)
     assert known == expected
+
+
+@unknown_length
+def test_the_limit_on_topics_follows_the_tokens_of_a_stream_unless_it_is_set(tiny_corpus):
+    counts = 4_000 * tiny_corpus.counts
+    for limit, expected in ((None, [150, 150, 201, 268]), (20, [20] * 4)):
+        model = OnlineHDP(max_topics=limit, batch_size=12, random_state=0)
+        assert [model.partial_fit(counts).config_.max_topics for _ in range(4)] == expected
+    assert counts.sum() // 5_000 == 67
